@@ -1,0 +1,3 @@
+"""Lerim: a memory for developers who work with coding agents."""
+
+__version__ = "0.1.0"

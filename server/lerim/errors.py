@@ -1,0 +1,103 @@
+"""Every error Lerim raises on purpose.
+
+LerimError
+├── SettingsError      a setting is unknown, broken or not allowed where it stands
+├── ProjectError       no repository, or one that cannot be used
+├── TranscriptError    a transcript cannot be opened at all (bad records are counted, never raised)
+├── CatalogError       the catalog of sessions cannot be used
+├── MemoryError_       a memory file cannot be read or written
+│   ├── NotFoundError  no memory or candidate of that id
+│   └── StaleError     the file changed since the person looked at it
+├── BoundaryError      a path leads outside the folder it must stay in
+└── BusyError          another process holds the project's lock
+
+Expected outcomes (nothing to extract, a duplicate, a rejected claim met again) are return values, not errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class LerimError(Exception):
+    """An error to show to the person: what happened, where, and what they can do.
+
+    `code` is stable and part of every JSON answer; `exit_code` is the command line's.
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, where: str = "", todo: str = "") -> None:
+        self.message = message
+        self.where = where
+        self.todo = todo
+        super().__init__(" ".join(part for part in (message, f"({where})" if where else "", todo) if part))
+
+
+class SettingsError(LerimError):
+    """A setting is unknown, broken, or not allowed where it stands."""
+
+    code = "settings"
+
+
+class ProjectError(LerimError):
+    """There is no repository here, or it cannot be used."""
+
+    code = "project"
+
+
+class TranscriptError(LerimError):
+    """A transcript cannot be opened at all; single bad records are counted as problems instead."""
+
+    code = "transcript"
+
+
+class CatalogError(LerimError):
+    """The catalog of sessions cannot be used."""
+
+    code = "catalog"
+
+
+class MemoryError_(LerimError):  # noqa: N801, N818 - `MemoryError` is Python's own
+    """A memory or candidate file cannot be read or written."""
+
+    code = "memory"
+
+
+class NotFoundError(MemoryError_):
+    """No memory or candidate has this id."""
+
+    code = "not-found"
+
+
+class StaleError(MemoryError_):
+    """The file changed since the person looked at it; nothing was overwritten."""
+
+    code = "stale"
+
+
+class BoundaryError(LerimError):
+    """A path leads outside the folder it must stay in."""
+
+    code = "boundary"
+
+
+class BusyError(LerimError):
+    """Another process is working on this project."""
+
+    code = "busy"
+    exit_code = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that went wrong with one record, file or line and did not stop the rest.
+
+    `code` is stable; `path` says where (a file, possibly with `:line`); `message` is for people.
+    """
+
+    code: str
+    path: str
+    message: str

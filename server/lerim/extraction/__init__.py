@@ -1,0 +1,1 @@
+"""From turns to candidates: redaction, gate, pipeline."""

@@ -1,0 +1,72 @@
+"""What extraction yields: candidates that passed the gate, and what was dropped, blocked or withdrawn and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from lerim.memory.record import Evidence, LearningKind, Primitive
+from lerim.sessions.model import Platform
+
+Signal = Literal["correction", "answer", "plan", "fixed-command", "choice"]
+DropReason = Literal[
+    "no-evidence",
+    "no-artifact",
+    "invalid",
+    "secret-only",
+    "not-the-person",
+    "refuted",
+    "duplicate",
+    "rejected-before",
+    "already-known",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory proposed from a session, not yet seen by a person. All text is already redacted.
+
+    `session` is the native session id, `turn` the id of the turn the claim rests on, `time` that turn's time: which of
+    two contradicting memories wins follows it. `flags` name what a reviewer should look at (hidden characters,
+    imperative text from a tool).
+    """
+
+    primitive: Primitive
+    kind: LearningKind | None
+    title: str
+    body: str
+    confidence: float
+    tags: tuple[str, ...]
+    references: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    platform: Platform
+    session: str
+    turn: str
+    time: datetime
+    signal: Signal
+    flags: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        return f"{self.platform}:{self.session}#{self.turn}"
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A signal that became no candidate, with the reason a person can read in the report and the panel."""
+
+    reason: DropReason
+    title: str
+    session: str
+    turn: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A later turn refutes what was proposed from `refuted_turn`; the pending candidate goes, with this reason."""
+
+    refuted_turn: str
+    by_turn: str
+    reason: str

@@ -1,0 +1,1 @@
+"""Deterministic facts and signals from turns; no model."""

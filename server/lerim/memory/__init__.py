@@ -1,0 +1,1 @@
+"""Memories: records, files, derived index, search, reconciling."""

@@ -1,0 +1,1 @@
+"""The queue of candidates: propose, accept, edit, reject, undo."""

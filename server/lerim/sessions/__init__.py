@@ -1,0 +1,1 @@
+"""Reading the sessions that coding agents leave on disk."""

@@ -1,0 +1,158 @@
+"""What a session is, whichever agent wrote it. Every reader produces these types; everything later consumes them.
+
+A *turn* is one message: what a person typed, or one answer of the model with its tool calls and their results.
+Injected text (reminders, hook output, boot files, compaction summaries, our own memories) makes no turn and is in none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+Platform = Literal["claude", "codex", "cursor", "opencode", "copilot", "gemini"]
+Role = Literal["user", "assistant"]
+TurnKind = Literal["prompt", "shell", "command", "reply"]
+"""prompt: typed by a person; shell: a person's own `!command`; command: a slash command with what was typed after it;
+reply: the model."""
+ToolKind = Literal["shell", "read", "edit", "write", "search", "ask", "plan", "agent", "web", "other"]
+ToolStatus = Literal["ok", "error", "denied", "interrupted", "pending"]
+"""pending: no result is recorded (yet)."""
+
+
+def turn_id(platform: Platform, native: str) -> str:
+    """The stable id of a turn: 12 hex digits of SHA-256 over platform and the record's native id (design §5).
+
+    `native` is the uuid of the turn's first record, or `role + "\\n" + raw text` where a store has no ids.
+    """
+    return hashlib.sha256(f"{platform}:{native}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of one turn or session, each counted once per API message."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One replacement in a file; a whole written file has `old == ""`."""
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question the agent put to the person through a tool, and what they chose or typed ('' while unanswered)."""
+
+    question: str
+    options: tuple[str, ...]
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call and its result. `name` and every text are the model's or a tool's words: data, never trusted.
+
+    `paths` are as written in the record (absolute or relative, native separators). `output` keeps head and tail of the
+    result, `output_cut` says how many characters were left out between them. `exit_code` is None where not known.
+    `feedback` is what the person typed when they denied the call.
+    """
+
+    id: str
+    name: str
+    kind: ToolKind
+    status: ToolStatus = "pending"
+    command: str = ""
+    description: str = ""
+    paths: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    plan: str = ""
+    output: str = ""
+    output_cut: int = 0
+    exit_code: int | None = None
+    feedback: str = ""
+    subagent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` is `turn_id`."""
+
+    id: str
+    ordinal: int
+    role: Role
+    kind: TurnKind
+    text: str
+    time: datetime | None
+    cwd: str
+    branch: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    model: str = ""
+    tokens: Tokens = field(default_factory=Tokens)
+    sidechain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What is known of a session after its transcript was read: totals over the whole file.
+
+    `prompts` counts what people typed; `tool_errors` counts results marked as errors (denials are in `denials`);
+    `injected` counts user records that no person typed. `cwds` and `branches` are in order of first appearance.
+    `parent` is the parent session's id for a subagent's own transcript.
+    """
+
+    id: str
+    platform: Platform
+    path: Path
+    title: str = ""
+    started: datetime | None = None
+    ended: datetime | None = None
+    cwds: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    version: str = ""
+    turns: int = 0
+    prompts: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    denials: int = 0
+    api_errors: int = 0
+    injected: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A transcript found on disk, known by stat alone. `stamp` changes whenever the file does."""
+
+    platform: Platform
+    path: Path
+    session_id: str
+    size: int
+    mtime_ns: int
+    inode: int
+    parent: str = ""
+
+    @property
+    def stamp(self) -> tuple[int, int, int]:
+        return (self.size, self.mtime_ns, self.inode)
