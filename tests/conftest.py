@@ -1,0 +1,123 @@
+"""What every test stands on: no test sees the machine's own home, settings, agents' stores or network."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SESSIONS = Path(os.environ.get("LERIM_TEST_SESSIONS") or REPOSITORY.parent / "shared" / "transcripts")
+
+GIT_SETTINGS = {"init.defaultBranch": "main", "protocol.file.allow": "always", "core.autocrlf": "false"}
+FOREIGN = (
+    "LERIM_CONFIG",
+    "OPENROUTER_API_KEY",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "ZAI_API_KEY",
+    "CODEX_HOME",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+)
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of this test's own; returns it. Nothing is created inside it, so that tests see what Lerim creates."""
+    home = tmp_path_factory.mktemp("home")
+    for name in FOREIGN:
+        monkeypatch.delenv(name, raising=False)
+    for name, folder in {
+        "HOME": home,
+        "USERPROFILE": home,
+        "LERIM_HOME": home / ".lerim",
+        "CLAUDE_CONFIG_DIR": home / ".claude",
+        "XDG_CONFIG_HOME": home / ".config",
+        "XDG_DATA_HOME": home / ".local" / "share",
+        "XDG_STATE_HOME": home / ".local" / "state",
+        "XDG_CACHE_HOME": home / ".cache",
+    }.items():
+        monkeypatch.setenv(name, str(folder))
+    _git_environment(monkeypatch)
+    return home
+
+
+def _git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", str(len(GIT_SETTINGS)))
+    for number, (key, value) in enumerate(GIT_SETTINGS.items()):
+        monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", key)
+        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", value)
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "A Tester")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "tester@example.invalid")
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A socket that leaves the machine raises; loopback and unix sockets work."""
+
+    def guarded(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(self: socket.socket, *arguments: Any) -> Any:
+            if self.family in (socket.AF_INET, socket.AF_INET6) and not _loopback(arguments[-1]):
+                raise AssertionError(f"a test tried to reach {arguments[-1]!r}; tests may only use loopback")
+            return original(self, *arguments)
+
+        return call
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))
+
+
+def _loopback(address: Any) -> bool:
+    host = str(address[0]) if isinstance(address, tuple) and address else ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host.split("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def sessions_folder() -> Path:
+    """The folder of shared real transcripts (`claude/projects`, …); read only. The test is skipped where it is absent."""
+    if not (SESSIONS / "claude" / "projects").is_dir():
+        pytest.skip(f"no real sessions at {SESSIONS}; set LERIM_TEST_SESSIONS to the folder that holds claude/projects")
+    return SESSIONS
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Runs git in `folder` and returns what it printed."""
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Iterator[Path]:
+    """A small git repository with one commit: `README.md`, `src/app.py` (with `load` and `Store`), `tests/test_app.py`."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    root = tmp_path / "repo"
+    files = {
+        "README.md": "# App\n\nA small project.\n",
+        "src/app.py": "def load(path):\n    return open(path).read()\n\n\nclass Store:\n    def save(self):\n        pass\n",
+        "tests/test_app.py": "def test_load():\n    assert True\n",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "Start")
+    yield root.resolve()
