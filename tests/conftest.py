@@ -7,7 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,27 +91,36 @@ def _loopback(address: Any) -> bool:
 
 @pytest.fixture(scope="session")
 def sessions_folder() -> Path:
-    """The folder of shared real transcripts (`claude/projects`, …); read only. The test is skipped where it is absent."""
+    """The folder of real transcripts (`claude/projects`, …); read only. The test is skipped where it is absent."""
     if not (SESSIONS / "claude" / "projects").is_dir():
         pytest.skip(f"no real sessions at {SESSIONS}; set LERIM_TEST_SESSIONS to the folder that holds claude/projects")
     return SESSIONS
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """Runs git in `folder` and returns what it printed."""
+Git = Callable[..., str]
+
+
+def _git(folder: Path, *arguments: str) -> str:
     done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Iterator[Path]:
-    """A small git repository with one commit: `README.md`, `src/app.py` (with `load` and `Store`), `tests/test_app.py`."""
+def git() -> Git:
+    """`git(folder, *arguments)` runs git there, as a fixed author and without the machine's settings; its output."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
+    return _git
+
+
+@pytest.fixture
+def repo(tmp_path: Path, git: Git) -> Path:
+    """A small git repository with one commit: `README.md`, `src/app.py` (`load`, `Store`), `tests/test_app.py`."""
     root = tmp_path / "repo"
+    app = "def load(path):\n    return open(path).read()\n\n\nclass Store:\n    def save(self):\n        pass\n"
     files = {
         "README.md": "# App\n\nA small project.\n",
-        "src/app.py": "def load(path):\n    return open(path).read()\n\n\nclass Store:\n    def save(self):\n        pass\n",
+        "src/app.py": app,
         "tests/test_app.py": "def test_load():\n    assert True\n",
     }
     for name, text in files.items():
@@ -120,4 +129,4 @@ def repo(tmp_path: Path) -> Iterator[Path]:
     git(root, "init", "-q")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Start")
-    yield root.resolve()
+    return root.resolve()

@@ -1,0 +1,191 @@
+"""A project is a git repository: all its worktrees are one, a submodule or a nested repository is its own.
+
+Which project a turn belongs to is decided by its working folder, from what git left on disk; where that folder is
+gone, from the person's aliases and from the repository around it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ntpath
+import os
+import posixpath
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lerim import registry
+from lerim.errors import Problem, ProjectError
+from lerim.paths import Home
+from lerim.repository import Layout, innermost, read_config, remote_of
+
+_WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One repository, seen from one of its worktrees.
+
+    `root` is that worktree, `main` the main one (None for a bare repository), `common_dir` the git dir they share,
+    `remote` its address without credentials ('' none), `aliases` the folders it was known under elsewhere or before.
+    """
+
+    key: str
+    root: Path
+    main: Path | None
+    common_dir: Path
+    remote: str
+    name: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def lerim(self) -> Path:
+        """`.lerim` of the open worktree: committed with its branch."""
+        return self.root / ".lerim"
+
+    @property
+    def memory_dir(self) -> Path:
+        """The accepted memories of the open worktree."""
+        return self.lerim / "memory"
+
+    def state_dir(self, home: Home) -> Path:
+        """What belongs to the project and not to a branch (review, workspace, index); private for a bare one."""
+        return self.main / ".lerim" if self.main else home.project(self.key)
+
+
+def project_key(common_dir: Path) -> str:
+    """The project's key: 16 hex digits of SHA-256 over the real path of its common git dir."""
+    spelled = os.path.normcase(str(common_dir))
+    return hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def locate(path: Path, home: Home) -> Project | None:
+    """The project of the innermost repository `path` lies in, with its aliases; None outside any. Starts no process."""
+    layout = innermost(path)
+    if layout is None:
+        return None
+    project = _project(layout)
+    try:
+        entry = registry.read(home, project.key)
+    except ProjectError:
+        return project  # the broken entry is reported by `listed`; it must not hide the repository
+    return replace(project, aliases=entry.aliases) if entry else project
+
+
+def _project(layout: Layout) -> Project:
+    named_by = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
+    return Project(
+        key=project_key(layout.common_dir),
+        root=layout.root,
+        main=layout.main,
+        common_dir=layout.common_dir,
+        remote=remote_of(read_config(layout.common_dir)),
+        name=named_by.name.removesuffix(".git") or layout.root.name,
+    )
+
+
+def add(project: Project, home: Home) -> Project:
+    """Remembers the project (again), keeping the aliases it had. Raises ProjectError."""
+    entry = registry.read(home, project.key)
+    aliases = dict.fromkeys((*(entry.aliases if entry else ()), *project.aliases))
+    kept = replace(project, aliases=tuple(aliases))
+    registry.write(
+        home,
+        registry.Entry(
+            key=kept.key,
+            name=kept.name,
+            root=str(kept.main or kept.root),
+            common_dir=str(kept.common_dir),
+            remote=kept.remote,
+            aliases=kept.aliases,
+        ),
+    )
+    return kept
+
+
+def add_alias(project: Project, old: str, home: Home) -> Project:
+    """Remembers that `old` (an absolute folder, POSIX or Windows, here or elsewhere) was this project.
+
+    Raises ProjectError for a folder that is not absolute or is a whole disk.
+    """
+    parts = _parts(old)
+    if len(parts) < 2:
+        todo = "Give the absolute folder the sessions ran in, such as /home/me/old-place or C:\\work\\old-place."
+        raise ProjectError(f"{old!r} cannot stand for a project.", where="alias", todo=todo)
+    return add(replace(project, aliases=(*project.aliases, old)), home)
+
+
+def remove(project: Project, home: Home) -> bool:
+    """Forgets the project and its aliases, not its memories; False where it was not known."""
+    return registry.remove(home, project.key)
+
+
+def listed(home: Home) -> tuple[list[Project], list[Problem]]:
+    """The remembered projects; one whose folder is gone or is another repository now is listed as it was, with a
+    problem."""
+    entries, problems = registry.entries(home)
+    projects: list[Project] = []
+    for entry in entries:
+        layout = innermost(Path(entry.root))
+        found = _project(layout) if layout else None
+        if found is None or found.key != entry.key:
+            message = "The repository is not there any more. Run `lerim project add` in its new place, then "
+            message += f"`lerim project alias {entry.root}`; or forget it with `lerim project remove`."
+            problems.append(Problem("project-gone", entry.root, message))
+            root = Path(entry.root)
+            found = Project(entry.key, root, root, Path(entry.common_dir), entry.remote, entry.name)
+        projects.append(replace(found, aliases=entry.aliases))
+    return projects, problems
+
+
+class Owners:
+    """Which project each working folder belongs to. Answers are kept for its life: make one for each run."""
+
+    def __init__(self, projects: Iterable[Project] = (), platform: str = sys.platform) -> None:
+        self._windows = platform == "win32"
+        self._known: dict[str, str] = {}
+        aliases = [(_parts(alias), project.key) for project in projects for alias in project.aliases]
+        self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
+
+    def owner(self, cwd: str) -> str:
+        """The project key of a working folder as an agent wrote it; '' for none."""
+        known = self._known.get(cwd)
+        if known is None:
+            known = self._known[cwd] = self._find(cwd)
+        return known
+
+    def _find(self, cwd: str) -> str:
+        """A folder that is there belongs to its repository, whatever an alias says: no alias takes over another
+        repository. For one that is gone, the longer of alias and surrounding repository decides."""
+        parts = _parts(cwd)
+        if not parts:
+            return ""
+        alias, key = next(((a, k) for a, k in self._aliases if parts[: len(a)] == a), ((), ""))
+        if bool(_WINDOWS.match(cwd)) != self._windows:
+            return key
+        path = Path(cwd)
+        layout = innermost(path)
+        if layout is None:
+            return key
+        if key and not _exists(path) and len(alias) > len(layout.root.parts):
+            return key
+        return project_key(layout.common_dir)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _parts(folder: str) -> tuple[str, ...]:
+    """The components of an absolute folder, normalised; Windows ones without case. () where it is not absolute."""
+    if _WINDOWS.match(folder):
+        drive, rest = ntpath.splitdrive(ntpath.normpath(folder))
+        return (drive.casefold(), *(part.casefold() for part in rest.split("\\") if part))
+    if folder.startswith("/"):
+        return ("/", *(part for part in posixpath.normpath(folder).split("/") if part))
+    return ()

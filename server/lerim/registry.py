@@ -1,0 +1,106 @@
+"""The projects this installation knows: one small file each under `~/.lerim/projects/<key>/project.json`.
+
+Written atomically, readable by the person alone. Nothing here touches a repository.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem, ProjectError
+from lerim.paths import Home
+
+FILE = "project.json"
+_KEY = re.compile(r"[0-9a-f]{16}")
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What is remembered of one project. `root` is its main worktree (any worktree for a bare repository)."""
+
+    version: int = 1
+    key: str
+    name: str
+    root: str
+    common_dir: str
+    remote: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+def read(home: Home, key: str) -> Entry | None:
+    """The entry of one project; None where it was never added. Raises ProjectError for a broken file."""
+    path = home.project(key) / FILE
+    try:
+        entry = msgspec.json.decode(path.read_bytes(), type=Entry)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError, UnicodeError) as error:
+        todo = "Delete it and add the project again with `lerim project add`."
+        raise ProjectError(f"The project's entry cannot be read: {error}.", where=str(path), todo=todo) from error
+    return entry if entry.key == key else None
+
+
+def entries(home: Home) -> tuple[list[Entry], list[Problem]]:
+    """Every known project by key; a broken entry is a problem and takes none of the others with it."""
+    found: list[Entry] = []
+    problems: list[Problem] = []
+    try:
+        names = sorted(folder.name for folder in (home.root / "projects").iterdir())
+    except FileNotFoundError:
+        return found, problems
+    except OSError as error:
+        return found, [Problem("registry-unreadable", str(home.root / "projects"), f"{error.strerror}.")]
+    for name in names:
+        if not _KEY.fullmatch(name):
+            continue
+        try:
+            entry = read(home, name)
+        except ProjectError as error:
+            problems.append(Problem("registry-broken", error.where, f"{error.message} {error.todo}"))
+        else:
+            found.extend([entry] if entry else [])
+    return found, problems
+
+
+def write(home: Home, entry: Entry) -> None:
+    """Keeps `entry`, in place of what was kept under its key. Raises ProjectError when it cannot be written."""
+    folder = home.project(entry.key)
+    try:
+        private_folder(home, folder)
+        _replace(folder / FILE, msgspec.json.format(msgspec.json.encode(entry)) + b"\n")
+    except OSError as error:
+        todo = "Make the folder writable, or set LERIM_HOME to another one."
+        raise ProjectError(f"The project could not be kept: {error.strerror}.", where=str(folder), todo=todo) from error
+
+
+def remove(home: Home, key: str) -> bool:
+    """Forgets the entry (not what else is kept of the project); False where there was none."""
+    try:
+        (home.project(key) / FILE).unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def private_folder(home: Home, folder: Path) -> None:
+    """Makes `folder`, and the folders between it and the home, readable by the person alone. Raises OSError."""
+    wanted = [folder, *(parent for parent in folder.parents if parent == home.root or home.root in parent.parents)]
+    for part in reversed(wanted):
+        part.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mkstemp makes it 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
