@@ -1,0 +1,1 @@
+"""Invoices for a small studio."""
