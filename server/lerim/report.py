@@ -1,0 +1,105 @@
+"""What a sync tells while it runs and when it ends: the objects behind progress, `sync --json` and the panel's report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.review.views import CandidateView
+
+Stage = Literal["looking", "reading", "learning", "done", "failed", "cancelled"]
+State = Literal["done", "partial", "cancelled", "busy", "failed"]
+
+
+class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
+    """How far a sync is. `sessions_done` of `sessions_total` transcripts of this stage; `candidates` proposed so far."""
+
+    stage: Stage
+    sessions_done: int
+    sessions_total: int
+    candidates: int
+    message: str = ""
+
+
+class Found(msgspec.Struct, frozen=True, tag_field="event", tag="candidate"):
+    """A candidate was written to the review folder."""
+
+    candidate: CandidateView
+
+
+class Withdrew(msgspec.Struct, frozen=True, tag_field="event", tag="withdrawn"):
+    """A pending candidate was taken back because a later turn refutes it."""
+
+    id: str
+    reason: str
+
+
+class SessionCounts(msgspec.Struct, frozen=True):
+    """Sessions of this project. found = new + changed + unchanged + failed."""
+
+    found: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: int = 0
+
+
+class DroppedView(msgspec.Struct, frozen=True):
+    """One signal that became no candidate, and why."""
+
+    reason: str
+    title: str
+    session: str
+    turn: str
+    detail: str = ""
+
+
+class SyncReport(msgspec.Struct, frozen=True):
+    """The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
+
+    `accepted` are ids written without review (`--accept-above`); `run` is the run folder or "" when nothing was extracted.
+    """
+
+    project: str
+    sessions: SessionCounts
+    candidates: list[CandidateView]
+    dropped: dict[str, int]
+    dropped_items: list[DroppedView]
+    withdrawn: list[Withdrew]
+    problems: list[Problem]
+    accepted: list[str] = []
+    model: str = "none"
+    seconds: float = 0.0
+    run: str = ""
+    state: State = "done"
+    message: str = ""
+
+
+Event = Progress | Found | Withdrew
+Emit = Callable[[Event], None]
+
+
+def combine(first: SyncReport, second: SyncReport) -> SyncReport:
+    """One report of two passes of the same sync: what the second found is added, session counts are the second's."""
+    dropped = dict(first.dropped)
+    for reason, count in second.dropped.items():
+        dropped[reason] = dropped.get(reason, 0) + count
+    state = second.state if second.state != "done" else first.state
+    return SyncReport(
+        project=second.project,
+        sessions=first.sessions,
+        candidates=[*first.candidates, *second.candidates],
+        dropped=dropped,
+        dropped_items=[*first.dropped_items, *second.dropped_items],
+        withdrawn=[*first.withdrawn, *second.withdrawn],
+        problems=[*first.problems, *second.problems],
+        accepted=[*first.accepted, *second.accepted],
+        model=second.model,
+        seconds=round(first.seconds + second.seconds, 3),
+        run=first.run or second.run,
+        state=state,
+        message=second.message or first.message,
+    )
