@@ -1,0 +1,267 @@
+"""Reading a transcript of Claude Code, from its start or from where the last reading ended.
+
+A reading takes lines one by one, folds each record into a `Tally` and, where it says something, into a `Draft` of a
+turn. The state to resume from is the tally as it stood before the first line of the oldest turn that is not final,
+together with that offset: what follows is then read again in exactly the same way.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from lerim.errors import Problem, TranscriptError
+from lerim.sessions.claude_files import find, probe
+from lerim.sessions.claude_human import Typed, cut, interrupts, queued, typed
+from lerim.sessions.claude_queue import operate, repeated, taken
+from lerim.sessions.claude_records import BadLine, Record, decode
+from lerim.sessions.claude_tally import Seen, Tally, known, moment
+from lerim.sessions.claude_tools import plain, result
+from lerim.sessions.claude_turns import Draft, Drafts, key_of
+from lerim.sessions.lines import Line, fingerprint, lines
+from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
+from lerim.sessions.spills import results_folder, spilled
+
+__all__ = ["Reading", "find", "probe"]
+
+PROBLEMS = 100
+"""Problems told one by one; what comes after is only counted."""
+
+_FORMAT = 1
+_OWN = ("lerim-memories",)
+
+
+class _Resume(msgspec.Struct):
+    format: int
+    offset: int
+    fingerprint: bytes
+    tally: Tally
+    seen: bytes
+
+
+class Reading:
+    """One pass over a transcript. Iterate it to the end; then `session`, `resume` and `problems` hold.
+
+    Without `resume` the whole file is read. With it, only what is new and the turns that were not final: those come
+    again with the same id and ordinal. `restarted` says that the file is not the one `resume` was made from, and that
+    it was read from the start. Raises TranscriptError when the file cannot be opened or read.
+    """
+
+    def __init__(self, path: Path, transcript: Transcript, resume: bytes | None = None) -> None:
+        self.path = path
+        self.transcript = transcript
+        self.restarted = False
+        self.problems: list[Problem] = []
+        self.resume = resume or b""
+        self._known = resume
+        self._tally = Tally()
+        self._seen = Seen()
+        self._folder = results_folder(path)
+        self._drafts = Drafts(lambda named: spilled(self._folder, named))
+        self._child = bool(transcript.parent) or path.name.startswith("agent-")
+        self._faults = 0
+        self._line = 0
+        self._before = self._tally
+        self.session: Session = self._session()
+
+    def __iter__(self) -> Iterator[Turn]:
+        try:
+            if not stat.S_ISREG(self.path.stat().st_mode):
+                raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
+            with self.path.open("rb") as file:
+                yield from self._read(file)
+        except OSError as error:
+            raise TranscriptError(
+                f"The transcript cannot be read: {error.strerror or error}",
+                where=str(self.path),
+                todo="Check that the file is still there and that you may read it.",
+            ) from error
+
+    def _read(self, file: BinaryIO) -> Iterator[Turn]:
+        offset = self._continue(file)
+        drafts, tally = self._drafts, self._tally
+        for line in lines(file, offset):
+            records = self._records(line)
+            if records is None:
+                break
+            offset = line.end
+            if not records:
+                continue
+            self._line = line.start
+            self._before = tally.snapshot()
+            for record in records:
+                self._take(record)
+            yield from drafts.ready(tally.turns, offset)
+            if tally.seen % 4096 == 0:
+                self._seen.forget(drafts.start(offset, tally)[1].seen)
+        yield from drafts.rest()
+        self._finish(file, offset)
+
+    def _continue(self, file: BinaryIO) -> int:
+        if not self._known:
+            return 0
+        try:
+            state = msgspec.json.decode(self._known, type=_Resume)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            self.restarted = True
+            return 0
+        size = os.fstat(file.fileno()).st_size
+        same = state.format == _FORMAT and 0 <= state.offset <= size
+        if not same or fingerprint(file, state.offset) != state.fingerprint:
+            self.restarted = True
+            return 0
+        self._tally = state.tally
+        self._seen = Seen(state.seen, state.tally.seen)
+        return state.offset
+
+    def _finish(self, file: BinaryIO, offset: int) -> None:
+        start, tally = self._drafts.start(offset, self._tally)
+        state = _Resume(_FORMAT, start, fingerprint(file, start), tally, self._seen.upto(tally.seen))
+        self.resume = msgspec.json.encode(state)
+        self.session = self._session()
+        if self._faults > PROBLEMS:
+            self._problem_now("many", "", f"{self._faults - PROBLEMS} more lines of this transcript could not be read")
+
+    def _session(self) -> Session:
+        transcript = self.transcript
+        parent = transcript.parent or (self._tally.parent if self._child else "")
+        return self._tally.session(transcript.session_id, self.path, parent if parent != transcript.session_id else "")
+
+    # --- lines ---------------------------------------------------------------------------------------------------
+
+    def _records(self, line: Line) -> list[Record] | None:
+        """The records of a line; None for the last one while it is still being written."""
+        if line.data is None:
+            if not line.complete:
+                return None
+            self._problem("line-too-long", line, "A line of this transcript is too long and was skipped")
+            return []
+        try:
+            return decode(line.data)
+        except BadLine as fault:
+            if not line.complete:
+                return None
+            what, records = fault.args
+            self._problem("bad-line", line, f"A line of this transcript could not be read ({what}) and was skipped")
+            return list(records)
+
+    def _problem(self, code: str, line: Line, message: str) -> None:
+        self._faults += 1
+        if self._faults <= PROBLEMS:
+            self._problem_now(code, f"@{line.start}", message)
+
+    def _problem_now(self, code: str, where: str, message: str) -> None:
+        self.problems.append(Problem(code, f"{self.path}{where}", message))
+
+    # --- records -------------------------------------------------------------------------------------------------
+
+    def _take(self, record: Record) -> None:
+        if record.type == "progress":
+            return
+        tally = self._tally
+        if known(record.uuid) and not tally.new(self._seen, record.uuid or ""):
+            return
+        time = moment(record.timestamp)
+        tally.meet(record, time)
+        if record.type == "assistant":
+            self._assistant(record)
+        elif record.type == "user":
+            self._user(record)
+        elif record.type == "attachment":
+            words = queued(record.attachment) if record.attachment and not self._aside(record) else None
+            if words is not None and taken(tally, words):
+                self._say(record, words)
+        elif record.type == "queue-operation":
+            words = None if self._child else operate(tally, record)
+            if words is not None and taken(tally, words):
+                self._say(record, words)
+        elif record.type in ("summary", "ai-title", "custom-title"):
+            tally.name(record, self._seen)
+        elif record.type == "system" and record.subtype == "api_error":
+            tally.api_errors += 1
+
+    def _assistant(self, record: Record) -> None:
+        tally, message = self._tally, record.message
+        if record.is_api_error_message:
+            tally.api_errors += 1
+            return
+        if message is None or message.model == "<synthetic>":
+            return
+        tally.answered = True
+        key = key_of(record)
+        spent = tally.spend(key, message.usage)
+        draft = self._drafts.of(key) if key else None
+        if draft is None:
+            draft = self._begin(record, "assistant", "reply", key)
+        draft.last = self._line
+        draft.tokens = spent
+        if message.model:
+            draft.model = plain(message.model)[:200]
+            tally.model(draft.model)
+        if isinstance(message.content, str):
+            draft.texts.append(plain(cut(message.content, _OWN)))
+            return
+        for block in message.content or ():
+            if block.type == "text" and block.text:
+                draft.texts.append(plain(cut(block.text, _OWN)))
+            elif block.type == "thinking" and block.thinking:
+                draft.reasoning.append(plain(cut(block.thinking, _OWN)))
+            elif block.type == "tool_use":
+                native = known(block.id)
+                if not native or tally.new(self._seen, f"call:{native}"):
+                    tally.tool_calls += 1
+                    self._drafts.call(draft, block)
+
+    def _user(self, record: Record) -> None:
+        tally, message = self._tally, record.message
+        content = message.content if message else None
+        results = [one for one in content if one.type == "tool_result"] if isinstance(content, list) else []
+        for block in results:
+            ended = result(record, block)
+            tally.denials += ended.status == "denied"
+            tally.tool_errors += bool(block.is_error) and ended.status != "denied"
+            self._drafts.close(ended, block, record, self._line)
+        if interrupts(record):
+            self._drafts.interrupt(self._line)
+        if results:
+            return
+        words = None if self._aside(record) else typed(record)
+        if words is None:
+            tally.injected += 1
+        elif not repeated(tally, words, record.prompt_source):
+            self._say(record, words)
+
+    def _aside(self, record: Record) -> bool:
+        return self._child or bool(record.is_sidechain)
+
+    def _say(self, record: Record, words: Typed) -> None:
+        self._tally.say(words)
+        draft = self._begin(record, "user", words.kind, "", words.text)
+        draft.texts.append(words.text)
+
+    def _begin(self, record: Record, role: Role, kind: TurnKind, key: str, text: str = "") -> Draft:
+        tally = self._tally
+        native = known(record.uuid) or f"{role}\n{self.transcript.session_id}\n{record.timestamp}\n{key}\n{text}"
+        ordinal = tally.turns
+        tally.turns += 1
+        return self._drafts.begin(
+            Draft(
+                id=turn_id("claude", native),
+                ordinal=ordinal,
+                role=role,
+                kind=kind,
+                first=self._line,
+                last=self._line,
+                before=self._before,
+                time=moment(record.timestamp),
+                cwd=tally.cwd,
+                branch=tally.branch,
+                sidechain=self._aside(record),
+                key=key,
+            )
+        )

@@ -1,0 +1,91 @@
+"""Where Claude Code's transcripts lie, and which project one begins in."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from lerim.errors import Problem
+from lerim.sessions.claude_records import BadLine, decode
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.model import Transcript
+
+_PEEK = 256 * 1024
+_DEEP = 3
+
+
+def probe(path: Path) -> str:
+    """The first working directory named in a transcript's first 256 kB; '' if none, or if it cannot be read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return ""
+        with path.open("rb") as file:
+            start = file.read(_PEEK)
+    except OSError:
+        return ""
+    for line in start.split(b"\n"):
+        try:
+            records = decode(line)
+        except BadLine as fault:
+            records = fault.args[1]
+        for record in records:
+            if record.cwd:
+                return plain(record.cwd)[:4096]
+    return ""
+
+
+def find(root: Path) -> tuple[list[Transcript], list[Problem]]:
+    """The transcripts under a Claude Code folder (the one holding `projects/`), known by stat alone, and what could not
+    be looked at. A folder that does not exist holds none."""
+    problems: list[Problem] = []
+    found: list[Transcript] = []
+    for project in _entries(root / "projects", problems):
+        if not project.is_dir():
+            continue
+        for entry in _entries(Path(project.path), problems):
+            if entry.name.endswith(".jsonl"):
+                _add(entry, "", found, problems)
+            elif entry.is_dir(follow_symlinks=False):
+                _subagents(Path(entry.path) / "subagents", entry.name, _DEEP, found, problems)
+    return found, problems
+
+
+def _subagents(folder: Path, parent: str, deep: int, found: list[Transcript], problems: list[Problem]) -> None:
+    for entry in _entries(folder, problems):
+        if entry.name.endswith(".jsonl") and entry.name.startswith("agent-"):
+            _add(entry, parent, found, problems)
+        elif deep and entry.is_dir(follow_symlinks=False):
+            _subagents(Path(entry.path), parent, deep - 1, found, problems)
+
+
+def _entries(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {error.strerror or error}"))
+        return []
+
+
+def _add(entry: os.DirEntry[str], parent: str, found: list[Transcript], problems: list[Problem]) -> None:
+    try:
+        known_as = entry.stat()
+    except OSError as error:
+        problems.append(Problem("unreadable", entry.path, f"This file cannot be looked at: {error.strerror or error}"))
+        return
+    if stat.S_ISREG(known_as.st_mode):
+        stem = entry.name.removesuffix(".jsonl")
+        found.append(
+            Transcript(
+                platform="claude",
+                path=Path(entry.path),
+                session_id=stem,
+                size=known_as.st_size,
+                mtime_ns=known_as.st_mtime_ns,
+                inode=known_as.st_ino,
+                parent=parent,
+            )
+        )

@@ -1,0 +1,174 @@
+"""What a person typed, told from what Claude Code, its hooks and Lerim itself put into user records."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lerim.sessions.claude_records import Attachment, Block, Record, texts
+from lerim.sessions.model import TurnKind
+
+OWN = "lerim-memories"
+"""Our own memories as handed to an agent; they must never be learned from again."""
+
+_CONTEXT = (
+    OWN,
+    "system-reminder",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    "new-diagnostics",
+    "user-prompt-submit-hook",
+    "session-start-hook",
+    "local-command-caveat",
+    "local-command-stdout",
+    "local-command-stderr",
+    "bash-stdout",
+    "bash-stderr",
+    "task-notification",
+)
+
+_INJECTED = (
+    *(f"<{tag}>" for tag in _CONTEXT),
+    "Caveat:",
+    "[Request interrupted",
+    "This session is being continued",
+    "Operation stopped by hook:",
+)
+
+INTERRUPTED = "[Request interrupted"
+
+
+class Typed(NamedTuple):
+    """What a person typed and how."""
+
+    kind: TurnKind
+    text: str
+
+
+def cut(text: str, tags: tuple[str, ...] = (OWN, "system-reminder")) -> str:
+    """`text` without the blocks of `tags`; a block of our own that never ends is cut to the end of the text."""
+    if "<" not in text:
+        return text
+    for tag in tags:
+        opening, closing = f"<{tag}>", f"</{tag}>"
+        start = text.find(opening)
+        if start < 0:
+            continue
+        kept: list[str] = []
+        position = 0
+        while start >= 0:
+            end = text.find(closing, start)
+            if end < 0:
+                if tag == OWN:
+                    kept.append(text[position:start])
+                    position = len(text)
+                break
+            kept.append(text[position:start])
+            position = end + len(closing)
+            start = text.find(opening, position)
+        kept.append(text[position:])
+        text = "".join(kept)
+    return text
+
+
+def typed(record: Record) -> Typed | None:
+    """What a person typed in a user record; None for everything that no person typed."""
+    if record.message is None or record.is_sidechain or record.is_meta:
+        return None
+    if record.is_compact_summary or record.is_visible_in_transcript_only or record.prompt_source == "system":
+        return None
+    if record.origin is not None and record.origin.kind not in ("human", "", None):
+        return None
+    content = record.message.content
+    if isinstance(content, list) and any(block.type == "tool_result" for block in content):
+        return None
+    words = _words(content)
+    if words is not None and words.kind == "prompt" and (plan := (record.plan_content or "").strip()):
+        return words if plan in words.text else Typed("prompt", f"{words.text}\n\n{plan}")
+    return words
+
+
+def queued(attachment: Attachment) -> Typed | None:
+    """What a person typed while the agent was busy; None for any other attachment."""
+    if attachment.type != "queued_command" or attachment.is_meta:
+        return None
+    if attachment.origin is not None and attachment.origin.kind not in ("human", "", None):
+        return None
+    mode = attachment.command_mode or "prompt"
+    if mode not in ("prompt", "bash"):
+        return None
+    words = _words(attachment.prompt)
+    if words is None or words.kind != "prompt":
+        return words
+    return Typed("shell", words.text) if mode == "bash" else slash(words)
+
+
+def waiting(content: object) -> Typed | None:
+    """What a person typed, in the `content` of a queue operation; None for task notices in either of their forms."""
+    if isinstance(content, list):
+        content = "\n".join(block["text"] for block in content if isinstance(block, dict) and _is_text(block))
+    if not isinstance(content, str) or content.startswith('{"task_id"'):
+        return None
+    words = _words(content)
+    return slash(words) if words is not None and words.kind == "prompt" else words
+
+
+def _is_text(block: dict[object, object]) -> bool:
+    return isinstance(block.get("text"), str)
+
+
+def slash(words: Typed) -> Typed | None:
+    """A queued prompt that is a slash command: with its arguments, or None when it has none."""
+    head, _, rest = words.text.partition(" ")
+    name = head[1:]
+    if not head.startswith("/") or not name or not name.replace("-", "").replace("_", "").replace(":", "").isalnum():
+        return words
+    return Typed("command", words.text) if rest.strip() else None
+
+
+def _words(content: str | list[Block] | None) -> Typed | None:
+    kept: list[str] = []
+    for text in texts(content):
+        words = _one(text)
+        if words is None:
+            continue
+        if words.kind != "prompt":
+            return words
+        kept.append(words.text)
+    if kept:
+        return Typed("prompt", "\n".join(kept))
+    shown = (
+        [block.type for block in content if block.type in ("image", "document")] if isinstance(content, list) else []
+    )
+    return Typed("prompt", f"[{shown[0]}]") if shown else None
+
+
+def _one(text: str) -> Typed | None:
+    text = cut(text, _CONTEXT).strip().replace("\0", "\ufffd")
+    if not text or text.startswith(_INJECTED):
+        return None
+    if text.startswith("<bash-input>"):
+        command = _between(text, "bash-input")
+        return Typed("shell", command) if command else None
+    if text.startswith(("<command-name>", "<command-message>")):
+        arguments = _between(text, "command-args")
+        name = _between(text, "command-name") or "/" + _between(text, "command-message")
+        return Typed("command", f"{name} {arguments}") if arguments else None
+    return Typed("prompt", text)
+
+
+def _between(text: str, tag: str) -> str:
+    start = text.find(f"<{tag}>")
+    if start < 0:
+        return ""
+    start += len(tag) + 2
+    end = text.find(f"</{tag}>", start)
+    return text[start : end if end >= 0 else len(text)].strip()
+
+
+def interrupts(record: Record) -> bool:
+    """Whether a user record says that the person stopped the agent."""
+    content = record.message.content if record.message else ""
+    if isinstance(content, str):
+        return content.startswith(INTERRUPTED)
+    return any(block.type == "text" and (block.text or "").startswith(INTERRUPTED) for block in content or ())

@@ -1,0 +1,238 @@
+"""What is counted while a transcript is read: a fold over records that never looks at turns.
+
+The same records in the same order give the same tally, wherever a reading was interrupted and taken up again. A tally
+holds only values that are replaced, never changed in place, so that a shallow copy is a snapshot.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from lerim.sessions.claude_human import Typed
+from lerim.sessions.claude_records import Record, Usage
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.model import Session, Tokens
+
+SEEN_LIMIT = 32_768
+"""Records remembered to recognise copies of them; a resume state holds 8 bytes for each."""
+
+_RECENT = 16
+_NAMES = 64
+_TITLE = 120
+
+Counted = tuple[int, int, int, int]
+NO_TOKENS: Counted = (0, 0, 0, 0)
+
+
+def known(native: str | None) -> str:
+    """A native id, or '' when it is missing or was replaced by a redactor and so stands for many."""
+    return native if native and native != "REDACTED" else ""
+
+
+def mark(text: str) -> bytes:
+    """Eight bytes that stand for a text."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+
+
+class Seen:
+    """The last `SEEN_LIMIT` marks, in order; `count` says how many there ever were."""
+
+    def __init__(self, marks: bytes = b"", count: int = 0) -> None:
+        self._log = [marks[at : at + 8] for at in range(0, len(marks) - len(marks) % 8, 8)]
+        self._start = count - len(self._log)
+        self._set = set(self._log)
+
+    def __contains__(self, one: bytes) -> bool:
+        return one in self._set
+
+    def add(self, one: bytes) -> int:
+        """Remembers `one`, forgets the oldest; returns the new count."""
+        self._log.append(one)
+        self._set.add(one)
+        if len(self._log) > SEEN_LIMIT:
+            self._set.discard(self._log[-SEEN_LIMIT - 1])
+        return self._start + len(self._log)
+
+    def upto(self, count: int) -> bytes:
+        """The marks that were remembered when there were `count`."""
+        end = count - self._start
+        return b"".join(self._log[max(0, end - SEEN_LIMIT) : end])
+
+    def forget(self, count: int) -> None:
+        """Frees what `upto(count)` and later do not need."""
+        spare = count - self._start - SEEN_LIMIT
+        if spare > SEEN_LIMIT:
+            del self._log[:spare]
+            self._start += spare
+
+
+class Tally(msgspec.Struct):
+    """Totals of a transcript up to a point in it."""
+
+    turns: int = 0
+    prompts: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    denials: int = 0
+    api_errors: int = 0
+    injected: int = 0
+    tokens: Counted = NO_TOKENS
+    seen: int = 0
+    cwd: str = ""
+    branch: str = ""
+    version: str = ""
+    parent: str = ""
+    started: datetime | None = None
+    ended: datetime | None = None
+    cwds: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    custom_title: str = ""
+    ai_title: str = ""
+    summary: str = ""
+    first_prompt: str = ""
+    summaries: tuple[tuple[bytes, str], ...] = ()
+    spent: dict[str, Counted] = msgspec.field(default_factory=dict)
+    queue: tuple[str, ...] = ()
+    echoes: tuple[bytes, ...] = ()
+    prompt: bytes = b""
+    answered: bool = True
+
+    def snapshot(self) -> Tally:
+        """The tally as it is now."""
+        return copy.copy(self)
+
+    def meet(self, record: Record, time: datetime | None) -> None:
+        """Notes what every kind of record tells: where, when, which version."""
+        if record.cwd and record.cwd != self.cwd:
+            self.cwd = plain(record.cwd)[:4096]
+            self.cwds = _with(self.cwds, self.cwd)
+        if record.git_branch and record.git_branch != self.branch:
+            self.branch = plain(record.git_branch)[:500]
+            self.branches = _with(self.branches, self.branch)
+        if record.version:
+            self.version = plain(record.version)[:50]
+        if record.session_id and not self.parent:
+            self.parent = plain(record.session_id)[:200]
+        if time is not None:
+            self.started = time if self.started is None else min(self.started, time)
+            self.ended = time if self.ended is None else max(self.ended, time)
+
+    def new(self, seen: Seen, native: str) -> bool:
+        """Whether `native` is met for the first time; a title that waited for it is taken."""
+        one = mark(native)
+        if one in seen:
+            return False
+        self.seen = seen.add(one)
+        for leaf, summary in self.summaries:
+            if leaf == one:
+                self.summary = summary
+        return True
+
+    def name(self, record: Record, seen: Seen) -> None:
+        """Takes a title from a title or summary record; the last one of each kind wins."""
+        if record.type == "custom-title":
+            self.custom_title = _title(record.custom_title) or self.custom_title
+        elif record.type == "ai-title":
+            self.ai_title = _title(record.ai_title) or self.ai_title
+        elif record.summary and record.leaf_uuid:
+            leaf = mark(record.leaf_uuid)
+            if leaf in seen:
+                self.summary = _title(record.summary)
+            else:
+                self.summaries = (*self.summaries[-_NAMES:], (leaf, _title(record.summary)))
+
+    def spend(self, key: str, usage: Usage | None) -> Counted:
+        """Counts what one API message has used so far, once, whatever number of records repeat it."""
+        if usage is None:
+            return self.spent.get(key, NO_TOKENS)
+        now = (
+            _count(usage.input_tokens),
+            _count(usage.output_tokens),
+            _count(usage.cache_read_input_tokens),
+            _count(usage.cache_creation_input_tokens),
+        )
+        before = self.spent.get(key, NO_TOKENS) if key else NO_TOKENS
+        most = (max(now[0], before[0]), max(now[1], before[1]), max(now[2], before[2]), max(now[3], before[3]))
+        if most != before:
+            total = self.tokens
+            self.tokens = (
+                total[0] + most[0] - before[0],
+                total[1] + most[1] - before[1],
+                total[2] + most[2] - before[2],
+                total[3] + most[3] - before[3],
+            )
+            if key:
+                spent = {**self.spent, key: most}
+                if len(spent) > _RECENT:
+                    del spent[next(iter(spent))]
+                self.spent = spent
+        return most
+
+    def say(self, words: Typed) -> None:
+        """Counts what a person typed."""
+        if words.kind == "prompt":
+            self.prompts += 1
+            self.first_prompt = self.first_prompt or _title(words.text)
+        self.prompt = mark(words.text)
+        self.answered = False
+
+    def session(self, session_id: str, path: Path, parent: str) -> Session:
+        """The session these totals are of."""
+        return Session(
+            id=session_id,
+            platform="claude",
+            path=path,
+            title=self.custom_title or self.ai_title or self.summary or self.first_prompt,
+            started=self.started,
+            ended=self.ended,
+            cwds=self.cwds,
+            branches=self.branches,
+            models=self.models,
+            version=self.version,
+            turns=self.turns,
+            prompts=self.prompts,
+            tool_calls=self.tool_calls,
+            tool_errors=self.tool_errors,
+            denials=self.denials,
+            api_errors=self.api_errors,
+            injected=self.injected,
+            tokens=Tokens(*self.tokens),
+            parent=parent,
+        )
+
+    def model(self, name: str) -> None:
+        """Notes a model that answered."""
+        if not self.models or self.models[-1] != name:
+            self.models = _with(self.models, name)
+
+
+def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return names if name in names or len(names) >= _NAMES else (*names, name)
+
+
+def _count(number: int | None) -> int:
+    return min(max(number or 0, 0), 1 << 48)
+
+
+def _title(text: str | None) -> str:
+    words = " ".join(plain(text)[: 8 * _TITLE].split())
+    return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
+
+
+def moment(text: str | None) -> datetime | None:
+    """An ISO timestamp as an aware time; None where there is none that can be read."""
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+        if time.tzinfo is UTC:
+            return time
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,295 @@
+"""Tool calls of Claude Code: what was asked of a tool, and what came back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import msgspec
+
+from lerim.sessions.claude_human import INTERRUPTED, cut
+from lerim.sessions.claude_records import NOTHING, Block, Record, loose, read
+from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
+
+KEEP = 4000
+"""Characters of a result kept at each end."""
+
+CUT_MARK = "\n…\n"
+"""Stands in `output` where the middle was left out."""
+
+_KINDS: dict[str, ToolKind] = {
+    "Bash": "shell",
+    "PowerShell": "shell",
+    "Read": "read",
+    "NotebookRead": "read",
+    "Edit": "edit",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "Write": "write",
+    "Grep": "search",
+    "Glob": "search",
+    "LS": "search",
+    "AskUserQuestion": "ask",
+    "ExitPlanMode": "plan",
+    "exit_plan_mode": "plan",
+    "Task": "agent",
+    "Agent": "agent",
+    "WebFetch": "web",
+    "WebSearch": "web",
+}
+
+
+class _Replaced(msgspec.Struct):
+    old_string: str | None = ""
+    new_string: str | None = ""
+
+
+class _Option(msgspec.Struct):
+    label: str | None = ""
+
+
+class _Question(msgspec.Struct):
+    question: str | None = ""
+    options: list[_Option] | None = None
+
+
+class _Input(msgspec.Struct):
+    command: str | None = ""
+    description: str | None = ""
+    file_path: str | None = ""
+    notebook_path: str | None = ""
+    path: str | None = ""
+    pattern: str | None = ""
+    query: str | None = ""
+    url: str | None = ""
+    old_string: str | None = ""
+    new_string: str | None = ""
+    new_source: str | None = ""
+    content: str | None = ""
+    edits: list[_Replaced] | None = None
+    question: str | None = ""
+    questions: list[_Question] | None = None
+    plan: str | None = ""
+    run_in_background: bool | None = False
+
+
+class _Notes(msgspec.Struct):
+    notes: str | None = ""
+
+
+class _Outcome(msgspec.Struct, rename="camel"):
+    answers: msgspec.Raw = NOTHING
+    annotations: msgspec.Raw = NOTHING
+    agent_id: str | None = ""
+    plan: str | None = ""
+    interrupted: bool | None = False
+    exit_code: int | None = None
+    background_task_id: str | None = ""
+    persisted_output_path: str | None = ""
+
+
+class Result(NamedTuple):
+    """How a call ended, as far as the result block itself says."""
+
+    status: ToolStatus
+    text: str
+    feedback: str
+
+
+def opened(block: Block) -> ToolCall:
+    """The call a `tool_use` block asks for, still without a result."""
+    name = plain(block.name)[:200]
+    asked = read(block.input, _Input)
+    kind = _KINDS.get(name, "other")
+    path = plain(asked.file_path) or plain(asked.notebook_path) or plain(asked.path)
+    return ToolCall(
+        id=plain(block.id),
+        name=name,
+        kind=kind,
+        command=plain(asked.command) or plain(asked.url) or plain(asked.query) or plain(asked.pattern),
+        description=plain(asked.description),
+        paths=(path,) if path else (),
+        edits=_edits(kind, path, asked),
+        answers=_questions(asked) if kind == "ask" else (),
+        plan=plain(asked.plan) if kind == "plan" else "",
+    )
+
+
+def _edits(kind: ToolKind, path: str, asked: _Input) -> tuple[Edit, ...]:
+    if kind == "write":
+        return (Edit(path, "", plain(asked.content)),)
+    if kind != "edit":
+        return ()
+    if asked.edits:
+        return tuple(Edit(path, plain(one.old_string), plain(one.new_string)) for one in asked.edits)
+    return (Edit(path, plain(asked.old_string), plain(asked.new_string) or plain(asked.new_source)),)
+
+
+def _questions(asked: _Input) -> tuple[Answer, ...]:
+    if asked.questions:
+        return tuple(
+            Answer(plain(one.question), tuple(plain(option.label) for option in one.options or ()), "")
+            for one in asked.questions
+        )
+    return (Answer(plain(asked.question), (), ""),) if asked.question else ()
+
+
+# --- results -----------------------------------------------------------------------------------------------------
+
+_DENIED = (
+    "The user doesn't want to proceed",
+    "Permission for this tool use was denied",
+    "Permission to use ",
+    "The agent proposed a plan that was rejected",
+    "User rejected ",
+)
+_STOPPED = (INTERRUPTED, "The user doesn't want to take this action right now")
+_FEEDBACK = re.compile(r"\b[Tt]he user said:\s*")
+_HINT = "\n\nNote: The user's next message may contain"
+_EXIT = re.compile(r"Exit code (-?\d{1,10})\b")
+_APPROVED = "## Approved Plan"
+
+
+def result(record: Record, block: Block) -> Result:
+    """What a `tool_result` block says. The result of a denied call holds the person's words as `feedback`."""
+    text = _text(block.content)
+    head = text[:200].lstrip()
+    kind = record.tool_denial_kind or ""
+    if kind in ("interrupted", "cancelled") or (not kind and head.startswith(_STOPPED)):
+        return Result("interrupted", text, _feedback(record, text))
+    if kind or (block.is_error and head.startswith(_DENIED)):
+        return Result("denied", text, _feedback(record, text))
+    return Result("error" if block.is_error else "ok", text, "")
+
+
+def _feedback(record: Record, text: str) -> str:
+    if record.user_feedback:
+        return plain(record.user_feedback).strip()
+    said = _FEEDBACK.search(text[:2000])
+    return text[said.end() :].partition(_HINT)[0].strip() if said else ""
+
+
+Spilled = Callable[[str], tuple[str, int] | None]
+"""From the path a record names for an output written to a file to its ends (`ends`); None where it may not be read."""
+
+
+def closed(call: ToolCall, ended: Result, record: Record, spilled: Spilled) -> ToolCall:
+    """`call` with its result."""
+    status, text, feedback = ended
+    outcome = read(record.tool_use_result, _Outcome) if _wants_outcome(call, record) else _Outcome()
+    if outcome.interrupted and status == "ok":
+        status = "interrupted"
+    shown, left_out = _unspilled(text, outcome, spilled) if text.startswith(_SPILL) else ends(text)
+    return replace(
+        call,
+        status=status,
+        output=shown,
+        output_cut=left_out,
+        exit_code=_exit_code(call, status, text, outcome),
+        feedback=feedback,
+        answers=_answered(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
+        plan=_plan(call, outcome, text) if call.kind == "plan" else call.plan,
+        subagent=plain(outcome.agent_id) if call.kind == "agent" else "",
+    )
+
+
+def _wants_outcome(call: ToolCall, record: Record) -> bool:
+    """Results of reads and edits hold whole files: they are left unread."""
+    return call.kind in ("shell", "ask", "plan", "agent", "other") and record.tool_use_result is not NOTHING
+
+
+def _exit_code(call: ToolCall, status: ToolStatus, text: str, outcome: _Outcome) -> int | None:
+    if outcome.exit_code is not None and abs(outcome.exit_code) < 1 << 32:
+        return outcome.exit_code
+    if call.kind != "shell":
+        return None
+    if status == "error":
+        found = _EXIT.match(text)
+        return int(found[1]) if found else None
+    return 0 if status == "ok" and not outcome.background_task_id else None
+
+
+def _plan(call: ToolCall, outcome: _Outcome, text: str) -> str:
+    """The plan as the person approved it: they may have edited it."""
+    start = text.find(_APPROVED)
+    if start >= 0:
+        return text[start:].partition("\n")[2].strip()
+    return plain(outcome.plan) or call.plan
+
+
+def _answered(asked: tuple[Answer, ...], outcome: _Outcome, text: str) -> tuple[Answer, ...]:
+    given = loose(outcome.answers)
+    notes = loose(outcome.annotations)
+    answers: list[Answer] = []
+    for one in asked:
+        chosen = given.get(one.question) if isinstance(given, dict) else None
+        said = _listed(chosen) if chosen is not None else _quoted(one.question, asked, text)
+        note = notes.get(one.question) if isinstance(notes, dict) else None
+        typed = note.get("notes") if isinstance(note, dict) else None
+        if isinstance(typed, str) and typed.strip() and typed not in said:
+            said = f"{said}\n{plain(typed)}".strip()
+        answers.append(replace(one, answer=said))
+    return tuple(answers)
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(plain(item) for item in value if isinstance(item, str))
+    return plain(value) if isinstance(value, str) else ""
+
+
+def _quoted(question: str, asked: tuple[Answer, ...], text: str) -> str:
+    """The answer in a text of the form `"question"="answer", "question"="answer". You can now continue …`."""
+    mark = f'"{question}"="'
+    start = text.find(mark)
+    if start < 0:
+        return ""
+    start += len(mark)
+    ends = [text.find(f'", "{other.question}"="', start) for other in asked]
+    ends += [text.find(ending, start) for ending in ('". You can now continue', '" user notes:', '" selected preview:')]
+    found = [end for end in ends if end >= 0]
+    end = min(found) if found else text.find('"', start)
+    return text[start : end if end >= 0 else len(text)]
+
+
+def _text(content: msgspec.Raw) -> str:
+    value = loose(content)
+    if isinstance(value, list):
+        parts = [_part(item) for item in value if isinstance(item, dict)]
+        value = "\n".join(part for part in parts if part)
+    return plain(cut(value)) if isinstance(value, str) else ""
+
+
+def _part(item: dict[object, object]) -> str:
+    text = item.get("text")
+    if isinstance(text, str):
+        return text
+    kind = item.get("type")
+    return f"[{kind}]" if kind in ("image", "document") else ""
+
+
+def ends(text: str) -> tuple[str, int]:
+    """The head and tail of a long text, and how many characters were left out between them."""
+    if len(text) <= 2 * KEEP + len(CUT_MARK):
+        return text, 0
+    return text[:KEEP] + CUT_MARK + text[-KEEP:], len(text) - 2 * KEEP
+
+
+_SPILL = "<persisted-output>"
+_SAVED = re.compile(r"Full output saved to: ([^\n]{1,1000})")
+
+
+def _unspilled(text: str, outcome: _Outcome, spilled: Spilled) -> tuple[str, int]:
+    named = _SAVED.search(text[:2000])
+    path = plain(outcome.persisted_output_path) or (named[1].strip() if named else "")
+    found = spilled(path) if path else None
+    return found if found is not None else ends(text)
+
+
+def plain(text: str | None) -> str:
+    """Text that every later stage can store: no NUL."""
+    if not text:
+        return ""
+    return text.replace("\0", "\ufffd") if "\0" in text else text

@@ -1,0 +1,66 @@
+"""Lines of a file that may be growing, huge, or garbage: bytes in, bytes out, memory bounded by one line.
+
+Split on `\\n` only: JSON leaves U+2028 and friends raw inside strings, where `str.splitlines` would split.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+LINE_LIMIT = 64 * 1024 * 1024
+"""Longer lines are skipped without being held; the longest line seen in real sessions has 2 MB."""
+
+HEAD = 4096
+"""Bytes at the start of a file that tell a rewritten file from one that grew."""
+
+TAIL = 256
+"""Bytes before the stored offset that do the same."""
+
+_BLOCK = 1024 * 1024
+
+
+class Line(NamedTuple):
+    """`start` and `end` are byte offsets in the file; `data` is without its `\\n`, None when the line was too long."""
+
+    start: int
+    end: int
+    data: bytes | None
+    complete: bool
+
+
+def lines(file: BinaryIO, offset: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
+    """Lines from `offset` to the end. The last one is not `complete` where its `\\n` has not been written yet."""
+    file.seek(offset)
+    readline = file.readline
+    start = offset
+    while data := readline(limit + 1):
+        end = start + len(data)
+        if data.endswith(b"\n"):
+            yield Line(start, end, data, True)
+        elif len(data) <= limit:
+            yield Line(start, end, data, False)
+        else:
+            end, complete = _skip(file, end)
+            yield Line(start, end, None, complete)
+        start = end
+
+
+def _skip(file: BinaryIO, offset: int) -> tuple[int, bool]:
+    while block := file.readline(_BLOCK):
+        offset += len(block)
+        if block.endswith(b"\n"):
+            return offset, True
+    return offset, False
+
+
+def fingerprint(file: BinaryIO, offset: int) -> bytes:
+    """What stands at the start of the file and just before `offset`, as 16 bytes; equal while the file only grows."""
+    file.seek(0)
+    digest = hashlib.blake2b(file.read(min(HEAD, offset)), digest_size=16)
+    start = max(0, offset - TAIL)
+    file.seek(start)
+    digest.update(file.read(offset - start))
+    digest.update(str(offset).encode())
+    return digest.digest()
