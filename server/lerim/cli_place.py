@@ -1,0 +1,94 @@
+"""What every command shares: its options, the repository it is about, and how its errors leave."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, ParamSpec, TypeVar
+
+import typer
+
+from lerim import config, output
+from lerim.errors import LerimError, ProjectError
+from lerim.paths import Home
+from lerim.project import Project, locate
+
+Repo = Annotated[Path, typer.Option("--repo", metavar="PATH", help="A folder of the repository.", show_default="here")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object (README, “Command line”).")]
+Alias = Annotated[
+    list[str], typer.Option("--alias", metavar="OLD", help="A folder this repository was before; may be repeated.")
+]
+HERE = Path()
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The repository a command is about, the person's home and the settings in force there."""
+
+    project: Project
+    home: Home
+    settings: config.Settings
+
+
+def home() -> Home:
+    """The home the environment names."""
+    return Home.of(os.environ)
+
+
+def place(repo: Path, aliases: list[str] | None = None) -> Place:
+    """The repository around `repo`, known under `aliases` too for this run; broken settings are warned of.
+
+    Raises ProjectError outside any repository.
+    """
+    mine = home()
+    project = locate(repo.expanduser().absolute(), mine)
+    if project is None:
+        raise ProjectError(
+            "This folder is in no git repository.",
+            where=str(repo.absolute()),
+            todo="Run `git init` there, or name a repository with --repo.",
+        )
+    if aliases:
+        project = replace(project, aliases=(*project.aliases, *aliases))
+    settings, problems = config.load(os.environ, mine, project.root)
+    output.warn(problems)
+    return Place(project, mine, settings)
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """The command with its errors shown, in JSON where `as_json` is set, and turned into the exit code."""
+
+    @functools.wraps(command)
+    def run(*arguments: P.args, **options: P.kwargs) -> R:
+        as_json = bool(options.get("as_json"))
+        try:
+            return command(*arguments, **options)
+        except LerimError as error:
+            output.show_error(error, as_json=as_json)
+            raise typer.Exit(error.exit_code) from error
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
+            output.show_error(unexpected(error), as_json=as_json)
+            raise typer.Exit(1) from error
+
+    return run
+
+
+def unexpected(error: Exception) -> LerimError:
+    """A fault of ours, said without the foreign text its message may quote; the places go to standard error."""
+    sys.stderr.write("".join(traceback.format_tb(error.__traceback__)))
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return LerimError(
+        f"An unexpected {type(error).__name__}.",
+        where=f"{Path(frame.filename).name}:{frame.lineno}",
+        todo="This is a fault in Lerim; please report it with the lines above.",
+    )

@@ -1,0 +1,96 @@
+"""What the command line prints: tables for people, JSON for programs, errors that say what, where and what to do.
+
+Text of memories and transcripts is foreign: no control or hidden character of it reaches the terminal as such.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from lerim.errors import LerimError, Problem
+
+WIDE = 160
+"""Columns of a table that goes into a file or a pipe."""
+
+
+class ErrorView(msgspec.Struct, frozen=True):
+    """An error as `--json` prints it, under the key `error`."""
+
+    code: str
+    message: str
+    where: str
+    todo: str
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """`text` with every control, format, surrogate and private character written out as an escape.
+
+    `lines` keeps newlines and tabs; otherwise they become single spaces, for one-line places.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(character, lines=lines) for character in text)
+
+
+def _shown(character: str, *, lines: bool) -> str:
+    if character in "\n\t":
+        return character if lines else " "
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+        code = ord(character)
+        return f"\\x{code:02x}" if code < 256 else f"\\u{{{code:x}}}"
+    return character
+
+
+def say(text: str = "") -> None:
+    """One line to standard output."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """One line to standard error: remarks that are no part of the answer."""
+    sys.stderr.write(text + "\n")
+
+
+def show_json(answer: object) -> None:
+    """The answer as one JSON object with sorted-as-declared keys, indented."""
+    say(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
+    """A table; cells are shown as they are, without markup and without control characters."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, soft_wrap=False)
+    if not sys.stdout.isatty():
+        console.width = WIDE
+    table = Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(Text(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    console.print(table)
+
+
+def warn(problems: Iterable[Problem]) -> None:
+    """Each problem as one line on standard error."""
+    for problem in problems:
+        note(f"warning: {visible(problem.path)}: {visible(problem.message)}")
+
+
+def show_error(error: LerimError, *, as_json: bool) -> None:
+    """The error: as a JSON object on standard output, or in words on standard error."""
+    if as_json:
+        show_json({"error": ErrorView(error.code, error.message, error.where, error.todo)})
+        return
+    note(f"error: {visible(error.message)}")
+    if error.where:
+        note(f"  where: {visible(error.where)}")
+    if error.todo:
+        note(f"  what to do: {visible(error.todo)}")
