@@ -1,0 +1,41 @@
+"""How sure a candidate is, by code alone: who said it, how it turned out, how often it was said.
+
+| rests on                                       | base |
+|------------------------------------------------|------|
+| insisted: always, never, said again            | 0.90 |
+| answered: chosen in the agent's question tool  | 0.90 |
+| denied: a call refused, with the reason        | 0.85 |
+| corrected: what the agent did, put right       | 0.80 |
+| planned: a plan the person approved            | 0.75 |
+| stated: a rule or choice of the person         | 0.75 |
+| picked: an option the agent offered in its text| 0.70 |
+| fixed: the same command failed, then passed    | 0.70 |
+| replaced: another command passed instead       | 0.70 |
+| accepted: the agent's own choice, accepted     | 0.60 |
+
+The person's next words accepting it add 0.05; each further quote of the person adds 0.05, at most 0.10; the whole is
+at most 0.95. What tries to command an agent or hides characters is at most 0.30.
+"""
+
+from __future__ import annotations
+
+from lerim.facts.draft import Basis
+
+_BASE: dict[Basis, float] = {
+    "insisted": 0.90,
+    "answered": 0.90,
+    "denied": 0.85,
+    "corrected": 0.80,
+    "planned": 0.75,
+    "stated": 0.75,
+    "picked": 0.70,
+    "fixed": 0.70,
+    "replaced": 0.70,
+    "accepted": 0.60,
+}
+
+
+def confidence(basis: Basis, *, accepted: bool, repeated: int, flagged: bool) -> float:
+    """The figure of the table, rounded to two places; `repeated` counts the person's quotes beyond the first."""
+    figure = _BASE[basis] + (0.05 if accepted else 0.0) + min(0.10, 0.05 * max(0, repeated))
+    return round(min(0.30 if flagged else 0.95, figure), 2)

@@ -1,0 +1,157 @@
+"""The gate: a draft becomes a candidate only with evidence, something concrete in it, and nothing secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import get_args
+
+from lerim.extraction.candidate import Candidate, Dropped, DropReason
+from lerim.extraction.confidence import confidence
+from lerim.extraction.hidden import flags, visible
+from lerim.extraction.redact import redact
+from lerim.facts.draft import Draft, Quote
+from lerim.facts.wording import squeeze, title_fault
+from lerim.memory.record import Evidence, LearningKind, Primitive
+from lerim.sessions.model import Platform
+
+QUOTE = 200  # characters of the longest quote
+QUOTES = 3
+SHORTEST = 8  # what is left of a quote beside a secret must be at least this long
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the gate must know of the session.
+
+    `words` gives everything said in the turn with this id by this speaker, joined; "" for an unknown turn. `boot` is
+    what was read from boot files and from our own memories, on one line and in lower case. `verdict_accepted` says that
+    the person's next words accepted what was done.
+    """
+
+    platform: Platform
+    session: str
+    words: Callable[[str, str], str]
+    boot: str = ""
+    accepted: bool = False
+
+
+def gate(draft: Draft, source: Source) -> Candidate | Dropped:
+    """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
+    title, body = redact(visible(squeeze(draft.title))), redact(visible(draft.body.strip()))
+    evidence = _evidence(draft, source)
+    fault = _fault(draft, source, evidence, title.text, title.count)
+    if fault is not None:
+        reason, detail = fault
+        return Dropped(reason, title.text, source.session, draft.turn.id, detail)
+    marks = flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
+    said = sum(item.who == "user" for item in evidence)
+    return Candidate(
+        primitive=draft.primitive,
+        kind=draft.kind,
+        title=title.text,
+        body=body.text,
+        confidence=confidence(draft.basis, accepted=source.accepted, repeated=said - 1, flagged=bool(marks)),
+        tags=_tags(draft),
+        references=draft.references,
+        evidence=evidence,
+        platform=source.platform,
+        session=source.session,
+        turn=draft.turn.id,
+        time=draft.turn.time or _EPOCH,
+        signal=draft.signal,
+        flags=marks,
+    )
+
+
+def _fault(
+    draft: Draft, source: Source, evidence: tuple[Evidence, ...], title: str, secrets: int
+) -> tuple[DropReason, str] | None:
+    """The first reason not to let a draft through."""
+    if draft.primitive not in get_args(Primitive) or not title or not draft.body.strip():
+        return "invalid", "a memory needs a known type, a title and a body"
+    if (draft.primitive == "learning") != (draft.kind in get_args(LearningKind)):
+        return "invalid", "a learning needs one of the five kinds, and only a learning has one"
+    if draft.signal != "fixed-command" and (why := title_fault(title)):
+        return "invalid", why
+    if secrets:
+        return "secret-only", "the claim itself holds a secret"
+    if not evidence:
+        return "no-evidence", "no quote of it stands in its turn"
+    if draft.signal != "fixed-command" and not any(item.who in ("user", "assistant") for item in evidence):
+        return "not-the-person", "only a tool or a web page says so"
+    if draft.signal in ("correction", "answer") and not any(item.who == "user" for item in evidence):
+        return "not-the-person", "the person did not say so"
+    if not draft.artifacts and not draft.references:
+        return "no-artifact", "it names no file, symbol, command, setting or error"
+    if any(_plain(quote.text) in source.boot for quote in draft.quotes if len(quote.text) > 20):
+        return "already-known", "it restates a boot file or a memory"
+    return None
+
+
+def _evidence(draft: Draft, source: Source) -> tuple[Evidence, ...]:
+    out: dict[Evidence, None] = {}
+    for quote in draft.quotes:
+        text = _clean_part(quote, source.words(quote.turn, quote.who))
+        if text:
+            out[Evidence(text, quote.turn, quote.who)] = None
+    return tuple(out)[:QUOTES]
+
+
+def _clean_part(quote: Quote, said: str) -> str:
+    """The quote as it stands in its turn, at most 200 characters, without anything that touches a secret."""
+    text = quote.text.strip()
+    start = said.find(text) if text else -1
+    if start < 0:
+        return ""
+    near = max(0, start - 2_000)
+    window = said[near : start + len(text) + 2_000]
+    lo, hi = start - near, start - near + len(text)
+    for span in redact(window).spans:
+        if span.start < hi and lo < span.end:
+            if span.start - lo >= hi - span.end:
+                hi = span.start
+            else:
+                lo = span.end
+    part = _cut(window[lo:hi].strip())
+    return visible(part) if len(part) >= min(SHORTEST, len(text)) else ""
+
+
+def _cut(text: str) -> str:
+    if len(text) <= QUOTE:
+        return text
+    head = text[:QUOTE]
+    at = head.rfind(" ")
+    return head[:at] if at > QUOTE // 2 else head
+
+
+def _plain(text: str) -> str:
+    return squeeze(text).lower()
+
+
+def _tags(draft: Draft) -> tuple[str, ...]:
+    """Up to four plain words: the names the claim speaks of, in lower case."""
+    words = (name.strip("`").lower() for name in (draft.prefer, draft.over, *draft.artifacts))
+    plain = [
+        word
+        for word in words
+        if word.replace("-", "").replace(".", "").isalnum() and 1 < len(word) <= 24 and "." not in word
+    ]
+    return tuple(dict.fromkeys(plain))[:4]
+
+
+def merged(first: Candidate, second: Candidate) -> Candidate:
+    """One candidate of two that say the same in one session: the earlier claim with the quotes of both."""
+    evidence = tuple(dict.fromkeys((*first.evidence, *second.evidence)))
+    said = sum(item.who == "user" for item in evidence)
+    extra = 0.05 if said > sum(item.who == "user" for item in first.evidence) else 0.0
+    sure = first.confidence if first.flags else round(min(0.95, max(first.confidence, second.confidence) + extra), 2)
+    return replace(
+        first,
+        evidence=evidence[:QUOTES],
+        confidence=sure,
+        references=tuple(dict.fromkeys((*first.references, *second.references)))[:3],
+        flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
+    )

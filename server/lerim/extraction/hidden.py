@@ -1,0 +1,44 @@
+"""What a reviewer must not miss: characters that do not show, and text that tries to command an agent."""
+
+from __future__ import annotations
+
+import re
+
+_HIDDEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
+)
+_ORDINARY = re.compile(
+    "[\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff][\ufe0e\ufe0f]|(?<=[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
+)
+_COMMANDING = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\s(?:all\s|any\s|the\s|your\s|my\s){0,2}(?:previous|prior|above|earlier|system)\s(?:instructions?|prompts?|rules?|messages?)|"
+    r"\byou are now\b|\bnew instructions?:|\bsystem prompt\b|\bdo not (?:tell|inform|mention (?:this|it) to) the user|\bwithout (?:asking|telling) the user|"
+    r"</?(?:system|assistant|user|instructions?|system-reminder)>|\bas an ai\b",
+    re.IGNORECASE,
+)
+_EXFILTRATION = re.compile(
+    r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,200}(?:\|\s{0,3}(?:ba|z)?sh\b|-d\s|--data|-F\s|\$\(|`)|"
+    r"\b(?:send|post|upload|forward|e-?mail|exfiltrate|leak)\b[^\n]{0,80}\b(?:secrets?|tokens?|passwords?|credentials?|\.env|api keys?|private keys?|ssh keys?)\b|"
+    r"\bbase64\s(?:-d|--decode)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b|\b(?:~|\$HOME)/\.(?:ssh|aws|netrc|npmrc)\b[^\n]{0,80}https?://",
+    re.IGNORECASE,
+)
+
+
+def visible(text: str) -> str:
+    """The text with every character that does not show written out as `⟨U+200B⟩`; joined emoji stay as they are."""
+    if not _HIDDEN.search(text):
+        return text
+    ordinary = {at for match in _ORDINARY.finditer(text) for at in range(*match.span())}
+    return _HIDDEN.sub(lambda m: m.group() if m.start() in ordinary else f"⟨U+{ord(m.group()):04X}⟩", text)
+
+
+def flags(*texts: str) -> tuple[str, ...]:
+    """What a reviewer should look at twice in these texts."""
+    whole = "\n".join(texts)
+    found = (
+        ("hidden-characters", visible(whole) != whole),
+        ("commands-an-agent", bool(_COMMANDING.search(whole))),
+        ("sends-data-out", bool(_EXFILTRATION.search(whole))),
+    )
+    return tuple(name for name, present in found if present)

@@ -1,0 +1,61 @@
+"""From a path as an agent wrote it to a path in this repository."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+
+_DRIVE = re.compile(r"^[A-Za-z]:/")
+_WORKTREE = re.compile(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
+_ODD = re.compile(r"[\x00-\x1f`<>|*?\"]")
+
+
+class Locator:
+    """Maps paths to repo-relative ones with forward slashes; whatever lies outside gives "".
+
+    `roots` are the folders the repository is or was known by, absolute, as the transcript's machine wrote them; where
+    none of them holds the turn's cwd, the first cwd seen is taken for the root. `exists` says whether a repo-relative
+    path is there; without it every path inside counts.
+    """
+
+    def __init__(self, roots: Sequence[str], home: str = "", exists: Callable[[str], bool] | None = None) -> None:
+        self._roots = tuple(_slashes(root).rstrip("/") for root in roots if root)
+        self.home = home
+        self._exists = exists
+
+    def meet(self, cwd: str) -> None:
+        """Takes note of a turn's cwd."""
+        if cwd and not self.home:
+            self.home = _slashes(cwd).rstrip("/")
+
+    def __call__(self, path: str, cwd: str) -> str:
+        path = _slashes(path.strip())
+        if not path or path.startswith("~") or len(path) > 400 or _ODD.search(path):
+            return ""
+        base = _slashes(cwd).rstrip("/") or self.home
+        absolute = path.startswith("/") or bool(_DRIVE.match(path))
+        if absolute:
+            return self._checked(self._inside(posixpath.normpath(path)))
+        here = self._checked(self._inside(posixpath.normpath(f"{base}/{path}"))) if base else ""
+        return here or self._checked(posixpath.normpath(path))
+
+    def _inside(self, path: str) -> str:
+        fold = bool(_DRIVE.match(path))
+        whole = path.lower() if fold else path
+        for root in sorted((*self._roots, self.home), key=len, reverse=True):
+            start = f"{root.lower() if fold else root}/"
+            if len(start) > 1 and whole.startswith(start):
+                return _WORKTREE.sub("", path[len(start) :])
+        return ""
+
+    def _checked(self, path: str) -> str:
+        if not path or path.startswith(("..", "/")) or path == "." or ".git" in path.split("/"):
+            return ""
+        if path.startswith(".lerim/"):
+            return ""
+        return path if self._exists is None or self._exists(path) else ""
+
+
+def _slashes(path: str) -> str:
+    return path.replace("\\", "/")

@@ -1,0 +1,247 @@
+"""From turns to candidates, one session at a time, with no model.
+
+An exchange (what a person typed and all that answered) is judged when the person's next words are there, or when the
+session has settled; candidates of one pass are handed out at its end, so that what is said twice meets in one of them
+and what is taken back in the same pass never appears.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.gate import Source, gate, merged
+from lerim.extraction.locate import Locator
+from lerim.extraction.redact import redact
+from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
+from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
+from lerim.facts.known import names
+from lerim.facts.outcome import takes_back, verdict
+from lerim.facts.signals import signals
+from lerim.facts.wording import shorten, squeeze
+from lerim.sessions.model import Platform, Turn
+
+Result = Candidate | Dropped | Withdrawn
+_BOOT = re.compile(
+    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|claude/rules)"
+)
+_SAME = 0.72  # word overlap from which two titles say the same
+_UNGROUNDED = frozenset({"fixed", "replaced", "accepted", "planned", "picked"})  # ended by a plain "no"
+_STOP = frozenset(["a", "an", "the", "in", "of", "to", "for", "on", "and", "or", "not", "is", "are", "be", "with", "as", "by", "it", "use", "do", "no", "over", "from", "at"])
+
+
+class Extraction:
+    """Reads the turns of one session in order and yields what is worth proposing.
+
+    `project_root` is the repository's folder on this machine (None for the global scope), `roots` further folders it is
+    or was known by, `exists` says whether a repo-relative path is there (None: do not look). `state` is what `state()`
+    gave at the end of an earlier pass. A turn met again (same ordinal) replaces its earlier form; one of an exchange
+    already judged is passed over.
+    """
+
+    def __init__(
+        self,
+        project_root: Path | None,
+        session_id: str,
+        platform: Platform,
+        state: bytes | None = None,
+        *,
+        exists: Callable[[str], bool] | None = None,
+        roots: Sequence[str] = (),
+    ) -> None:
+        self._session = session_id
+        self._platform: Platform = platform
+        self._state = unpack(state)
+        folders = (*((project_root.as_posix(),) if project_root else ()), *roots)
+        self._locate = Locator(folders, self._state.home, exists)
+        self._found: dict[tuple[str, ...], tuple[Candidate, Claim]] = {}
+        self._out: list[Result] = []
+
+    def feed(self, turn: Turn) -> Iterator[Result]:
+        """Takes the next turn; what it settles is handed out at once where it can be, else by `finish`."""
+        if turn.kind == "shell" or turn.ordinal <= self._state.floor:
+            return iter(())
+        turn = condensed(turn)
+        self._locate.meet(turn.cwd)
+        self._state.known = names(self._state.known, turn)
+        now = self._state.now
+        if turn.role == "user" and (now.prompt is None or turn.ordinal != now.prompt.ordinal):
+            self._close(turn)
+            self._state.before, self._state.now = _light(self._state.now), Exchange(prompt=turn)
+            self._state.floor = turn.ordinal - 1
+        elif turn.role == "user":
+            self._state.now = replace(now, prompt=turn)
+        else:
+            self._reply(turn)
+        return iter(())
+
+    def finish(self, settled: bool) -> Iterator[Result]:
+        """Ends the pass. The last exchange of a session that has not settled waits for the next pass."""
+        if settled:
+            self._close(None)
+        out = [*(candidate for candidate, _ in self._found.values()), *self._out]
+        self._state.claims = [*self._state.claims, *(claim for _, claim in self._found.values())][-300:]
+        self._found, self._out = {}, []
+        return iter(out)
+
+    def state(self) -> bytes:
+        """What the next pass needs; call it after `finish`."""
+        self._state.home = self._locate.home
+        return pack(self._state)
+
+    def _reply(self, turn: Turn) -> None:
+        now = self._state.now
+        replies = [old for old in now.replies if old.ordinal != turn.ordinal]
+        replies.append(turn)
+        if len(replies) > REPLIES:
+            self._watch(self._scene(None), (replies[0],))
+            replies = replies[1:]
+        self._state.now = replace(now, replies=tuple(replies))
+        for call in turn.tool_calls:
+            if call.output and any(_BOOT.search(path.replace("\\", "/")) for path in call.paths):
+                self._state.boot = f"{self._state.boot} {squeeze(call.output).lower()}"[-20_000:]
+
+    def _scene(self, after: Turn | None) -> Scene:
+        return Scene(self._state.before, self._state.now, after, self._locate, frozenset(self._state.known))
+
+    def _close(self, after: Turn | None) -> None:
+        """Judges the open exchange."""
+        now = self._state.now
+        if now.prompt is None and not now.replies:
+            return
+        scene = self._scene(after)
+        found = [*self._watch(scene, now.replies), *signals(scene)]
+        judged = verdict(after)
+        back = after is not None and takes_back(after)
+        for item in found:
+            if isinstance(item, Unclear):
+                self._unclear(item)
+            elif judged == "refuted" and (back or item.basis in _UNGROUNDED):
+                self._drop(
+                    Dropped("refuted", item.title, self._session, item.turn.id, "the person's next words take it back")
+                )
+            else:
+                self._take(item, scene, judged == "accepted")
+        if after is not None and judged == "refuted":
+            self._withdraw(now, after, back)
+
+    def _watch(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Found]:
+        out: list[Found] = []
+        for turn in replies:
+            if turn.ordinal > self._state.watched:
+                if any(call.status == "pending" for call in turn.tool_calls) and scene.after is None:
+                    break
+                out += self._state.watch.see(scene, turn)
+                self._state.watched = turn.ordinal
+        return out
+
+    def _take(self, draft: Draft, scene: Scene, accepted: bool) -> None:
+        source = Source(self._platform, self._session, _words(scene), self._state.boot, accepted)
+        judged = gate(draft, source)
+        if isinstance(judged, Dropped):
+            self._drop(judged)
+            return
+        claim = Claim(
+            _content(judged.title), judged.title, judged.turn, draft.basis, draft.prefer.lower(), draft.over.lower()
+        )
+        for old in [*self._state.claims]:
+            if _alike(old, claim):
+                if old.turn != claim.turn:
+                    self._drop(
+                        Dropped("duplicate", claim.title, self._session, claim.turn, f"already proposed: {old.title}")
+                    )
+                return
+            if claim.prefer and (claim.prefer, claim.over) == (old.over, old.prefer):
+                self._out.append(Withdrawn(old.turn, claim.turn, f"later in the session: {claim.title}"))
+        for key, (candidate, old) in list(self._found.items()):
+            if _alike(old, claim):
+                self._found[key] = (merged(candidate, judged), old)
+                return
+            if claim.prefer and (claim.prefer, claim.over) == (old.over, old.prefer):
+                del self._found[key]
+                self._drop(
+                    Dropped("refuted", old.title, self._session, old.turn, f"later in the session: {claim.title}")
+                )
+        self._found[(claim.title, claim.turn)] = (judged, claim)
+
+    def _withdraw(self, exchange: Exchange, after: Turn, back: bool) -> None:
+        """Takes back what an earlier pass proposed from this exchange."""
+        turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
+        for claim in self._state.claims:
+            if claim.turn in turns and (back or claim.basis in _UNGROUNDED):
+                said = shorten(squeeze(redact(after.text[:400]).text), 100)
+                self._out.append(Withdrawn(claim.turn, after.id, f"the person then said: {said}"))
+
+    def _unclear(self, item: Unclear) -> None:
+        title = shorten(squeeze(redact(item.text).text), 120)
+        self._drop(Dropped("invalid", title, self._session, item.turn.id, item.why))
+
+    def _drop(self, dropped: Dropped) -> None:
+        mark = f"{dropped.turn} {dropped.reason} {dropped.title}"
+        if mark not in self._state.dropped:
+            self._state.dropped = [*self._state.dropped, mark][-100:]
+            self._out.append(dropped)
+
+
+def _light(exchange: Exchange) -> Exchange:
+    """A past exchange as later ones need it: its last words and which files were changed."""
+    return replace(
+        exchange,
+        replies=tuple(
+            replace(
+                turn,
+                text=turn.text if at >= len(exchange.replies) - 3 else "",
+                tool_calls=tuple(
+                    replace(call, output="", edits=(), plan="")
+                    for call in turn.tool_calls
+                    if call.kind in ("edit", "write", "shell")
+                ),
+            )
+            for at, turn in enumerate(exchange.replies)
+            if turn.tool_calls or at >= len(exchange.replies) - 3
+        ),
+    )
+
+
+def _words(scene: Scene) -> Callable[[str, str], str]:
+    """Looks up everything one speaker said in a turn that is still held."""
+    turns = {
+        turn.id: turn
+        for exchange in (scene.before, scene.now)
+        for turn in (exchange.prompt, *exchange.replies)
+        if turn is not None
+    }
+
+    def look(turn_id: str, who: str) -> str:
+        turn = turns.get(turn_id)
+        if turn is None:
+            return ""
+        if turn.role == "user":
+            return turn.text if who == "user" else ""
+        calls = turn.tool_calls
+        if who == "user":
+            return "\n\n".join(
+                [call.feedback for call in calls] + [answer.answer for call in calls for answer in call.answers]
+            )
+        if who == "assistant":
+            asked = [f"{answer.question}\n" + "\n".join(answer.options) for call in calls for answer in call.answers]
+            return "\n\n".join([turn.text, *(call.plan for call in calls), *(call.command for call in calls), *asked])
+        web = who == "web"
+        return "\n\n".join(call.output for call in calls if (call.kind == "web") == web)
+
+    return look
+
+
+def _content(title: str) -> tuple[str, ...]:
+    words = re.findall(r"[\w.@/+-]{1,60}", title.lower())
+    return tuple(sorted({word.strip(".") for word in words} - _STOP))
+
+
+def _alike(one: Claim, two: Claim) -> bool:
+    if one.prefer and one.over and (one.prefer, one.over) == (two.over, two.prefer):
+        return False
+    a, b = set(one.words), set(two.words)
+    return bool(a) and len(a & b) >= _SAME * len(a | b)

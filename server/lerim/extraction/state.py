@@ -1,0 +1,88 @@
+"""What extraction carries from one sync to the next: the open exchange, open failures, and what was already proposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from lerim.facts.draft import Basis, Exchange
+from lerim.facts.fixes import Watch
+from lerim.sessions.model import Edit, ToolCall, Turn
+
+VERSION = 1
+TEXT = 6_000  # characters of a turn's own text that are held
+OUTPUT = 2_400
+REPLIES = 400  # turns of one exchange held at once
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What was proposed before, to recognise it when it comes again or is taken back."""
+
+    words: tuple[str, ...]
+    title: str
+    turn: str
+    basis: Basis
+    prefer: str = ""
+    over: str = ""
+
+
+@dataclass
+class State:
+    """The whole open state of one session in one project."""
+
+    version: int = VERSION
+    before: Exchange = field(default_factory=Exchange)
+    now: Exchange = field(default_factory=Exchange)
+    floor: int = -1
+    watched: int = -1
+    watch: Watch = field(default_factory=Watch)
+    known: list[str] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    boot: str = ""
+    home: str = ""
+
+
+def pack(state: State) -> bytes:
+    """The state as JSON."""
+    return msgspec.json.encode(state)
+
+
+def unpack(data: bytes | None) -> State:
+    """The state of an earlier sync; a fresh one where there is none, or one this version cannot read."""
+    if not data:
+        return State()
+    try:
+        state = msgspec.json.decode(data, type=State)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return State()
+    return state if state.version == VERSION else State()
+
+
+def condensed(turn: Turn) -> Turn:
+    """The turn with long texts cut to head and tail, so that an open exchange stays small."""
+    return replace(
+        turn,
+        text=_clip(turn.text, TEXT),
+        reasoning="",
+        tool_calls=tuple(_condensed(call) for call in turn.tool_calls[:64]),
+    )
+
+
+def _condensed(call: ToolCall) -> ToolCall:
+    return replace(
+        call,
+        command=call.command[:2_000],
+        description="",
+        output=_clip(call.output, OUTPUT),
+        plan=_clip(call.plan, TEXT),
+        feedback=call.feedback[:TEXT],
+        edits=tuple(Edit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
+    )
+
+
+def _clip(text: str, most: int) -> str:
+    text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"

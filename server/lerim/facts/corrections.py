@@ -1,0 +1,161 @@
+"""What the person corrected or insisted on, in their own prompts and in the words with which they denied a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lerim.facts import wording
+from lerim.facts.artifacts import artifacts, is_tool
+from lerim.facts.directives import Directive, directive
+from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
+from lerim.facts.sentences import Sentence, spoken
+from lerim.facts.where import references, where
+from lerim.memory.record import LearningKind, Primitive
+from lerim.sessions.model import ToolCall, Turn
+
+_AGAINST = re.compile(
+    r"^\W{0,3}(?:(?:ok|hmm+|oh|ah|wait|sorry|well)[,.\s]{1,3})?(?:no+\b|nope|nah|actually|wrong|stop\b|that(?:'s| is) (?:wrong|not)|"
+    r"i (?:already )?(?:said|told you|asked|meant)|not like that|again,|as i said|like i said|remember\b|please remember)",
+    re.IGNORECASE,
+)
+_SAID = re.compile(
+    r"\b(?:i (?:already )?(?:said|told you|asked you)|as i said|like i said|how (?:many|often)|again)\b", re.IGNORECASE
+)
+_STANDING = re.compile(
+    r"\b(?:from now on|going forward|in (?:the )?future|(?:in|for|across) (?:this|the|our) (?:repo(?:sitory)?|project|codebase|tests?)|"
+    r"every(?:where| time)?|any|ever|always|never|all|unless|must|remember|by default|in general|convention|standard)\b",
+    re.IGNORECASE,
+)
+_TWO = re.compile(r"^(?:please )?(?:don'?t|do not|never|stop|avoid|no)\b[^.?!;\n]{2,60}$", re.IGNORECASE)
+
+
+def corrections(scene: Scene) -> Iterator[Found]:
+    """Rules the person stated: in the prompt of the exchange, and in the feedback of calls they denied in it."""
+    prompt = scene.now.prompt
+    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
+        for said in _paired(spoken(prompt.text)):
+            found = _judge(scene, prompt, said, None)
+            if found is not None:
+                yield found
+    for turn in scene.now.replies:
+        if turn.sidechain:
+            continue
+        for call in turn.tool_calls:
+            if call.status == "denied" and call.feedback:
+                for said in _paired(spoken(call.feedback)):
+                    found = _judge(scene, turn, said, call)
+                    if found is not None:
+                        yield found
+
+
+def _paired(said: list[Sentence]) -> list[Sentence]:
+    """ "Don't use pip. Use uv." is one statement: a short don't joined with the short use that follows it."""
+    out: list[Sentence] = []
+    for item in said:
+        if (
+            out
+            and _TWO.match(out[-1].text)
+            and re.match(r"(?:please )?(?:use|run|call|go with)\b.{2,60}$", item.text, re.IGNORECASE)
+        ):
+            out[-1] = Sentence(f"{out[-1].text.rstrip('.! ')}. {item.text}", False, out[-1].first)
+        else:
+            out.append(item)
+    return out
+
+
+def _judge(scene: Scene, turn: Turn, said: Sentence, denied: ToolCall | None) -> Found | None:
+    if said.question:
+        return None
+    rule = directive(said.text)
+    if denied is not None:
+        rule = _against_call(said.text, denied, rule)
+    if rule is None or not _lasting(scene, said, rule, denied is not None):
+        return None
+    fault = wording.title_fault(rule.claim)
+    if fault:
+        return Unclear("correction", rule.claim, turn, fault)
+    return _draft(scene, turn, said, rule, denied)
+
+
+def _against_call(text: str, call: ToolCall, rule: Directive | None) -> Directive | None:
+    """`use uv` said while denying `pip install x` is `Use uv, not pip`."""
+    if rule is not None and rule.prefer:
+        return rule
+    match = re.match(r"^(?:use|run|try|go with|switch to) (?P<a>[\w@./+-]{2,30})$", wording.clean(text), re.IGNORECASE)
+    program = call.command.split()[0].rsplit("/", 1)[-1] if call.command.split() else ""
+    if match and is_tool(match["a"]) and program and program != match["a"]:
+        return Directive(f"Use {match['a']}, not {program}", "contrast", prefer=match["a"], over=program)
+    return rule
+
+
+def _lasting(scene: Scene, said: Sentence, rule: Directive, denied: bool) -> bool:
+    """Whether the rule is meant to last beyond the work at hand, and is stated rather than considered."""
+    claim = rule.claim
+    if wording.hedged(said.text):
+        return False
+    if rule.weight == "always":
+        return not (wording.momentary(claim) and not _STANDING.search(said.text))
+    if wording.momentary(claim) or (wording.momentary(said.text) and not _STANDING.search(said.text)):
+        return False
+    against = bool(_AGAINST.match(said.text)) or denied
+    named = bool(artifacts(claim, scene.known))
+    if rule.weight == "contrast":
+        sides = artifacts(rule.prefer, scene.known) or artifacts(rule.over, scene.known)
+        return bool(sides) or (against and bool(_worked_on(scene)))
+    if rule.weight == "rule":
+        return True
+    if rule.weight == "ours":
+        return named or against
+    return (against or bool(_STANDING.search(said.text))) and named and not wording.task(_bare(claim))
+
+
+def _bare(claim: str) -> str:
+    return re.sub(r"^Do not ", "", claim)
+
+
+def _worked_on(scene: Scene) -> tuple[str, ...]:
+    return references(scene, "")
+
+
+def _draft(scene: Scene, turn: Turn, said: Sentence, rule: Directive, denied: ToolCall | None) -> Draft:
+    refs = references(scene, f"{rule.claim} {rule.reason}")
+    names = artifacts(f"{rule.claim} {rule.reason}", scene.known)
+    primitive: Primitive = "decision" if rule.decides else "learning"
+    kind: LearningKind | None = None if rule.decides else "preference"
+    basis: Basis = "corrected" if _AGAINST.match(said.text) else "stated"
+    if denied is not None:
+        basis = "denied"
+    elif rule.weight == "always" or _SAID.search(said.text):
+        basis = "insisted"
+    quotes = [Quote(said.text, turn.id, "user")]
+    return Draft(
+        signal="correction",
+        basis=basis,
+        primitive=primitive,
+        kind=kind,
+        title=rule.claim,
+        body=_body(rule, refs, denied, scene.before, basis),
+        turn=turn,
+        quotes=tuple(quotes),
+        artifacts=names,
+        references=refs,
+        prefer=rule.prefer,
+        over=rule.over,
+    )
+
+
+def _body(rule: Directive, refs: tuple[str, ...], denied: ToolCall | None, before: Exchange, basis: Basis) -> str:
+    parts = [wording.sentence(rule.claim)]
+    if rule.reason and not wording.title_fault(f"because {rule.reason}").startswith(("speaks", "refers")):
+        parts.append(wording.sentence(f"The reason: {rule.reason}"))
+    if denied is not None and denied.command:
+        parts.append(f"This was said on refusing to let `{wording.shorten(wording.squeeze(denied.command), 80)}` run.")
+    elif denied is not None and denied.paths:
+        parts.append("This was said on refusing an edit.")
+    elif basis == "corrected" and before.replies:
+        parts.append("This corrects what the agent had done before.")
+    elif basis == "insisted":
+        parts.append("This holds for all further work.")
+    parts.append(where(refs))
+    return " ".join(part for part in parts if part)

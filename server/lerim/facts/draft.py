@@ -1,0 +1,94 @@
+"""A draft: what a signal proposes, before the gate has judged, redacted and weighed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lerim.memory.record import LearningKind, Primitive, Speaker
+from lerim.sessions.model import Turn
+
+Signal = Literal["correction", "answer", "plan", "fixed-command", "choice"]
+Basis = Literal[
+    "insisted",
+    "denied",
+    "corrected",
+    "stated",
+    "answered",
+    "picked",
+    "planned",
+    "accepted",
+    "fixed",
+    "replaced",
+]
+"""On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
+agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text; approved a
+plan; accepted the agent's own choice; or a command's exit codes show it (fixed: same command, replaced: another)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words that stand verbatim in the turn with the id `turn`, and who said them.
+
+    `around` is the piece of that turn they were taken from; it is looked at where the turn itself is no longer held.
+    """
+
+    text: str
+    turn: str
+    who: Speaker
+    around: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A proposed memory. `prefer` and `over` name what was chosen and what was rejected, where a signal knows them."""
+
+    signal: Signal
+    basis: Basis
+    primitive: Primitive
+    kind: LearningKind | None
+    title: str
+    body: str
+    turn: Turn
+    quotes: tuple[Quote, ...]
+    artifacts: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    prefer: str = ""
+    over: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """A signal that was seen but of which no clean memory could be made; `why` is for the report."""
+
+    signal: Signal
+    text: str
+    turn: Turn
+    why: str
+
+
+Found = Draft | Unclear
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a person typed (None where the transcript starts with the model, or in a subagent) and all that answered."""
+
+    prompt: Turn | None = None
+    replies: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One exchange with what stands around it: the exchange before, and the person's next words (None: none yet).
+
+    `locate` maps a path as written and the turn's cwd to a repo-relative path, or "" where it lies outside.
+    `known` holds words the session used as names: programs it ran, files it touched (in lower case).
+    """
+
+    before: Exchange
+    now: Exchange
+    after: Turn | None
+    locate: Callable[[str, str], str]
+    known: frozenset[str] = field(default_factory=frozenset)

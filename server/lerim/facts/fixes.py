@@ -1,0 +1,209 @@
+"""A command that failed and then passed: after edits (the same command), or written differently (another one).
+
+Exit codes decide, not what anybody says. The open failures live from turn to turn and across syncs. What the agent
+broke and repaired itself in the same session is work, not a lesson, and gives nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from lerim.facts import commands, variants, wording
+from lerim.facts.commands import Command
+from lerim.facts.draft import Draft, Found, Quote, Scene
+from lerim.facts.where import edited
+from lerim.sessions.model import ToolCall, Turn
+
+OPEN = 6  # failures remembered at once
+OWN = 300  # files remembered as changed by the agent in this session
+_CONFIG = re.compile(
+    r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|Justfile|\.[\w.-]{2,40}|"
+    r"[\w.-]{1,40}\.config\.[cm]?[jt]s|conftest\.py|setup\.py|requirements[\w.-]{0,20}\.txt|tsconfig[\w.-]{0,20}))$"
+)
+_KEY = re.compile(r"^[+\s]{0,40}[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]\s{0,3}(?P<value>.{0,120})$")
+_CAUSE = re.compile(
+    r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|requires?|missing|expects?|must be)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Failure:
+    """A command that failed and has not passed since; `turn` holds no tool calls but the failing one's facts."""
+
+    command: str
+    folder: str
+    variables: tuple[str, ...]
+    error: str
+    output: str
+    turn: str
+    attempts: int = 1
+    own: bool = False
+    files: list[str] = field(default_factory=list)
+    added: list[tuple[str, str]] = field(default_factory=list)
+    cause: str = ""
+    cause_turn: str = ""
+
+
+@dataclass
+class Watch:
+    """The open failures of a session, and the files the agent itself has changed in it."""
+
+    failures: list[Failure] = field(default_factory=list)
+    own: list[str] = field(default_factory=list)
+
+    def see(self, scene: Scene, turn: Turn) -> Iterator[Found]:
+        """Takes one turn of the model and yields what it settles. A turn is taken once, in order."""
+        self._hear(turn)
+        for call in turn.tool_calls:
+            if call.kind in ("edit", "write") and call.status == "ok":
+                self._edited(scene, turn, call)
+            elif call.kind == "shell" and call.command:
+                yield from self._ran(scene, turn, call)
+
+    def _hear(self, turn: Turn) -> None:
+        """Keeps the sentence in which the agent names the cause of the newest open failure."""
+        if not self.failures or not turn.text:
+            return
+        last = self.failures[-1]
+        for piece in re.split(r"(?<=[.!])\s|\n", turn.text[:3_000]):
+            line = piece.strip(" -*#>")
+            if (
+                20 < len(line) <= 200
+                and not line.endswith((":", "?"))
+                and _CAUSE.search(line)
+                and not wording.hedged(line)
+            ):
+                last.cause, last.cause_turn = line, turn.id
+                return
+
+    def _edited(self, scene: Scene, turn: Turn, call: ToolCall) -> None:
+        for path in edited(scene, call, turn.cwd):
+            for failure in self.failures:
+                if path not in failure.files:
+                    failure.files.append(path)
+                    failure.own = failure.own or path in self.own
+                if len(failure.added) < 6:
+                    failure.added += [(path, line) for line in _added(call)][:3]
+            if path not in self.own:
+                self.own = [*self.own, path][-OWN:]
+
+    def _ran(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Found]:
+        command = commands.parse(call.command)
+        if not command.runner:
+            return
+        result = commands.outcome(call, command)
+        if result == "failed":
+            self._failed(turn, call, command)
+        elif result == "passed":
+            for failure in [item for item in self.failures if item.command.split()[0] in command.text]:
+                found = self._passed(scene, turn, call, command, failure)
+                if found is not None:
+                    self.failures.remove(failure)
+                    if isinstance(found, Draft):
+                        yield found
+
+    def _failed(self, turn: Turn, call: ToolCall, command: Command) -> None:
+        same = next(
+            (item for item in self.failures if item.command == command.text and item.variables == command.variables),
+            None,
+        )
+        if same is not None:
+            same.attempts += 1
+            return
+        error = commands.error_line(call.output)
+        if not error:
+            return
+        names = {posixpath.basename(path) for path in self.own}
+        own = any(name in call.output for name in names if len(name) > 3)
+        at = max(0, call.output.find(error) - 400)
+        failure = Failure(
+            command.text, command.folder, command.variables, error, call.output[at : at + 1_500], turn.id, own=own
+        )
+        self.failures = [*self.failures, failure][-OPEN:]
+
+    def _passed(
+        self, scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: Failure
+    ) -> Draft | bool | None:
+        """A draft; True where the failure is over but teaches nothing; None where it is still open."""
+        same = command.text == failure.command
+        if same and command.variables == failure.variables and (failure.files or command.folder == failure.folder):
+            return _after_edits(turn, call, failure) or True
+        if failure.own or failure.files:
+            return True if same else None
+        return variants.replaced(scene, turn, call, command, failure)
+
+
+def _added(call: ToolCall) -> list[str]:
+    """The lines an edit added that did not stand there before, at most three."""
+    out: list[str] = []
+    for edit in call.edits:
+        before = {line.strip() for line in edit.old[:4_000].split("\n")}
+        out += [line.strip() for line in edit.new[:4_000].split("\n") if line.strip() and line.strip() not in before]
+    return out[:3]
+
+
+def _after_edits(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
+    if failure.own or not 0 < len(failure.files) <= 2:
+        return None
+    config = all(_CONFIG.search(path) for path in failure.files)
+    environment = bool(commands.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
+    if commands.parse(failure.command).lint and not config:
+        return None
+    if not (config or (environment and failure.cause) or (failure.cause and failure.attempts > 1)):
+        return None
+    title = _title(failure, config)
+    if not title:
+        return None
+    quotes = [Quote(failure.error, failure.turn, "tool", failure.output)]
+    if failure.cause:
+        quotes.append(Quote(failure.cause, failure.cause_turn, "assistant", failure.cause))
+    if passed := commands.pass_line(call.output):
+        quotes.append(Quote(passed, turn.id, "tool"))
+    return Draft(
+        signal="fixed-command",
+        basis="fixed",
+        primitive="learning",
+        kind="pitfall",
+        title=title,
+        body=_body(failure, config),
+        turn=replace(turn, tool_calls=()),
+        quotes=tuple(quotes),
+        artifacts=(failure.command, *failure.files),
+        references=tuple(failure.files),
+    )
+
+
+def _setting(failure: Failure) -> tuple[str, str]:
+    """The one setting whose addition fixed it: (key, whole line), or two empty strings."""
+    keys = [(match["key"], line) for _, line in failure.added if len(line) <= 100 and (match := _KEY.match(line))]
+    return keys[0] if len({key for key, _ in keys}) == 1 else ("", "")
+
+
+def _title(failure: Failure, config: bool) -> str:
+    name, command = commands.error_name(failure.error), wording.shorten(failure.command, 50)
+    file = failure.files[0] if len(failure.files[0]) <= 34 else posixpath.basename(failure.files[0])
+    key, _ = _setting(failure) if config else ("", "")
+    forms = (
+        f"`{command}` needs `{key}` in `{file}`" if key else "",
+        f"`{command}` fails with {name} unless `{file}` is right" if config else "",
+        f"`{command}` fails with {name}: the cause is in `{file}`",
+        f"{name} in `{command}` comes from `{file}`",
+    )
+    return next((form for form in forms if form and len(form) <= wording.TITLE), "")
+
+
+def _body(failure: Failure, config: bool) -> str:
+    files = wording.listing([wording.code(path) for path in failure.files])
+    tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
+    parts = [f"`{failure.command}` failed{tries} with “{failure.error}”."]
+    _, line = _setting(failure) if config else ("", "")
+    parts.append(f"The same command passed after {files} {'was' if len(failure.files) == 1 else 'were'} changed.")
+    if line:
+        parts.append(f"The line that was added: `{line.replace('`', '')}`.")
+    if failure.cause and not wording.title_fault(f"x {failure.cause}"[:79]).startswith(("speaks", "cut")):
+        parts.append(wording.sentence(f"The cause, as found then: {failure.cause}"))
+    return " ".join(parts)

@@ -1,0 +1,67 @@
+"""What the person's next words and the exit codes say about what was done before."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from lerim.facts.draft import Exchange
+from lerim.sessions.model import Turn
+
+Verdict = Literal["accepted", "refuted", "open"]
+
+_REFUTED = re.compile(
+    r"^\W{0,3}(?:(?:ok|hmm+|well|oh|ah|uh|sorry|wait)[,.\s]{1,3}){0,2}"
+    r"(?:no+\b(?! (?:problem|worries|need|rush|idea))|nope|nah|wrong|revert|undo|roll ?back|scrap|never ?mind|stop\b|that(?:'s| is| was)? (?:wrong|not|broke)|"
+    r"this (?:is|was) (?:wrong|not)|(?:it|that|this|still) (?:does not|doesn'?t|did not|didn'?t|is not|isn'?t|broke|fails?|failed)|"
+    r"still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working|didn'?t work|forget (?:it|that|about))",
+    re.IGNORECASE,
+)
+_REVERT = re.compile(
+    r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)|roll (?:that|this|it) back|"
+    r"go back to|change (?:it|that) back|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i said|on second thou?ght|"
+    r"(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)",
+    re.IGNORECASE,
+)
+_ACCEPTED = re.compile(
+    r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}"
+    r"(?:perfect|great|awesome|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|thanks|thank you|thx|"
+    r"yes\b|yep|yeah|yup|correct|exactly|agreed?|approved?|sounds good|works|it works|that works|(?:it seems to|that did) work|"
+    r"ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr|create a pr|make a pr))",
+    re.IGNORECASE,
+)
+_COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")
+
+
+def verdict(after: Turn | None) -> Verdict:
+    """How the person's next words judge the exchange before them; `open` where they do not, or there are none."""
+    if after is None:
+        return "open"
+    text = after.text[:600].replace("’", "'")
+    if after.kind == "command":
+        return "accepted" if re.match(r"^/?(?:commit|push|merge|ship)", text) else "open"
+    if _REFUTED.search(text) or _REVERT.search(text):
+        return "refuted"
+    return "accepted" if _ACCEPTED.search(text) else "open"
+
+
+def takes_back(turn: Turn) -> bool:
+    """Whether the person takes back what was wanted or done before, in so many words."""
+    return bool(_REVERT.search(turn.text[:600].replace("’", "'")))
+
+
+def committed(exchange: Exchange) -> bool:
+    """Whether a `git commit` or `git push` went through in the exchange."""
+    return any(
+        call.status == "ok" and _COMMIT.search(call.command[:2_000])
+        for turn in exchange.replies
+        for call in turn.tool_calls
+        if call.kind == "shell"
+    )
+
+
+def kept(exchange: Exchange) -> bool:
+    """Whether files were changed in the exchange and nothing was denied."""
+    calls = [call for turn in exchange.replies for call in turn.tool_calls]
+    changed = any(call.kind in ("edit", "write") and call.status == "ok" for call in calls)
+    return changed and not any(call.status in ("denied", "interrupted") for call in calls)

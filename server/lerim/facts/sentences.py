@@ -1,0 +1,117 @@
+"""From what a person typed to the sentences they said themselves: no pasted code, logs, diffs, reviews or quotes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MOST = 4_000  # characters looked at: the head and the tail of longer texts
+LONGEST = 400  # a sentence longer than this is no statement to keep
+
+_FENCE = re.compile(r"^\s{0,8}(?:```|~~~|\"{3})")
+_LOG = re.compile(
+    r"^\s*(?:[$❯>│┌└├╭╰✔✓✗×⏺⎿]|=>|[+-]{3}\s|@@|\d{4}-\d\d-\d\d[T ]|\[\w{1,20}\]\s|at \S{1,80}:\d|File \"|Traceback|"
+    r"(?:error|warning|info|debug|fatal|npm err!?)\b\s{0,2}[:\[(!]|\d{1,6}[:|]\s|[A-Za-z0-9_./-]{1,120}:\d{1,6}:\d)",
+    re.IGNORECASE,
+)
+_DIFF = re.compile(r"^[+-](?:\s{2,}|\t|[-+]|[^\s\w]*\w+[({=;])")
+_CODE = re.compile(
+    r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private|export)\b.{0,200}[(){};:=]|"
+    r"^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
+)
+_THIRD = re.compile(
+    r"\b(?:review(?:er)? (?:feedback|comments?|notes?)|(?:pr|mr|ci) (?:feedback|review|comments?)|code review|feedback from|"
+    r"(?:he|she|they|someone|colleague|customer|user|reviewer|docs?|readme|issue|article|blog|ticket) (?:said|says|wrote|writes|reads)|"
+    r"from the (?:issue|ticket|docs?|readme|slack|thread|ci run|logs?|output)|summari[sz]e (?:this|the following)|"
+    r"(?:around|at) lines? \d|copied from|pasted?|quot(?:e|ing)|transcript|conversation|translate|proofread|"
+    r"error (?:message|log|output)s?:|output:|log:|here(?:'s| is) (?:the|an?|my) (?:error|log|output|text|email|message|diff|stack))",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"^\s*(?:user|agent|assistant|human|system|claude)\s{0,3}:", re.IGNORECASE | re.MULTILINE)
+_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
+_BREAK = re.compile(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
+_TAGS = re.compile(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
+_QUESTION = re.compile(
+    r"^(?:can|could|should|would|will|is|are|was|were|do|does|did|has|have|had|may|might|shall|what|why|how|where|who|when|which|"
+    r"isn't|aren't|don't (?:you|we|they)|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|am i|any (?:idea|reason))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence, verbatim as it stands in the turn; `question` where it asks; `first` where it opens the message."""
+
+    text: str
+    question: bool
+    first: bool
+
+
+def clip(text: str, most: int = MOST) -> str:
+    """The text, or head and tail of one longer than `most`; what is looked at per turn stays bounded."""
+    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
+
+
+def third_party(text: str) -> bool:
+    """Whether a message mostly hands over somebody else's words (a review, a log, a conversation)."""
+    return bool(_THIRD.search(text[:400])) or len(_SPEAKER.findall(text[:MOST])) > 1
+
+
+def spoken(text: str) -> list[Sentence]:
+    """The sentences a person said themselves, in order. A message that is a paste gives none."""
+    text = clip(_TAGS.sub("\n", text[: 4 * MOST]) if "<" in text else text)
+    if third_party(text):
+        return []
+    lines = _own_lines(text)
+    out: list[Sentence] = []
+    for line in lines:
+        for piece in _split(_MARK.sub("", line)):
+            piece = piece.strip()
+            if 1 < len(piece) <= LONGEST:
+                asks = piece.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(piece))
+                out.append(Sentence(piece, asks, not out))
+    return out
+
+
+def _own_lines(text: str) -> list[str]:
+    """Prose lines only; fenced blocks, quotes, log, diff and code lines are left out, and so is a long listing."""
+    kept: list[str] = []
+    fenced = False
+    pasted = total = 0
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        if not line.strip():
+            continue
+        total += 1
+        if fenced or line.startswith(("    ", "\t")) or _LOG.search(line) or _DIFF.match(line) or _CODE.search(line):
+            pasted += 1
+            continue
+        kept.append(line.strip())
+    if total > 12 and (pasted * 3 > total or len(kept) > 30):  # a listing with some words around it
+        return kept[:1]
+    return _joined(kept)
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """Hard-wrapped prose put back together: a line that goes on in lower case belongs to the one before."""
+    out: list[str] = []
+    for line in lines:
+        wraps = out and len(out[-1]) > 60 and line[:1].islower() and not out[-1].endswith((".", "!", "?", ":", ";"))
+        if wraps:
+            out[-1] = f"{out[-1]}\n{line}"
+        else:
+            out.append(line)
+    return out
+
+
+def _split(line: str) -> list[str]:
+    out: list[str] = []
+    for piece in _BREAK.split(line):
+        if out and _ABBREVIATION.search(out[-1]):
+            out[-1] = f"{out[-1]} {piece}"
+        else:
+            out.append(piece)
+    return out

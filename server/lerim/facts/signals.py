@@ -1,0 +1,13 @@
+"""All signals of one exchange, in the order in which a reader would meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lerim.facts.corrections import corrections
+from lerim.facts.draft import Found, Scene
+
+
+def signals(scene: Scene) -> Iterator[Found]:
+    """What the exchange shows, but for failing commands (`fixes.Watch`), which reach over exchanges."""
+    yield from corrections(scene)

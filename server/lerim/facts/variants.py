@@ -1,0 +1,103 @@
+"""A failing command replaced by a variant that works: a wrapper, a flag, a variable, another folder or script."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lerim.facts import commands, wording
+from lerim.facts.commands import Command
+from lerim.facts.draft import Draft, Quote, Scene
+from lerim.sessions.model import ToolCall, Turn
+
+if TYPE_CHECKING:
+    from lerim.facts.fixes import Failure
+
+_WRAPPERS = (
+    ("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("pipenv", "run"), ("npx",), ("bunx",), ("pnpm", "exec"), ("pnpm", "dlx"),
+    ("yarn",), ("bun",), ("bundle", "exec"), ("mise", "exec", "--"), ("mise", "x", "--"), ("python", "-m"), ("python3", "-m"), ("docker", "compose", "exec"),
+    ("direnv", "exec", "."), ("nix", "develop", "-c"), ("dotenv", "--"), ("sudo",), ("op", "run", "--"), ("doppler", "run", "--"), ("uvx",),
+)  # fmt: skip
+_TWINS = (
+    {"python", "python3"},
+    {"pip", "pip3"},
+    {"docker-compose", "docker"},
+    {"npm", "pnpm", "yarn", "bun"},
+    {"gradle", "./gradlew"},
+    {"mvn", "./mvnw"},
+)
+_USAGE = re.compile(
+    r"[Uu]nknown|[Uu]nrecognized|[Ii]nvalid (?:option|argument|choice)|not recognized|not found|No module named|Cannot find|[Mm]issing|required|"
+    r"permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must|locked|[Tt]imed? ?out|memory|frozen|workspace|not allowed"
+)
+
+
+def replaced(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: Failure) -> Draft | None:
+    """The draft for a variant that passed where `failure` failed, or None where it is no variant of it."""
+    if not (commands.ENVIRONMENT.search(failure.output) or _USAGE.search(failure.error)):
+        return None
+    if command.text == failure.command:
+        form = _same_text(scene, turn, command, failure)
+    else:
+        form = _other_text(command, failure)
+    if not form:
+        return None
+    title, how = form
+    if len(title) > wording.TITLE:
+        return None
+    quotes = [Quote(failure.error, failure.turn, "tool", failure.output), Quote(command.text, turn.id, "assistant")]
+    if passed := commands.pass_line(call.output):
+        quotes.append(Quote(passed, turn.id, "tool"))
+    return Draft(
+        signal="fixed-command",
+        basis="replaced",
+        primitive="learning",
+        kind="procedure",
+        title=title,
+        body=f"`{failure.command}` failed with “{failure.error}”. {how}",
+        turn=replace(turn, tool_calls=()),
+        quotes=tuple(quotes),
+        artifacts=(failure.command, command.text),
+    )
+
+
+def _same_text(scene: Scene, turn: Turn, command: Command, failure: Failure) -> tuple[str, str] | None:
+    """The same words with a variable set, or in another folder."""
+    new = [item for item in command.variables if item not in failure.variables]
+    if len(new) == 1 and not failure.variables:
+        name = new[0].split("=", 1)[0]
+        return f"`{command.text}` needs `{name}` to be set", f"It passed with `{name}` set for it."
+    if command.folder == failure.folder or not re.search(
+        r"[Ss]cript|package\.json|manifest|Cargo\.toml|go\.mod|pyproject|Makefile|module", failure.output
+    ):
+        return None
+    folder = scene.locate(command.folder, turn.cwd) if command.folder else ""
+    if folder:
+        return f"Run `{command.text}` in `{folder}/`", f"It passed when run in `{folder}/`."
+    if command.folder and not scene.locate(f"{command.folder}/x", turn.cwd).count("/"):
+        return f"Run `{command.text}` in the repository's root", "It passed when run in the root of the repository."
+    return None
+
+
+def _other_text(command: Command, failure: Failure) -> tuple[str, str] | None:
+    old, new = failure.command.split(), list(command.words)
+    passed = f"`{command.text}` passed instead."
+    for wrapper in _WRAPPERS:
+        size = len(wrapper)
+        if tuple(new[:size]) == wrapper and new[size:] and new[size:][0] == old[0] and set(new[size:]) <= set(old):
+            return f"Run `{' '.join([*wrapper, old[0]])}`, not `{old[0]}`", passed
+    if old[1:] == new[1:] and any({old[0], new[0]} <= twins for twins in _TWINS):
+        return f"Use `{new[0]}`, not `{old[0]}`: `{command.text}`", passed
+    extra = [word for word in new if word not in old]
+    if (
+        new[: min(2, len(old))] == old[:2]
+        and 0 < len(extra) <= 2
+        and all(word in new for word in old)
+        and extra[0].startswith("-")
+    ):
+        return f"`{wording.shorten(failure.command, 48)}` needs `{' '.join(extra)}`", passed
+    script = re.compile(r"^[\w:.-]{2,40}$")
+    if len(old) == len(new) > 2 and old[:-1] == new[:-1] and "run" in old[:2] and script.match(new[-1]):
+        return f"Run `{command.text}`, not `{failure.command}`", passed
+    return None

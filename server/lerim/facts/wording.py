@@ -1,0 +1,184 @@
+"""Turning what was said in a chat into what a colleague would write: clean clauses, asserting titles, full sentences."""
+
+from __future__ import annotations
+
+import re
+
+TITLE = 80  # characters of the longest title
+
+_FILLER = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|well|h+m+|a+h+|oh(?: man)?|uh+|um+|and|but|also|pl(?:ease|z|s)|pelase|hey|hi|hello|yeah|yep|yes|yup|no+|nope|nah|"
+    r"wait|stop|sorry|thanks|thank you|great|good|nice|cool|perfect|right|sure|alright|fine|actually|basically|honestly|"
+    r"btw|by the way|fyi|again|instead|just|note(?: that)?|remember(?: that| to)?|i (?:think|guess|believe|mean|feel(?: like)?)|"
+    r"imo|in my opinion|as (?:i )?(?:said|mentioned)(?: before| earlier)?|like i said|almost forgot(?: this)?|one (?:more )?thing|"
+    r"first|second|third|finally|then|now|important|reminder|"
+    r"i (?:already )?(?:said|told you|asked you|mentioned)(?: (?:to|that))?|from now on|going forward|in (?:the )?future|"
+    r"(?:for|in) this (?:repo(?:sitory)?|project|codebase)|(?:that|this)(?:'s| is) (?:wrong|not right|incorrect|not correct|not what i (?:want|asked for|meant)))"
+    r"(?:\s{0,2}(?:[,.!:;]|-{1,2}|—|–|…)\s{0,3}|\s{1,3}))",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(
+    r"(?:[\s,]{1,3}(?:please|pls|plz|thanks|thank you|thx|ok|okay|lol|haha|though|tho|btw|right|instead|again|too|as well|"
+    r"from now on|going forward|in (?:the )?future|here|in (?:this|the|our) (?:repo(?:sitory)?|project|codebase)|:\)|;\)))$",
+    re.IGNORECASE,
+)
+_SPACE = re.compile(r"\s+")
+_CONTRACTIONS = (
+    (re.compile(r"\bdon['’]?t\b", re.IGNORECASE), "do not"),
+    (re.compile(r"\bdoesn['’]?t\b", re.IGNORECASE), "does not"),
+    (re.compile(r"\bisn['’]?t\b", re.IGNORECASE), "is not"),
+    (re.compile(r"\baren['’]?t\b", re.IGNORECASE), "are not"),
+    (re.compile(r"\bshouldn['’]?t\b", re.IGNORECASE), "should not"),
+    (re.compile(r"\bmustn['’]?t\b", re.IGNORECASE), "must not"),
+    (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "cannot"),
+    (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
+)
+_PERSON = re.compile(
+    r"\b(?:I|me|my|mine|you|your|yours|us|we|our|ours|i'[a-z]{1,2}|we'[a-z]{1,2}|you'[a-z]{1,2}|let'?s)\b",
+    re.IGNORECASE,
+)
+_LOOSE = re.compile(
+    r"\b(?:it|its|this|that|these|those|them|they|their|he|she|him|her|above|below|following|former|latter|thing|things|stuff|"
+    r"same|another one|the other|one|ones|here|there|whatever|something|anything|everything|somehow|someone)\b",
+    re.IGNORECASE,
+)
+_FIRM = re.compile(
+    r"\b(?:in|of|for|across|within) this (?:repo(?:sitory)?|project|codebase|package|module)\b|\bso that\b|\bensures? that\b",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know|wonder|"
+    r"if (?:i|we|you|it|that|there|possible|needed)|what if|suppose|hypothetical\w*|for example|e\.g|imagine|let['’]?s say|"
+    r"for instance|seems?|looks? like|feels?|hopefully|guess|try|trying|tentative\w*|assum\w+|someday|eventually|later)\b",
+    re.IGNORECASE,
+)
+_MOMENT = re.compile(
+    r"\b(?:yet|for now|right now|now|this time|at the moment|currently|today|tonight|tomorrow|yesterday|this (?:pr|commit|branch|"
+    r"change|task|issue|session|one|part|bug|release|week|morning)|for the moment|first|next step|next one|temporarily|already|until i|"
+    r"before i|when i|after i|todo|wip|just merged|step \d|#\d{1,6}|these (?:\d|two|three|four|five|changes|files|tests|errors|issues))\b",
+    re.IGNORECASE,
+)
+_TASK = re.compile(
+    r"^(?:do not |never mind|don't )?(?:commit|push|merge|rebase|revert|undo|redo|stash|deploy|release|ship|tag|open|close|create|run|"
+    r"rerun|re-run|continue|proceed|stop|wait|start|restart|go|come|look|see|check|show|tell|explain|read|give|send|fix|debug|"
+    r"investigate|find|search|grep|figure|summari[sz]e|describe|list|review|analy[sz]e|ask|answer|think|let|worry|bother|delete|remove|"
+    r"touch|change|update|edit|modify|write|add|implement|build|make|try|forget|finish|clean|install|pull|fetch|post|reply|comment|"
+    r"mark|rename|move|do|be|work|pick|take|have|get|need|know|care|mind|spawn|launch|apply|download|copy|paste|skip|approve)\b",
+    re.IGNORECASE,
+)
+_VERBS = {
+    "used": "Use", "using": "Use", "uses": "Use", "chose": "Choose", "chosen": "Choose", "choosing": "Choose", "kept": "Keep",
+    "keeping": "Keep", "keeps": "Keep", "moved": "Move", "moving": "Move", "switched": "Switch", "switching": "Switch",
+    "replaced": "Replace", "replacing": "Replace", "went": "Go", "going": "Go", "picked": "Pick", "picking": "Pick",
+    "stored": "Store", "storing": "Store", "stores": "Store", "put": "Put", "putting": "Put", "made": "Make", "opted": "Opt",
+    "avoided": "Avoid", "avoiding": "Avoid", "preferred": "Prefer", "preferring": "Prefer", "selected": "Select", "adopted": "Adopt",
+    "split": "Split", "pinned": "Pin", "wrapped": "Wrap", "disabled": "Disable", "enabled": "Enable", "set": "Set", "passed": "Pass",
+    "placed": "Place", "left": "Leave", "returned": "Return", "returning": "Return", "reused": "Reuse", "decided": "Decide",
+}  # fmt: skip
+
+
+def squeeze(text: str) -> str:
+    """One line, single spaces."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def clean(text: str) -> str:
+    """A clause without chat filler at either end, on one line, contractions written out, without a final stop."""
+    out = squeeze(text).replace("’", "'")
+    for _ in range(6):
+        shorter = _FILLER.sub("", out, count=1)
+        if shorter == out or not shorter:
+            break
+        out = shorter
+    for _ in range(4):
+        shorter = _TRAILER.sub("", out.rstrip(" .!,;:…"))
+        if shorter == out or not shorter:
+            break
+        out = shorter
+    for pattern, plain in _CONTRACTIONS:
+        out = pattern.sub(plain, out)
+    return out.strip(" .!,;:-—–…")
+
+
+def capital(text: str) -> str:
+    """The first letter upper case, unless the first word is a name as written (`npm`, snake_case, a path)."""
+    word = text.split(" ", 1)[0]
+    plain = word.rstrip(",:;").isalpha() and word.islower()
+    return text[:1].upper() + text[1:] if plain else text
+
+
+def sentence(text: str) -> str:
+    """A full sentence: capital letter, final stop."""
+    text = capital(squeeze(text)).rstrip(" ,;:")
+    return text if not text or text.endswith((".", "!", "?")) else f"{text}."
+
+
+def imperative(clause: str) -> str:
+    """`used X instead of Y` and `using X …` become `Use X …`; other clauses stay as they are."""
+    head, _, rest = clause.partition(" ")
+    verb = _VERBS.get(head.lower())
+    return f"{verb} {rest}" if verb and rest else clause
+
+
+def hedged(text: str) -> bool:
+    """Whether the sentence is a guess, a wish or a case thought through, not a statement."""
+    return bool(_HEDGE.search(text))
+
+
+def momentary(text: str) -> bool:
+    """Whether the sentence is about this moment's work only."""
+    return bool(_MOMENT.search(text))
+
+
+def task(clause: str) -> bool:
+    """Whether a cleaned clause opens like an instruction for the work at hand (fix, run, commit …)."""
+    return bool(_TASK.match(clause))
+
+
+def title_fault(title: str) -> str:
+    """Why this cannot be a title, or "" if it can."""
+    words = title.split()
+    faults = (
+        (len(title) > TITLE, "too long for a title"),
+        (len(words) < 2 or len(title) < 8, "too short to say anything"),
+        (title.endswith("?"), "asks instead of asserting"),
+        (bool(_PERSON.search(title)), "speaks of I, you or we"),
+        (bool(_LOOSE.search(_FIRM.sub(" ", title))), "refers to something not named"),
+        (title.count("`") % 2 == 1 or title.count("(") != title.count(")"), "cut in the middle"),
+        (not any(ch.isalpha() for ch in title), "has no words"),
+    )
+    return next((why for bad, why in faults if bad), "")
+
+
+def shorten(text: str, most: int) -> str:
+    """At most `most` characters, cut between words, with an ellipsis where it was cut."""
+    if len(text) <= most:
+        return text
+    return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:-—") + "…"
+
+
+def listing(names: tuple[str, ...] | list[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def code(text: str) -> str:
+    """A name in backticks."""
+    return f"`{text.strip('`')}`"
+
+
+def split_reason(text: str) -> tuple[str, str]:
+    """`X because Y` → (`X`, `Y`); no reason given → (text, "")."""
+    match = _REASON.search(text)
+    if match is None:
+        return text, ""
+    claim, reason = text[: match.start()].rstrip(" ,;-—–("), text[match.end() :].rstrip(") ")
+    return (claim, reason) if len(claim.split()) > 1 and len(reason.split()) > 1 else (text, "")
+
+
+_REASON = re.compile(
+    r"[\s,;]{1,2}(?:-{1,2}|—|–|\()?\s?(?:because|since(?! \d)|so that|as (?:it|they|the|we|this|that)(?=\s)|otherwise|due to|to avoid(?=\s))\s",
+    re.IGNORECASE,
+)
