@@ -1,0 +1,72 @@
+"""One lock a project, held by the kernel: it is free the moment its holder dies, and nobody can steal it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import filelock
+import msgspec
+
+from lerim.errors import BusyError
+from lerim.paths import Home
+from lerim.registry import private_folder
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who holds a lock and what for; written beside the lock for the others to read."""
+
+    pid: int
+    doing: str
+
+
+@contextmanager
+def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
+    """Holds the project's lock for the block; `doing` is what others are told ("syncing", "accepting a memory").
+
+    Waits up to `wait` seconds. Raises BusyError naming the holder, or where the lock's folder cannot be used.
+    """
+    folder = home.project(key)
+    side = folder / "holder.json"
+    lock = filelock.FileLock(folder / "project.lock", timeout=wait, thread_local=False, mode=0o600)
+    try:
+        private_folder(home, folder)
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise _busy(side) from error
+    except OSError as error:
+        todo = "Make the folder writable, or set LERIM_HOME to another one."
+        raise BusyError(f"The project cannot be locked: {error.strerror}.", where=str(folder), todo=todo) from error
+    try:
+        _announce(side, doing)
+        yield
+    finally:
+        side.unlink(missing_ok=True)
+        lock.release()
+
+
+def holder(home: Home, key: str) -> Holder | None:
+    """Who said last that they hold the lock; None where nobody did. A dead holder may still be named."""
+    return _read(home.project(key) / "holder.json")
+
+
+def _announce(side: Path, doing: str) -> None:
+    draft = side.with_name(f".{side.name}.{os.getpid()}")
+    draft.touch(mode=0o600)
+    draft.write_bytes(msgspec.json.encode(Holder(os.getpid(), doing)))
+    draft.replace(side)  # not synced: it is worth nothing after a crash
+
+
+def _busy(side: Path) -> BusyError:
+    named = _read(side)
+    who = f"process {named.pid} is {named.doing}" if named else "another process is working on it"
+    return BusyError(f"The project is busy: {who}.", where=str(side.parent), todo="Try again when it is done.")
+
+
+def _read(side: Path) -> Holder | None:
+    try:
+        return msgspec.json.decode(side.read_bytes(), type=Holder)
+    except (OSError, msgspec.MsgspecError, UnicodeError):
+        return None

@@ -1,0 +1,179 @@
+"""The catalog's database: its tables, and how it is opened, refused, or moved aside and made again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import filelock
+
+from lerim.errors import CatalogError, Problem
+from lerim.paths import Home
+from lerim.registry import private_folder
+
+VERSION = 1
+BUSY_MS = 30_000
+
+# transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions.
+# turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
+# a new alias moves every turn by one row. words holds only the index; the text stands once, in turns.
+SCHEMA = """
+CREATE TABLE transcripts (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
+    parent TEXT NOT NULL, size INTEGER, mtime_ns INTEGER, inode INTEGER, vanished INTEGER NOT NULL DEFAULT 0,
+    generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE sessions (
+    transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
+    cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
+    prompts INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tool_errors INTEGER NOT NULL, denials INTEGER NOT NULL,
+    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
+    cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL
+);
+CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project TEXT NOT NULL);
+CREATE INDEX folders_project ON folders (project);
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, text TEXT NOT NULL, tools TEXT NOT NULL
+);
+CREATE INDEX turns_place ON turns (transcript, ordinal);
+CREATE INDEX turns_folder ON turns (folder, transcript, time);
+CREATE VIRTUAL TABLE words USING fts5 (
+    text, tools, content = 'turns', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE TABLE positions (
+    transcript INTEGER NOT NULL, project TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
+    PRIMARY KEY (transcript, project)
+) WITHOUT ROWID;
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead')),
+    tries INTEGER NOT NULL DEFAULT 0, interrupted INTEGER NOT NULL DEFAULT 0, again INTEGER NOT NULL DEFAULT 0,
+    not_before REAL NOT NULL DEFAULT 0, claimed REAL NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+    UNIQUE (kind, transcript, project)
+);
+CREATE INDEX jobs_waiting ON jobs (project, state);
+"""
+
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def open_database(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
+    """The catalog's connection (autocommit; use `transaction`), made where it is missing.
+
+    A damaged catalog, or one of an older form, is moved aside and made again from the transcripts: a problem.
+    Raises CatalogError for a newer one, or where the folder cannot be used.
+    """
+    path = home.catalog
+    try:
+        private_folder(home, path.parent)
+        ready = None if _marker(path).exists() else _connect_ready(path)
+        if ready is not None:
+            return ready, []
+        with filelock.FileLock(path.with_suffix(".lock"), timeout=BUSY_MS / 1000, mode=0o600):
+            return _make(path)
+    except (OSError, sqlite3.Error) as error:  # filelock.Timeout is an OSError
+        todo = "Check the folder's rights and the disk's free space, or set LERIM_HOME to another folder."
+        raise CatalogError(f"The catalog of sessions cannot be opened: {error}.", where=str(path), todo=todo) from error
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """A writing transaction: all of the block, or nothing of it."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back already; the first error is told
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+@contextmanager
+def telling(path: Path) -> Iterator[None]:
+    """Turns what SQLite raises into CatalogError; damage found is remembered, so that the next opening rebuilds."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        todo = "Check the disk's free space and the folder's rights, then try again."
+        if _is_damage(error):
+            _marker(path).touch(mode=0o600)
+            todo = "Run the command again: the catalog is then made anew from the transcripts."
+        raise CatalogError(f"The catalog of sessions failed: {error}.", where=str(path), todo=todo) from error
+
+
+def _connect_ready(path: Path) -> sqlite3.Connection | None:
+    """A connection if the catalog is there and of this version; None if it must be made or is damaged."""
+    if not path.exists():
+        return None
+    db = _connect(path)
+    try:
+        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if version == VERSION:
+            db.execute("SELECT 1 FROM transcripts, turns, jobs LIMIT 1").fetchone()
+            return db
+    except sqlite3.DatabaseError as error:
+        db.close()
+        if _is_damage(error) or "no such table" in str(error):
+            return None
+        raise
+    db.close()
+    if version > VERSION:
+        message = f"The catalog of sessions was made by a newer Lerim (form {version}, this one knows {VERSION})."
+        raise CatalogError(message, where=str(path), todo="Update Lerim, or delete the file: it is made again.")
+    return None
+
+
+def _make(path: Path) -> tuple[sqlite3.Connection, list[Problem]]:
+    problems: list[Problem] = []
+    if not _marker(path).exists():
+        ready = _connect_ready(path)
+        if ready is not None:
+            return ready, []  # another process made it while this one waited
+    if path.exists() and path.stat().st_size:
+        aside = _move_aside(path)
+        message = f"The catalog was damaged or of an older form; it is kept as {aside.name} and made again."
+        problems.append(Problem("catalog-rebuilt", str(path), message))
+    _marker(path).unlink(missing_ok=True)
+    db = _connect(path)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        with transaction(db):
+            for statement in SCHEMA.split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+    except BaseException:
+        db.close()
+        raise
+    return db, problems
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives -wal and -shm the rights of this file
+    db = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("PRAGMA temp_store = MEMORY")
+    db.execute("PRAGMA cache_size = -16000")
+    return db
+
+
+def _move_aside(path: Path) -> Path:
+    """Keeps one damaged catalog, the last: what it held lies in the transcripts, and it can be large."""
+    aside = path.with_name(path.name + ".damaged-copy")
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    path.replace(aside)
+    return aside
+
+
+def _marker(path: Path) -> Path:
+    return path.with_name(path.name + ".damaged")
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED

@@ -1,0 +1,196 @@
+"""The queue of jobs: which transcript waits to be worked on for which project, and how far that work got.
+
+pending → running → done; running → failed → (after a while) running; after three failures dead, until the session
+grows. A process that died while running leaves `running`, and the next holder of the project's lock puts it back.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.model import Transcript
+
+TRIES = 3
+BACK_OFF_SECONDS = 30.0
+BACK_OFF_CAP_SECONDS = 3600.0
+EXTRACT = "extract"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One claimed piece of work. `resume` is where reading goes on (None: from the start), `state` what the signals
+    had open then (None at the start), `tries` how often it failed before."""
+
+    id: int
+    kind: str
+    project: str
+    transcript: Transcript
+    resume: bytes | None
+    state: bytes | None
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A job that failed or is dead, for the person to see."""
+
+    kind: str
+    path: Path
+    state: str
+    tries: int
+    error: str
+
+
+def put(db: sqlite3.Connection, kind: str, transcript: int, project: str) -> None:
+    """Makes the job wait, inside a transaction: a running one runs once more, a failed one keeps its back-off, a dead
+    one starts afresh."""
+    db.execute(
+        "INSERT INTO jobs (kind, transcript, project, state) VALUES (?, ?, ?, 'pending')"
+        " ON CONFLICT (kind, transcript, project) DO UPDATE SET"
+        " again = state = 'running',"
+        " tries = CASE WHEN state = 'dead' THEN 0 ELSE tries END,"
+        " not_before = CASE WHEN state = 'failed' THEN not_before ELSE 0 END,"
+        " state = CASE WHEN state IN ('running', 'failed') THEN state ELSE 'pending' END",
+        (kind, transcript, project),
+    )
+
+
+def claim(
+    db: sqlite3.Connection,
+    project: str,
+    now: float,
+    *,
+    kind: str = EXTRACT,
+    started: float | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Job | None:
+    """Takes the newest waiting job of a project; None when none is due.
+
+    `started` is when an explicit run began: what waits for its time is then taken too, but once in that run.
+    `since` and `until` bound the sessions to those with something said between them. A job whose runs died comes last.
+    """
+    with transaction(db):
+        row = db.execute(
+            "SELECT j.id, j.kind, j.project, t.platform, t.path, t.session, t.size, t.mtime_ns, t.inode, t.parent,"
+            " p.resume, p.state, j.tries FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+            " LEFT JOIN sessions s ON s.transcript = t.id"
+            " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project"
+            " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
+            " AND (j.not_before <= :now OR j.claimed < :started)"
+            " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+            " ORDER BY j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id LIMIT 1",
+            {
+                "project": project,
+                "kind": kind,
+                "now": now,
+                "started": started,
+                "since": since.timestamp() if since else None,
+                "until": until.timestamp() if until else None,
+            },
+        ).fetchone()
+        if row is None:
+            return None
+        db.execute("UPDATE jobs SET state = 'running', claimed = ?, again = 0 WHERE id = ?", (now, row[0]))
+    number, kind, owner, platform, path, session, size, mtime_ns, inode, parent, resume, state, tries = row
+    transcript = Transcript(platform, Path(path), session, size or 0, mtime_ns or 0, inode or 0, parent)
+    return Job(number, kind, owner, transcript, resume, state, tries)
+
+
+def done(db: sqlite3.Connection, job: Job, resume: bytes, state: bytes, again_at: float | None) -> None:
+    """Ends a job and keeps how far it got, in one transaction. `again_at`: it waits once more, from that time on.
+
+    A job that was put back meanwhile (its lock was lost) is left as it is, and so is its position.
+    """
+    with transaction(db):
+        ended = db.execute(
+            "UPDATE jobs SET state = CASE WHEN again OR :later IS NOT NULL THEN 'pending' ELSE 'done' END,"
+            " not_before = CASE WHEN again THEN 0 ELSE coalesce(:later, 0) END,"
+            " tries = 0, interrupted = 0, again = 0, error = '' WHERE id = :id AND state = 'running'",
+            {"later": again_at, "id": job.id},
+        )
+        if ended.rowcount:
+            db.execute(
+                "INSERT INTO positions SELECT transcript, project, ?, ? FROM jobs WHERE id = ?"
+                " ON CONFLICT (transcript, project) DO UPDATE SET resume = excluded.resume, state = excluded.state",
+                (resume, state, job.id),
+            )
+
+
+def fail(db: sqlite3.Connection, job: Job, error: str, now: float) -> bool:
+    """Ends a job that ran and failed: it waits 30 s, then a minute, then it is dead. True if it is dead now.
+
+    What arrived while it ran gives it one more chance.
+    """
+    wait = min(BACK_OFF_SECONDS * 2.0**job.tries, BACK_OFF_CAP_SECONDS)
+    with transaction(db):
+        ended = db.execute(
+            "UPDATE jobs SET tries = tries + 1, error = :error, not_before = :due, interrupted = 0, again = 0,"
+            " state = CASE WHEN tries + 1 >= :tries AND NOT again THEN 'dead' ELSE 'failed' END"
+            " WHERE id = :id AND state = 'running' RETURNING state",
+            {"error": error[:2000], "due": now + wait, "tries": TRIES, "id": job.id},
+        ).fetchall()
+    return ended == [("dead",)]
+
+
+def put_back(db: sqlite3.Connection, job: Job) -> None:
+    """Gives a claimed job back unrun or cut short by the person: it counts as no try and waits as before."""
+    with transaction(db):
+        db.execute("UPDATE jobs SET state = 'pending', again = 0 WHERE id = ? AND state = 'running'", (job.id,))
+
+
+def recover(db: sqlite3.Connection, project: str) -> int:
+    """Puts back what a dead process left running, without counting a try; how many. Only for the lock's holder."""
+    with transaction(db):
+        found = db.execute(
+            "UPDATE jobs SET state = 'pending', interrupted = interrupted + 1, again = 0, not_before = 0"
+            " WHERE project = ? AND state = 'running'",
+            (project,),
+        )
+    return found.rowcount
+
+
+def revive(db: sqlite3.Connection, project: str) -> int:
+    """Lets a project's dead and failed jobs run at once, with all their tries; how many."""
+    with transaction(db):
+        found = db.execute(
+            "UPDATE jobs SET state = 'pending', tries = 0, not_before = 0"
+            " WHERE project = ? AND state IN ('dead', 'failed')",
+            (project,),
+        )
+    return found.rowcount
+
+
+def due(db: sqlite3.Connection, project: str, kind: str, now: float) -> int:
+    """How many jobs of a project could be claimed now."""
+    row = db.execute(
+        "SELECT count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript WHERE j.project = ? AND j.kind = ?"
+        " AND j.state IN ('pending', 'failed') AND NOT t.vanished AND j.not_before <= ?",
+        (project, kind, now),
+    ).fetchone()
+    return int(row[0])
+
+
+def counts(db: sqlite3.Connection, project: str) -> dict[str, int]:
+    """How many jobs of a project are in each state; of the waiting ones, only those whose transcript is there."""
+    rows = db.execute(
+        "SELECT j.state, count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " WHERE j.project = ? AND NOT (t.vanished AND j.state IN ('pending', 'failed')) GROUP BY j.state",
+        (project,),
+    )
+    return {str(state): int(number) for state, number in rows}
+
+
+def troubles(db: sqlite3.Connection, project: str) -> list[Trouble]:
+    """The project's failed and dead jobs with what went wrong."""
+    rows: Iterable[tuple[str, str, str, int, str]] = db.execute(
+        "SELECT j.kind, t.path, j.state, j.tries, j.error FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " WHERE j.project = ? AND j.state IN ('failed', 'dead') ORDER BY t.path",
+        (project,),
+    )
+    return [Trouble(kind, Path(path), state, tries, error) for kind, path, state, tries, error in rows]

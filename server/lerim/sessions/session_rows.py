@@ -1,0 +1,184 @@
+"""Transcripts and sessions as rows of the catalog, and which folder of theirs belongs to which project."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from lerim.errors import Problem
+from lerim.sessions import queue
+from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.model import Platform, Session, Tokens, Transcript
+from lerim.sessions.turns import moment, storable
+
+CLOSED = "unreadable"
+"""The problem code of a transcript that could not be opened; it is tried again in every cycle."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session as the catalog knows it: `session` has the totals of the whole transcript, `own_turns`, `first` and
+    `last` are those of the project asked for. `waits`: there is work to do for that project. `error` is why the
+    transcript could not be read the last time."""
+
+    session: Session
+    own_turns: int
+    first: datetime | None
+    last: datetime | None
+    waits: bool
+    vanished: bool
+    error: str
+
+
+def enter(db: sqlite3.Connection, transcript: Transcript) -> tuple[int, int]:
+    """The transcript's row and generation, made where it is new."""
+    path = storable(str(transcript.path))
+    found = db.execute("SELECT id, generation FROM transcripts WHERE path = ?", (path,)).fetchone()
+    if found is None:
+        with transaction(db):
+            db.execute(
+                "INSERT INTO transcripts (path, platform, session, parent) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (path, transcript.platform, storable(transcript.session_id), storable(transcript.parent)),
+            )
+            found = db.execute("SELECT id, generation FROM transcripts WHERE path = ?", (path,)).fetchone()
+    return int(found[0]), int(found[1])
+
+
+def finish(db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes) -> None:
+    """The transcript was read to its end: keeps its totals, its stamp and where to go on; inside a transaction."""
+    db.execute(
+        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, vanished = 0, error = ''"
+        " WHERE id = ?",
+        (*transcript.stamp, storable(session.id), storable(session.parent or transcript.parent), number),
+    )
+    tokens = session.tokens
+    db.execute(
+        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            number,
+            resume,
+            storable(session.title),
+            _seconds(session.started),
+            _seconds(session.ended),
+            *(storable("\n".join(texts)) for texts in (session.cwds, session.branches, session.models)),
+            storable(session.version),
+            *(session.turns, session.prompts, session.tool_calls, session.tool_errors, session.denials),
+            *(session.api_errors, session.injected),
+            *(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write),
+        ),
+    )
+
+
+def fail(db: sqlite3.Connection, transcript: Transcript, problem: Problem) -> None:
+    """Keeps why a transcript could not be read. Its stamp is kept too, so that it is read again only when it changes,
+    unless it was closed to us: rights change without a trace in the stamp."""
+    stamp = (None, None, None) if problem.code == CLOSED else transcript.stamp
+    with transaction(db):
+        db.execute(
+            "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ? WHERE path = ?",
+            (*stamp, storable(problem.message)[:2000], storable(str(transcript.path))),
+        )
+
+
+def reown(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]:
+    """Moves folders to the project that owns them now, and queues their transcripts for it; the projects gained."""
+    rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
+    moved = [(now, number) for number, cwd, before in rows if (now := owner(cwd)) and now != before]
+    if not moved:
+        return frozenset()
+    with transaction(db):
+        for project, folder in moved:
+            db.execute("UPDATE folders SET project = ? WHERE id = ?", (project, folder))
+            held = db.execute("SELECT DISTINCT transcript FROM turns WHERE folder = ?", (folder,)).fetchall()
+            for (transcript,) in held:
+                # What was read for this project before may lie behind turns that are only now its own.
+                db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
+                queue.put(db, queue.EXTRACT, transcript, project)
+    return frozenset(project for project, _ in moved)
+
+
+_SESSION = (
+    "t.path, t.platform, t.session, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds, s.branches,"
+    " s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.api_errors, s.injected,"
+    " s.input, s.output, s.cache_read, s.cache_write"
+)
+
+
+def listed(
+    db: sqlite3.Connection, project: str | None, since: datetime | None, until: datetime | None, limit: int
+) -> list[SessionRow]:
+    """Sessions with turns of a project (None: every session), said between the bounds, newest first."""
+    rows = db.execute(
+        f"SELECT {_SESSION}, own.number, own.first, own.last, EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
+        "  AND (:project IS NULL OR jobs.project = :project) AND jobs.state IN ('pending', 'running', 'failed'))"
+        " FROM (SELECT transcript, count(*) AS number, min(time) AS first, max(time) AS last FROM turns"
+        "  WHERE :project IS NULL OR folder IN (SELECT id FROM folders WHERE project = :project) GROUP BY transcript)"
+        "  AS own JOIN transcripts t ON t.id = own.transcript JOIN sessions s ON s.transcript = t.id"
+        " WHERE (:since IS NULL OR own.last >= :since) AND (:until IS NULL OR own.first <= :until)"
+        " ORDER BY own.last DESC, t.id DESC LIMIT :limit",
+        {"project": project, "since": _seconds(since), "until": _seconds(until), "limit": limit},
+    )
+    return [_row(*row) for row in rows]
+
+
+def paths_of(db: sqlite3.Connection, project: str) -> frozenset[str]:
+    """The paths of transcripts that hold turns of a project."""
+    rows = db.execute(
+        "SELECT path FROM transcripts WHERE id IN (SELECT DISTINCT transcript FROM turns WHERE folder IN"
+        " (SELECT id FROM folders WHERE project = ?))",
+        (project,),
+    )
+    return frozenset(path for (path,) in rows)
+
+
+def _row(
+    path: str,
+    platform: Platform,
+    session_id: str,
+    parent: str,
+    vanished: int,
+    error: str,
+    title: str,
+    started: float | None,
+    ended: float | None,
+    cwds: str,
+    branches: str,
+    models: str,
+    version: str,
+    *rest: int,
+) -> SessionRow:
+    turns, prompts, tool_calls, tool_errors, denials, api_errors, injected, *more = rest
+    *spent, own_turns, first, last, waits = more
+    session = Session(
+        id=session_id,
+        platform=platform,
+        path=Path(path),
+        title=title,
+        started=moment(started),
+        ended=moment(ended),
+        cwds=_lines(cwds),
+        branches=_lines(branches),
+        models=_lines(models),
+        version=version,
+        turns=turns,
+        prompts=prompts,
+        tool_calls=tool_calls,
+        tool_errors=tool_errors,
+        denials=denials,
+        api_errors=api_errors,
+        injected=injected,
+        tokens=Tokens(*spent),
+        parent=parent,
+    )
+    return SessionRow(session, own_turns, moment(first), moment(last), bool(waits), bool(vanished), error)
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n")) if text else ()
+
+
+def _seconds(when: datetime | None) -> float | None:
+    return when.timestamp() if when else None
