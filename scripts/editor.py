@@ -1,8 +1,8 @@
 """Install the real editor that the journeys drive, once a machine, outside the checkout; print the folder it stands in.
 
-The npm registry carries a whole VS Code workbench (code-server) and the Node it wants. Both are pinned here by version; the pins
-name the folder, so that a changed pin is a new folder and an old one is simply no longer asked for. The folder is built under
-another name and renamed when whole: one that exists is complete. Standard library only: this runs before any environment is there.
+The npm registry carries a whole VS Code workbench (code-server) and the Node it wants. Both are pinned here by version;
+the pins name the folder, so that a changed pin is a new folder. It is built under another name and renamed when whole:
+a folder that exists is complete. Standard library only: this runs before any environment is there.
 """
 
 import fcntl
@@ -80,7 +80,14 @@ def npm(cwd: Path, *arguments: str, node: Path | None = None) -> None:
     (cwd / "package.json").exists() or (cwd / "package.json").write_text('{"private": true}\n', encoding="utf-8")
     command = ["npm", *arguments, "--no-audit", "--no-fund", "--loglevel=error"]
     done = subprocess.run(
-        command, cwd=cwd, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S
+        command,
+        check=False,
+        cwd=cwd,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
     )
     if done.returncode:
         say(done.stdout[-4000:] + done.stderr[-4000:])

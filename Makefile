@@ -1,0 +1,47 @@
+# run: the main job on REPO or the sample     test: everything     lint, fix: style and types     package: the .vsix     bench: the budgets
+# Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/sh
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := package.json requirements.lock README.md CHANGELOG.md LICENSE .vscodeignore \
+           $(shell find extension server/lerim -type f -not -path '*/dist/*' -not -name '*.pyc' 2>/dev/null)
+
+help:
+	@sed -n '1,2s/^# //p' Makefile
+
+run: .venv/made-from lerim.vsix
+	@REPO="$(REPO)" $(BIN)/python scripts/run.py
+
+test: .venv/made-from node_modules/.package-lock.json tests/journeys/node_modules/.package-lock.json
+	@$(BIN)/python scripts/test.py
+
+lint: .venv/made-from node_modules/.package-lock.json
+	@$(BIN)/python scripts/test.py lint
+
+fix: .venv/made-from node_modules/.package-lock.json
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	npx eslint --fix extension tests/extension
+
+package: lerim.vsix
+
+bench: .venv/made-from
+	@$(BIN)/python scripts/bench.py
+
+.venv/made-from: requirements.lock requirements-dev.lock pyproject.toml
+	@$(PYTHON) scripts/environment.py .venv requirements.lock requirements-dev.lock --own
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+tests/journeys/node_modules/.package-lock.json: tests/journeys/package.json tests/journeys/package-lock.json
+	npm ci --prefix tests/journeys --no-audit --no-fund --loglevel=error
+	@touch $@
+
+lerim.vsix: node_modules/.package-lock.json $(wildcard $(SOURCES))
+	@npm run --silent package
+
+.PHONY: help run test lint fix package bench
