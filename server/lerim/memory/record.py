@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Literal
+
+from lerim.errors import MemoryError_, Problem
+from lerim.memory.header import Yaml, load, split
+from lerim.memory.lines import Value, change, key_lines
 
 Primitive = Literal["decision", "learning", "question", "theme", "summary"]
 LearningKind = Literal["insight", "procedure", "friction", "pitfall", "preference"]
@@ -26,7 +32,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One memory file. `id` is `YYYYMMDD-<slug>` and the file's stem; `source` is `<platform>:<session>#<turn>` or `manual`.
+    """One memory file. `id` is `YYYYMMDD-<slug>`, the file's stem; `source` `<platform>:<session>#<turn>` or `manual`.
 
     `references` are `path` or `path#symbol`, repo-relative with forward slashes. `confidence` is in 0..1.
     """
@@ -49,3 +55,238 @@ class MemoryRecord:
     superseded_by: str = ""
     resolved_by: str = ""
     related: tuple[str, ...] = ()
+
+
+SCHEMA = (
+    *("id", "title", "created", "updated", "source", "confidence", "tags"),
+    *("kind", "references", "evidence", "verified", "supersedes", "resolves"),
+    *("superseded_by", "resolved_by", "related"),
+)
+"""Every key of a memory file in the order it is written; the first seven are always there."""
+FOLDERS: dict[Primitive, str] = {
+    "decision": "decisions",
+    "learning": "learnings",
+    "question": "questions",
+    "theme": "themes",
+    "summary": "summaries",
+}
+KINDS: tuple[LearningKind, ...] = ("insight", "procedure", "friction", "pitfall", "preference")
+MAX_FILE = 256 * 1024
+_PRIMITIVES: dict[str, Primitive] = {folder: primitive for primitive, folder in FOLDERS.items()}
+_SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
+_LISTS = ("supersedes", "resolves", "related")
+_UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse(text: str, path: Path, primitive: Primitive | None = None) -> MemoryRecord:
+    """Read a memory file's text. Raises MemoryError_ where it is none; `examine` also tells what was read leniently."""
+    return examine(text, path, primitive)[0]
+
+
+def examine(text: str, path: Path, primitive: Primitive | None = None) -> tuple[MemoryRecord, list[Problem]]:
+    """Read a memory file's text and say which values had to be guessed.
+
+    `path` gives the primitive (by folder) and the id (by stem). A value that makes no sense becomes its default and a
+    Problem; only a missing or unreadable header raises MemoryError_.
+    """
+    parts = split(text)
+    if parts is None:
+        raise MemoryError_(
+            "This file has no header between two --- lines.", where=str(path), todo="Add one, or move the file away."
+        )
+    fields = load(text[parts.start : parts.end], str(path))
+    reader = _Reader(fields, path, text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline))
+    return reader.record(primitive), reader.problems
+
+
+def primitive_of(path: Path) -> Primitive | None:
+    """What the folder says a file is; files of `summaries/` lie two folders deeper."""
+    for parent in path.parts[-2:-6:-1]:
+        if parent in _PRIMITIVES:
+            return _PRIMITIVES[parent]
+    return None
+
+
+class _Reader:
+    """One pass over a header's values, collecting what did not fit."""
+
+    def __init__(self, fields: dict[str, Yaml], path: Path, body: str) -> None:
+        self.fields = fields
+        self.path = path
+        self.body = body
+        self.problems: list[Problem] = []
+
+    def record(self, primitive: Primitive | None) -> MemoryRecord:
+        found = primitive or primitive_of(self.path) or _PRIMITIVES.get(self._text("primitive") + "s")
+        if found is None:
+            raise MemoryError_(
+                "This file lies in no folder of memories.", where=str(self.path), todo="Move it into decisions/ or so."
+            )
+        stem = self.path.stem
+        if (written := self._text("id")) != stem:
+            self._problem(f"the id {written!r} is not the file's name" if written else "there is no id")
+        created = self._time("created", None)
+        lists = {key: self._strings(key) for key in ("tags", "references", *_LISTS)}
+        return MemoryRecord(
+            id=stem,
+            primitive=found,
+            title=self._title(),
+            created=created,
+            updated=self._time("updated", created),
+            source=self._text("source") or "manual",
+            confidence=self._confidence(),
+            tags=lists["tags"],
+            body=self.body,
+            kind=self._kind(),
+            references=lists["references"],
+            evidence=self._evidence(),
+            verified=self._text("verified"),
+            supersedes=lists["supersedes"],
+            resolves=lists["resolves"],
+            superseded_by=self._text("superseded_by"),
+            resolved_by=self._text("resolved_by"),
+            related=lists["related"],
+        )
+
+    def _problem(self, message: str) -> None:
+        self.problems.append(Problem("memory-value", str(self.path), f"{message[:1].upper()}{message[1:]}."))
+
+    def _text(self, key: str) -> str:
+        value = self.fields.get(key)
+        if value is None:
+            return ""
+        if isinstance(value, list | dict):
+            self._problem(f"{key} is not one line of text")
+            return ""
+        return value.isoformat() if isinstance(value, date) else str(value)
+
+    def _title(self) -> str:
+        if self._text("title").strip():
+            return self._text("title")
+        self._problem("there is no title")
+        first = next((line.lstrip("# ").strip() for line in self.body.splitlines() if line.strip("# ")), "")
+        return first[:120] or self.path.stem
+
+    def _time(self, key: str, default: datetime | None) -> datetime:
+        value = self.fields.get(key)
+        if isinstance(value, str):
+            try:
+                value = datetime.fromisoformat(value.strip())
+            except ValueError:
+                self._problem(f"{key} is not a date")
+                value = None
+        elif value is not None and not isinstance(value, date):
+            self._problem(f"{key} is not a date")
+            value = None
+        if isinstance(value, datetime):
+            try:
+                return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+            except OverflowError:
+                self._problem(f"{key} is out of range")
+        elif isinstance(value, date):
+            return datetime(value.year, value.month, value.day, tzinfo=UTC)
+        return default or self._day_of_name()
+
+    def _day_of_name(self) -> datetime:
+        try:
+            return datetime.strptime(self.path.stem[:8], "%Y%m%d").replace(tzinfo=UTC)
+        except ValueError:
+            return _UNDATED
+
+    def _confidence(self) -> float:
+        value = self.fields.get("confidence")
+        number = None if isinstance(value, bool) else value
+        if isinstance(number, str):
+            try:
+                number = float(number)
+            except ValueError:
+                number = None
+        if isinstance(number, int | float) and 0 <= number <= 1:
+            return round(float(number), 4)
+        self._problem("there is no confidence" if value is None else "the confidence is not a number from 0 to 1")
+        return 0.5
+
+    def _strings(self, key: str) -> tuple[str, ...]:
+        value = self.fields.get(key)
+        if value is None:
+            return ()
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        if not isinstance(value, list):
+            value = [value]
+        good = [item for item in value if item is not None and not isinstance(item, list | dict)]
+        if len(good) < len(value):
+            self._problem(f"{key} is not a list of texts")
+        return tuple(item.isoformat() if isinstance(item, date) else str(item) for item in good)
+
+    def _kind(self) -> LearningKind | None:
+        written = self._text("kind")
+        for kind in KINDS:
+            if kind == written:
+                return kind
+        if written:
+            self._problem(f"the kind {written[:40]!r} is none of {', '.join(KINDS)}")
+        return None
+
+    def _evidence(self) -> tuple[Evidence, ...]:
+        value = self.fields.get("evidence")
+        found: list[Evidence] = []
+        for item in value if isinstance(value, list) else [value] if value is not None else []:
+            entry = item if isinstance(item, dict) else {}
+            quote, turn = entry.get("quote"), entry.get("turn")
+            who = next((speaker for speaker in _SPEAKERS if speaker == entry.get("who")), None)
+            if who is None or isinstance(quote, list | dict) or turn is None or isinstance(turn, list | dict):
+                self._problem("an evidence entry is not `quote`, `turn` and `who`")
+                continue
+            found.append(Evidence("" if quote is None else str(quote), str(turn), who))
+        return tuple(found)
+
+
+def values(record: MemoryRecord) -> dict[str, Value]:
+    """A record's header as keys and values in schema order; optional keys only where they hold something."""
+    required: dict[str, Value] = {
+        "id": record.id,
+        "title": record.title,
+        "created": record.created,
+        "updated": record.updated,
+        "source": record.source,
+        "confidence": record.confidence,
+        "tags": record.tags,
+    }
+    optional: dict[str, Value] = {
+        "kind": record.kind or "",
+        "references": record.references,
+        "evidence": tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in record.evidence),
+        "verified": record.verified,
+        "supersedes": record.supersedes,
+        "resolves": record.resolves,
+        "superseded_by": record.superseded_by,
+        "resolved_by": record.resolved_by,
+        "related": record.related,
+    }
+    return required | {key: value for key, value in optional.items() if value}
+
+
+def render(record: MemoryRecord, extra: Mapping[str, Value] | None = None) -> str:
+    """A whole memory file: header, an empty line, body, line end. `extra` are keys after the schema's own."""
+    lines = [line for key, value in (values(record) | dict(extra or {})).items() for line in key_lines(key, value)]
+    body = record.body.encode("utf-8", "replace").decode()
+    return "\n".join(["---", *lines, "---", "", body, ""])
+
+
+def update(text: str, changes: Mapping[str, Value], body: str | None = None, where: str = "") -> str:
+    """Change only the lines of the given keys, and the body where one is given; everything else stays to the byte.
+
+    A value equal to what the file says changes nothing; None removes the key. Raises MemoryError_ for a file whose
+    header cannot be changed line by line.
+    """
+    parts = split(text)
+    if parts is None:
+        raise MemoryError_("This file has no header between two --- lines.", where=where, todo="Add one.")
+    head = change(text[parts.start : parts.end], changes, SCHEMA, parts.newline, where)
+    old = text[parts.body :]
+    lead = parts.newline if old.startswith(parts.newline) else ""
+    tail = parts.newline if old.removeprefix(lead).endswith(parts.newline) else ""
+    if body is not None and body != old.removeprefix(lead).removesuffix(tail):
+        old = lead + body.encode("utf-8", "replace").decode() + tail
+    return text[: parts.start] + head + text[parts.end : parts.body] + old

@@ -1,0 +1,190 @@
+"""Writing header lines: the only place where text becomes YAML, and the only way a header is changed.
+
+A change replaces the lines of its own keys and no others: order, comments, quoting and keys Lerim does not know survive
+to the byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from lerim.errors import MemoryError_
+from lerim.memory.header import UNSAFE, Yaml, is_plain, load, refuse_bombs, safe_loader
+
+Item = str | Mapping[str, str]
+Value = str | float | datetime | Sequence[Item] | None
+"""What a header key can hold when we write it; None removes the key. A list of strings, or of small mappings."""
+_IN_ONE_LINE = frozenset({"tags", "flags"})
+
+
+def scalar(value: str, *, in_list: bool = False) -> str:
+    """One string as YAML: bare where that is safe, else in double quotes with everything doubtful escaped."""
+    if is_plain(value, in_list=in_list):
+        return value
+    quoted = json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False)
+    return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
+
+
+def moment(value: datetime) -> str:
+    """A time as the files write it: UTC, `2026-08-01T10:20:30Z`."""
+    utc = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    return utc.isoformat().replace("+00:00", "Z")
+
+
+def key_lines(key: str, value: Value) -> list[str]:
+    """The header lines of one key, without line ends."""
+    if isinstance(value, datetime):
+        return [f"{key}: {moment(value)}"]
+    if isinstance(value, int | float):
+        digits = f"{value:.4f}".rstrip("0")
+        return [f"{key}: {digits}0" if digits.endswith(".") else f"{key}: {digits}"]
+    if isinstance(value, str):
+        return [f"{key}: {scalar(value)}"]
+    if not value:
+        return [f"{key}: []"]
+    if key in _IN_ONE_LINE:
+        return [f"{key}: [{', '.join(scalar(str(item), in_list=True) for item in value)}]"]
+    lines = [f"{key}:"]
+    for item in value:
+        if isinstance(item, str):
+            lines.append(f"  - {scalar(item)}")
+        else:
+            fields = [f"{name}: {scalar(text)}" for name, text in item.items()]
+            lines += [f"  - {fields[0]}", *(f"    {field}" for field in fields[1:])]
+    return lines
+
+
+def as_read(value: Value) -> Yaml:
+    """What `load` gives for a value written by `key_lines`."""
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return round(float(value), 4)
+    return [item if isinstance(item, str) else dict(item) for item in value]
+
+
+def change(head: str, changes: Mapping[str, Value], order: Sequence[str], newline: str, where: str) -> str:
+    """Return `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed.
+
+    Raises MemoryError_ for a header whose keys do not stand on lines of their own.
+    """
+    before = load(head, where)
+    wanted = {
+        key: value
+        for key, value in changes.items()
+        if (key in before if value is None else key not in before or not _means(before[key], as_read(value)))
+    }
+    if not wanted:
+        return head
+    spans = _spans(head, where)
+    if head and not head.endswith("\n"):
+        head += newline
+    edits: list[tuple[int, int, str]] = []
+    places = {key: place for place, key in enumerate(order)}
+    for key, value in sorted(wanted.items(), key=lambda item: places.get(item[0], len(places))):
+        if key in spans:
+            edits.append(_replacement(head, key, value, spans[key], newline))
+        elif value is not None:
+            at = _insertion(key, spans, order, len(head))
+            edits.append((at, at, "".join(line + newline for line in key_lines(key, value))))
+    changed = head
+    # from the back, so that offsets hold; at one place the replaced line first, then the last inserted
+    edits.sort(key=lambda edit: edit[:2])
+    for start, end, text in reversed(edits):
+        changed = changed[:start] + text + changed[end:]
+    _check(before, wanted, load(changed, where), where)
+    return changed
+
+
+def _check(before: Mapping[str, Yaml], wanted: Mapping[str, Value], after: Mapping[str, Yaml], where: str) -> None:
+    """The last guard: had any other key changed its value, nothing is written."""
+    expected = {key: value for key, value in before.items() if key not in wanted}
+    expected |= {key: as_read(value) for key, value in wanted.items() if value is not None}
+    if expected.keys() != after.keys() or any(not _same(expected[key], after[key]) for key in expected):
+        raise MemoryError_(
+            "This header cannot be changed line by line.", where=where, todo="Give each key a line of its own."
+        )
+
+
+def _means(written: Yaml, wanted: Yaml) -> bool:
+    """Whether a value already says what it shall say: a bare date is its midnight, a time without zone is UTC."""
+    if isinstance(written, datetime) and written.tzinfo is None:
+        written = written.replace(tzinfo=UTC)
+    elif isinstance(written, date) and not isinstance(written, datetime):
+        written = datetime(written.year, written.month, written.day, tzinfo=UTC)
+    return written == wanted
+
+
+def _same(one: Yaml, other: Yaml) -> bool:
+    # nan is the one value YAML can hold that does not equal itself
+    return one == other or (one != one and other != other)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Where one top-level key stands: its first line's start, its value's end, its last line's end (`\\n` excluded)."""
+
+    start: int
+    stop: int
+    line_end: int
+    is_list: bool
+
+
+def _spans(head: str, where: str) -> dict[str, _Span]:
+    import yaml
+
+    refuse_bombs(yaml.parse(head, Loader=safe_loader()), where)
+    root: Any = yaml.compose(head, Loader=safe_loader())
+    if root is None:
+        return {}
+    spans: dict[str, _Span] = {}
+    taken = -1
+    for key, value in root.value:
+        start = head.rfind("\n", 0, key.start_mark.index) + 1
+        if root.flow_style or start <= taken or head[start : key.start_mark.index].strip("\ufeff"):
+            raise MemoryError_(
+                "This header cannot be changed line by line.", where=where, todo="Give each key a line of its own."
+            )
+        stop = max(key.end_mark.index, _last(value))
+        stop = start + len(head[start:stop].rstrip())
+        found = head.find("\n", stop)
+        line_end = len(head) if found < 0 else found
+        if head[:line_end].endswith("\r"):
+            line_end -= 1
+        spans[str(key.value)] = _Span(start, stop, line_end, not isinstance(value.value, str))
+        taken = line_end
+    return spans
+
+
+def _last(node: Any) -> int:
+    if isinstance(node.value, str) or node.flow_style:
+        return int(node.end_mark.index)
+    children = [child for item in node.value for child in (item if isinstance(item, tuple) else (item,))]
+    return max((_last(child) for child in children), default=int(node.end_mark.index))
+
+
+def _replacement(head: str, key: str, value: Value, span: _Span, newline: str) -> tuple[int, int, str]:
+    old = head[span.start : span.stop]
+    inside = old.split("\n")[1:] if span.is_list else []
+    comments = [line.rstrip("\r") for line in inside if line.lstrip().startswith("#")]
+    if value is None:
+        after = head.find("\n", span.line_end) + 1 or len(head)
+        return span.start, after, "".join(comment + newline for comment in comments)
+    lines = key_lines(key, value)
+    trailing = head[span.stop : span.line_end]
+    if re.fullmatch(r"[ \t]+#.*", trailing) and ("\n" not in old or len(lines) == 1):
+        lines[0] += trailing
+    return span.start, span.line_end, newline.join(lines + comments)
+
+
+def _insertion(key: str, spans: Mapping[str, _Span], order: Sequence[str], end: int) -> int:
+    """Where a new key goes: before the first key that comes later in the schema, else at the end."""
+    later = set(order[order.index(key) + 1 :]) if key in order else set()
+    return min((span.start for name, span in spans.items() if name in later), default=end)

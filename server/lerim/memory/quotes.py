@@ -1,0 +1,134 @@
+"""Quotes that stay on this machine, in the project's private folder.
+
+Where the person chose `local`, a memory's file names the turn and who spoke, and the words lie here. Evidence that a
+later session added to a memory without changing it lies here too. Both are joined to the record when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from lerim.errors import MemoryError_, Problem
+from lerim.memory import files
+from lerim.memory.record import Evidence, MemoryRecord, Speaker
+
+QuoteChoice = Literal["shared", "local"]
+MAX_EVIDENCE = 3
+_MAX_FILE = 64 * 1024
+
+
+class _Choice(msgspec.Struct, frozen=True):
+    quotes: QuoteChoice
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    quote: str
+    turn: str
+    who: Speaker
+
+
+class _File(msgspec.Struct, frozen=True):
+    """`quotes` belong to entries of the memory's own file, `gained` are entries of their own."""
+
+    quotes: list[_Kept] = []
+    gained: list[_Kept] = []
+
+
+class Quotes:
+    """The private quotes of one project. `private` is the project's folder under `~/.lerim`."""
+
+    def __init__(self, private: Path) -> None:
+        self.private = private
+        self.folder = private / "quotes"
+
+    def choice(self) -> QuoteChoice | None:
+        """Whether quotes are shared in git; None until the person was asked. Raises MemoryError_."""
+        path = self.private / "quotes.json"
+        if files.is_absent(path):
+            return None
+        try:
+            return msgspec.json.decode(files.read_text(path, _MAX_FILE), type=_Choice).quotes
+        except msgspec.MsgspecError as error:
+            todo = "Delete it; you will be asked again at the next accept."
+            raise MemoryError_("The choice about quotes cannot be read.", where=str(path), todo=todo) from error
+
+    def choose(self, choice: QuoteChoice) -> None:
+        """Remember the person's answer."""
+        files.make_folder(self.private, 0o700)
+        files.replace(self.private / "quotes.json", msgspec.json.encode(_Choice(choice)).decode() + "\n", 0o600)
+
+    def path(self, memory_id: str) -> Path:
+        """Where one memory's private quotes lie."""
+        return self.folder / f"{memory_id}.json"
+
+    def stored(self) -> frozenset[str]:
+        """The ids that have private quotes: one listing, so that reading a thousand memories costs one call."""
+        try:
+            return frozenset(path.stem for path in self.folder.iterdir() if path.suffix == ".json")
+        except OSError:
+            return frozenset()
+
+    def join(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
+        """The record with its private quotes in place and what it gained since, three entries at most."""
+        path = self.path(record.id)
+        try:
+            kept = self._read(path)
+        except MemoryError_ as error:
+            return record, [Problem("quotes-unreadable", str(path), f"{error.message} {error.todo}")]
+        words = {(item.turn, item.who): item.quote for item in reversed(kept.quotes)}
+        joined = [
+            item if item.quote else replace(item, quote=words.get((item.turn, item.who), ""))
+            for item in record.evidence
+        ]
+        return replace(record, evidence=merge(joined, _evidence(kept.gained))), []
+
+    def text_keeping(self, memory_id: str, evidence: Sequence[Evidence]) -> str:
+        """The private file's text after the quotes of these entries were put there."""
+        kept = self._read(self.path(memory_id))
+        entries = [_Kept(item.quote, item.turn, item.who) for item in evidence if item.quote]
+        return _encode(_File([*entries, *(item for item in kept.quotes if item not in entries)], kept.gained))
+
+    def text_gaining(self, record: MemoryRecord, evidence: Sequence[Evidence]) -> str | None:
+        """The private file's text after the memory gained these; None where it has them or has three."""
+        have = {(item.turn, item.who) for item in record.evidence}
+        new = [item for item in evidence if item.quote and (item.turn, item.who) not in have]
+        new = new[: max(0, MAX_EVIDENCE - len(record.evidence))]
+        if not new:
+            return None
+        kept = self._read(self.path(record.id))
+        return _encode(_File(kept.quotes, [*kept.gained, *(_Kept(item.quote, item.turn, item.who) for item in new)]))
+
+    def _read(self, path: Path) -> _File:
+        if files.is_absent(path):
+            return _File()
+        try:
+            return msgspec.json.decode(files.read_text(path, _MAX_FILE), type=_File)
+        except msgspec.MsgspecError as error:
+            todo = "Delete it to do without these quotes."
+            raise MemoryError_("The quotes kept on this machine cannot be read.", where=str(path), todo=todo) from error
+
+
+def merge(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Both, without repeats of one turn's same words, three at most; the first come first."""
+    found: dict[tuple[str, str], Evidence] = {}
+    for item in (*first, *second):
+        found.setdefault((item.turn, item.quote), item)
+    return tuple(found.values())[: max(MAX_EVIDENCE, len(first))]
+
+
+def without_words(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The entries as a file shows them that keeps its quotes private."""
+    return tuple(replace(item, quote="") for item in evidence)
+
+
+def _evidence(kept: Sequence[_Kept]) -> list[Evidence]:
+    return [Evidence(item.quote, item.turn, item.who) for item in kept]
+
+
+def _encode(content: _File) -> str:
+    return msgspec.json.format(msgspec.json.encode(content)).decode() + "\n"

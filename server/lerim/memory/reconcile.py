@@ -1,0 +1,49 @@
+"""What a candidate is to the memories there are: something new, a change of one of them, or nothing new.
+
+similarity = (overlap(titles) + overlap(titles and bodies)) / 2, where overlap is 2·|common| / (|one| + |other|) over
+the sets of normalised words (`claim.py`); for `update` denials are left out, so that a reversal changes the memory it
+reverses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from lerim.extraction.candidate import Candidate
+from lerim.memory.claim import bare, claim, similarity
+from lerim.memory.record import MemoryRecord
+
+UPDATE_FROM = 0.72
+SAME_FROM = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`target` is the memory to change (update) or the one that already says it (noop); None for add."""
+
+    action: Literal["add", "update", "noop"]
+    target: MemoryRecord | None = None
+    similarity: float = 0.0
+
+
+def decide(candidate: Candidate, neighbours: Iterable[MemoryRecord]) -> Decision:
+    """Compare a candidate with the live memories of its primitive; the most similar decides.
+
+    noop: at least 0.9 alike with the same denials, and every path, number, flag and name of the candidate is there; or
+    an update by an older turn, because the later turn wins. update: at least 0.72 alike. add: everything else.
+    """
+    wanted = claim(candidate.title, candidate.body)
+    best = Decision("add")
+    for memory in neighbours:
+        if memory.primitive != candidate.primitive:
+            continue
+        known = claim(memory.title, memory.body)
+        about = similarity(bare(wanted), bare(known))
+        if about < UPDATE_FROM or about < best.similarity:
+            continue
+        same = similarity(wanted, known) >= SAME_FROM and wanted.hard <= known.hard
+        action: Literal["update", "noop"] = "noop" if same or candidate.time < memory.updated else "update"
+        best = Decision(action, memory, round(about, 4))
+    return best

@@ -1,0 +1,63 @@
+"""Ids of memories: `YYYYMMDD-<slug>`, readable in any script and safe as a file name on every system."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from datetime import date
+
+MAX_LETTERS = 60
+MAX_BYTES = 150
+_LATIN = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}
+)
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
+_DAY = re.compile(r"[0-9]{8}-(?=.)")
+
+
+def slug(title: str) -> str:
+    """A title as lower-case words joined by `-`; Latin letters become ASCII, letters of other scripts stay."""
+    # Only the start can matter, and NFKD of one character can be 18.
+    text = unicodedata.normalize("NFKD", title[:400].lower()).translate(_LATIN).lower()
+    letters: list[str] = []
+    latin = False
+    for letter in text:
+        if unicodedata.category(letter).startswith("M"):
+            if letters and letters[-1] != "-" and not latin:
+                letters.append(letter)  # a vowel sign of a script that needs it
+        elif letter.isalnum():
+            letters.append(letter)
+            latin = letter < "\u0250"
+        elif letter not in "'’" and letters and letters[-1] != "-":
+            letters.append("-")
+    words = _shorten(unicodedata.normalize("NFC", "".join(letters)).strip("-"))
+    if not words:
+        return "memory"
+    return f"{words}-memory" if _DEVICES.fullmatch(words) else words
+
+
+def _shorten(words: str) -> str:
+    short = words[:MAX_LETTERS]
+    while len(short.encode("utf-8", "replace")) > MAX_BYTES:
+        short = short[:-1]
+    if len(short) < len(words) and words[len(short)] != "-" and "-" in short[20:]:
+        short = short[: short.rindex("-")]
+    return short.strip("-")
+
+
+def new_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
+    """The id for a memory of this title made on `day`; a clash gets `-2`, `-3` … as far as `taken` says so."""
+    first = f"{day:%Y%m%d}-{slug(title)}"
+    found, count = first, 1
+    while taken(found):
+        count += 1
+        found = f"{first}-{count}"
+    return found
+
+
+def is_id(text: str) -> bool:
+    """Whether this can be an id: a day and a slug; never a path, a hidden file or a device."""
+    if not _DAY.match(text) or len(text.encode("utf-8", "replace")) > 2 * MAX_BYTES - 70:
+        return False
+    return all(letter == "-" or letter.isalnum() or unicodedata.category(letter).startswith("M") for letter in text)

@@ -1,0 +1,234 @@
+"""The memory files of one folder: finding, reading and writing them.
+
+Files are the truth. A file that cannot be read is a Problem and stays as it is; no write overwrites what it has not
+seen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, StaleError
+from lerim.memory import files, folder, slug
+from lerim.memory.quotes import Quotes, without_words
+from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, examine, render
+
+Status = Literal["active", "superseded", "resolved", "archived"]
+Stamp = tuple[int, int, int]
+"""(mtime in ns, size, inode): changes whenever the file does."""
+LIVE = tuple(FOLDERS[primitive] for primitive in ("decision", "learning", "question", "theme"))
+ARCHIVED = tuple(f"archived/{name}" for name in LIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory file known by stat alone."""
+
+    path: Path
+    stamp: Stamp
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A memory and the file it was read from. `hash` is of the file's text; private quotes are already joined."""
+
+    record: MemoryRecord
+    path: Path
+    stamp: Stamp
+    hash: str
+    status: Status
+
+
+class Store:
+    """The memories below `memory_dir`; `private_dir` holds the quotes kept out of git.
+
+    `anchor` is the folder that may itself be reached through a link, nothing below it may: the worktree by default.
+    `make_above` makes the folder memories stand in, when the first is written (a repository's gets a `.gitignore`).
+    """
+
+    def __init__(
+        self,
+        memory_dir: Path,
+        private_dir: Path,
+        anchor: Path | None = None,
+        make_above: Callable[[Path], None] = folder.make,
+    ) -> None:
+        self.memory_dir = memory_dir
+        self.anchor = anchor or memory_dir.parent.parent
+        self.quotes = Quotes(private_dir)
+        self._make_above = make_above
+
+    def find(self, *, archived: bool = False) -> tuple[list[Found], list[Problem]]:
+        """Every memory file by stat alone; links and folders that lead elsewhere are problems."""
+        found: list[Found] = []
+        problems: list[Problem] = []
+        for name in (*LIVE, *(ARCHIVED if archived else ())):
+            place = self.memory_dir / name
+            try:
+                files.inside(self.anchor, place)
+                found += _listed(place, name in ARCHIVED, problems)
+            except FileNotFoundError:
+                continue
+            except BoundaryError as error:
+                problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+            except OSError as error:
+                problems.append(
+                    Problem("folder-unreadable", str(place), f"The folder cannot be listed: {error.strerror}.")
+                )
+        return found, problems
+
+    def load_all(self, *, archived: bool = False) -> tuple[list[Stored], list[Problem]]:
+        """Every memory that can be read, and a problem for each file that cannot."""
+        found, problems = self.find(archived=archived)
+        private = self.quotes.stored()
+        memories: list[Stored] = []
+        for item in found:
+            try:
+                stored, more = self._load(item, private)
+            except NotFoundError:
+                continue  # removed since it was listed
+            except MemoryError_ as error:
+                problems.append(Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}"))
+                continue
+            memories.append(stored)
+            problems += more
+        return memories, problems
+
+    def load(self, path: Path) -> tuple[Stored, list[Problem]]:
+        """One memory by its file. Raises MemoryError_, BoundaryError."""
+        files.inside(self.anchor, path)
+        return self._load(_stat(path, "archived" in path.relative_to(self.memory_dir).parts), self.quotes.stored())
+
+    def path_of(self, memory_id: str) -> Path | None:
+        """The file of an id, live or archived."""
+        if not slug.is_id(memory_id):
+            return None
+        for name in (*LIVE, *ARCHIVED):
+            path = self.memory_dir / name / f"{memory_id}.md"
+            if not files.is_absent(path):
+                return path
+        return None
+
+    def read(self, memory_id: str) -> Stored:
+        """One memory by its id. Raises NotFoundError, MemoryError_ where its file cannot be read."""
+        path = self.path_of(memory_id)
+        if path is None:
+            todo = "Look at `lerim memory list`."
+            raise NotFoundError(f"There is no memory {memory_id[:80]!r}.", where=str(self.memory_dir), todo=todo)
+        return self.load(path)[0]
+
+    def text(self, path: Path) -> str:
+        """A memory file's text. Raises MemoryError_, BoundaryError."""
+        return files.read_text(files.inside(self.anchor, path), MAX_FILE)
+
+    def new_id(self, record: MemoryRecord, taken: Callable[[str], bool] = lambda _: False) -> str:
+        """A free id for this record's title and day; `taken` rules out more."""
+        return slug.new_id(record.title, record.created.date(), lambda name: bool(self.path_of(name)) or taken(name))
+
+    def place(self, record: MemoryRecord) -> Path:
+        """Where this record's file belongs."""
+        return self.memory_dir / FOLDERS[record.primitive] / f"{record.id}.md"
+
+    def write_new(self, record: MemoryRecord) -> Path:
+        """Write a new memory file and return its path; where the id is taken, under the next free one.
+
+        Raises MemoryError_ (nothing is left behind) or BoundaryError.
+        """
+        path = self.create(self.place(record), self.rendered(record))
+        while path is None:
+            record = replace(record, id=self.new_id(record))
+            path = self.create(self.place(record), self.rendered(record))
+        return path
+
+    def rendered(self, record: MemoryRecord) -> str:
+        """The file's text for a record, without the quotes where they stay private."""
+        if self.quotes.choice() == "local":
+            record = replace(record, evidence=without_words(record.evidence))
+        return render(record)
+
+    def create(self, path: Path, text: str) -> Path | None:
+        """Write a file that must not be there yet; None where it is."""
+        self._check_size(path, text)
+        self.ready(path.parent)
+        if self.path_of(path.stem) is not None:
+            return None
+        return path if files.create(files.inside(self.anchor, path), text) else None
+
+    def rewrite(self, memory_id: str, before_hash: str, new_text: str) -> Path:
+        """Replace a memory's text if its file still has `before_hash`. Raises StaleError, MemoryError_."""
+        path = self.path_of(memory_id)
+        if path is None:
+            raise NotFoundError(f"There is no memory {memory_id[:80]!r} any more.", where=str(self.memory_dir))
+        self._check_size(path, new_text)
+        if files.text_hash(self.text(path)) != before_hash:
+            raise StaleError(
+                "The memory was changed meanwhile; nothing was overwritten.",
+                where=str(path),
+                todo="Look at the new difference and decide again.",
+            )
+        examine(new_text, path)
+        files.replace(path, new_text)
+        return path
+
+    def _load(self, found: Found, private: frozenset[str]) -> tuple[Stored, list[Problem]]:
+        if found.stamp[1] > MAX_FILE:
+            message = f"The file is larger than {MAX_FILE // 1024} kB."
+            raise MemoryError_(message, where=str(found.path), todo="Shorten it or move it away.")
+        text = files.read_text(found.path, MAX_FILE)
+        record, problems = examine(text, found.path)
+        if record.id in private:
+            record, more = self.quotes.join(record)
+            problems += more
+        return Stored(
+            record, found.path, found.stamp, files.text_hash(text), status_of(record, found.archived)
+        ), problems
+
+    def ready(self, place: Path) -> None:
+        """Make the folder a memory is about to be written into. Raises MemoryError_, BoundaryError."""
+        self._make_above(self.memory_dir.parent)
+        files.inside(self.anchor, place)
+        files.make_folder(place)
+
+    def _check_size(self, path: Path, text: str) -> None:
+        if len(text.encode("utf-8", "replace")) > MAX_FILE:
+            message = f"The memory would be larger than {MAX_FILE // 1024} kB."
+            raise MemoryError_(message, where=str(path), todo="Shorten its text.")
+
+
+def status_of(record: MemoryRecord, archived: bool) -> Status:
+    """The lifecycle a record is in: what ended it, else where its file lies."""
+    if record.superseded_by:
+        return "superseded"
+    if record.resolved_by:
+        return "resolved"
+    return "archived" if archived else "active"
+
+
+def _listed(place: Path, archived: bool, problems: list[Problem]) -> Iterator[Found]:
+    with os.scandir(place) as entries:
+        for entry in entries:
+            if not entry.name.endswith(".md") or entry.name.startswith("."):
+                continue
+            state = entry.stat(follow_symlinks=False)
+            if not entry.is_file(follow_symlinks=False):
+                what = "a symbolic link" if entry.is_symlink() else "no regular file"
+                problems.append(Problem("boundary", entry.path, f"This is {what} and was not read. Move it away."))
+                continue
+            yield Found(Path(entry.path), (state.st_mtime_ns, state.st_size, entry.inode()), archived)
+
+
+def _stat(path: Path, archived: bool) -> Found:
+    try:
+        state = path.stat(follow_symlinks=False)
+    except FileNotFoundError as error:
+        raise NotFoundError("The memory is gone.", where=str(path), todo="Look at the list again.") from error
+    except OSError as error:
+        raise MemoryError_(
+            f"The file cannot be read: {error.strerror}.", where=str(path), todo="Look at it."
+        ) from error
+    return Found(path, (state.st_mtime_ns, state.st_size, state.st_ino), archived)

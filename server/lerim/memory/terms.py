@@ -1,0 +1,52 @@
+"""Words of a text as search and comparison see them: identifiers whole and in parts, languages with symbols in their
+names, scripts without spaces."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_FILLER = """
+    a about after again all also always am an and any are as at be because been before being but by can could did
+    do does doing done during each ever every few for from further had has have having he her here hers him his
+    how i if in into is it its itself just let like may me might more most must my need of off on once only or
+    other our ours out own please same shall she should so some such than that the their them then there these
+    they this those through to too under until up us very via was we were what when where which while who whom why
+    will with would yes you your yours
+"""
+STOP = frozenset(_FILLER.split())
+_NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet", "node.js": "nodejs"}
+_NAMED_PATTERN = re.compile(r"(?<![\w.])(?:c\+\+|[cf]#|\.net|node\.js)(?!\w)", re.IGNORECASE)
+_WORD = re.compile(r"[\w\u0300-\u036f]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
+# Scripts written without spaces: a search for a part of such a run must find it.
+_RUN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_MAX_WORD = 80
+
+
+def words(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each word in lower case with its parts (`getUserName`: get, user, name; a plain word has none)."""
+    plain = _NAMED_PATTERN.sub(lambda found: f" {_NAMED[found.group().lower()]} ", unicodedata.normalize("NFKC", text))
+    for found in _WORD.finditer(plain):
+        word = found.group()[:_MAX_WORD]
+        whole = word.lower()
+        if _RUN.search(word):
+            yield whole, tuple(grams(whole))
+            continue
+        parts = tuple(part.lower() for part in _PART.findall(word)) if _splits(word) else ()
+        yield whole, parts if len(parts) > 1 else ()
+
+
+def grams(run: str) -> list[str]:
+    """Pairs of neighbouring letters; one letter stands for itself."""
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
+def _splits(word: str) -> bool:
+    return "_" in word or not (word.islower() or word[1:].islower() or word.isupper() or word.isdigit())
+
+
+def indexed(text: str) -> str:
+    """The text as the index stores it: every word, and its parts after it."""
+    return " ".join(" ".join((whole, *parts)) for whole, parts in words(text))

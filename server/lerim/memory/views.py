@@ -1,0 +1,85 @@
+"""What the command line prints and the editor shows of a memory: plain structs, snake_case."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from lerim.memory.lines import moment
+from lerim.memory.record import Evidence, Scope
+from lerim.memory.store import Stored
+
+
+class EvidenceView(msgspec.Struct, frozen=True):
+    """A quote ("" where it is kept elsewhere), the turn it stands in and who said it."""
+
+    quote: str
+    turn: str
+    who: str
+
+
+class MemoryView(msgspec.Struct, frozen=True):
+    """A memory. `handle` is opaque and names its file; `session` and `platform` are "" for one made by hand."""
+
+    id: str
+    handle: str
+    primitive: str
+    kind: str | None
+    title: str
+    body: str
+    confidence: float
+    created: str
+    updated: str
+    tags: list[str]
+    references: list[str]
+    evidence: list[EvidenceView]
+    session: str
+    platform: str
+    path: str
+    status: str
+    scope: Scope
+
+
+def memory_view(stored: Stored, scope: Scope = "project") -> MemoryView:
+    """A stored memory as it is shown."""
+    record = stored.record
+    platform, session, _ = source_parts(record.source)
+    return MemoryView(
+        id=record.id,
+        handle=handle(stored.path),
+        primitive=record.primitive,
+        kind=record.kind,
+        title=record.title,
+        body=record.body,
+        confidence=record.confidence,
+        created=moment(record.created),
+        updated=moment(record.updated),
+        tags=list(record.tags),
+        references=list(record.references),
+        evidence=evidence_views(record.evidence),
+        session=session,
+        platform=platform,
+        path=str(stored.path),
+        status=stored.status,
+        scope=scope,
+    )
+
+
+def evidence_views(evidence: Iterable[Evidence]) -> list[EvidenceView]:
+    """Evidence as it is shown."""
+    return [EvidenceView(item.quote, item.turn, item.who) for item in evidence]
+
+
+def source_parts(source: str) -> tuple[str, str, str]:
+    """(platform, session id, turn id) of a record's source; empty for one made by hand."""
+    platform, colon, rest = source.partition(":")
+    session, _, turn = rest.rpartition("#")
+    return (platform, session or turn, turn if session else "") if colon else ("", "", "")
+
+
+def handle(path: Path) -> str:
+    """The opaque name of a memory's file: 16 hex digits, the same for as long as the file has this path."""
+    return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:16]

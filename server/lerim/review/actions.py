@@ -1,0 +1,161 @@
+"""Doing and undoing: one action changes some files and one claim's state, wholly or not at all.
+
+What will be done is written down first, then done in order, then ticked off. A kill in between is made good by
+whoever holds the review lock next; nothing is written over a file that is not what the action saw.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lerim.errors import LerimError, NotFoundError, StaleError
+from lerim.memory import files
+from lerim.memory.record import MAX_FILE
+from lerim.review.candidates import difference
+from lerim.review.ledger import Action, Change, Kind, Ledger, State, opened
+from lerim.review.place import Place
+
+_MAX_ANY_FILE = 4 * MAX_FILE
+
+
+@contextmanager
+def ledger(place: Place) -> Iterator[Ledger]:
+    """The project's ledger under the review lock, with whatever a killed process left undone made good."""
+    with place.lock(), opened(place.private) as book:
+        for action in book.unfinished():
+            _recover(place, book, action)
+        yield book
+
+
+def perform(
+    place: Place,
+    book: Ledger,
+    kind: Kind,
+    label: str,
+    candidate: str,
+    states: tuple[State, State],
+    changes: Sequence[Change],
+    memory: str = "",
+) -> Action:
+    """Change the files and the claim's state, in this order, and remember how to undo it.
+
+    Raises StaleError if a file is not what its change starts from, MemoryError_ if it cannot be written; then nothing
+    was changed.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    action = Action(
+        secrets.token_hex(6), kind, label, candidate, memory, *states, stage="started", time=now, changes=tuple(changes)
+    )
+    _check(changes)
+    book.start(action)
+    book.commit()
+    try:
+        _apply(place, changes)
+    except LerimError:
+        with contextlib.suppress(LerimError):
+            _apply(place, [change.reversed() for change in reversed(changes)])
+        book.forget(action)
+        book.commit()
+        raise
+    _finish(book, action)
+    return action
+
+
+def undo(place: Place, book: Ledger, action: Action) -> None:
+    """Put every file of the action back as it was. Raises StaleError, with the difference, if one changed since."""
+    backwards = [change.reversed() for change in reversed(action.changes)]
+    _check(backwards)
+    book.set_stage(action, "undoing")
+    book.commit()
+    _apply(place, backwards)
+    _finish_undo(book, action)
+
+
+def _recover(place: Place, book: Ledger, action: Action) -> None:
+    changes = action.changes
+    if action.stage == "undoing":
+        changes = tuple(change.reversed() for change in reversed(changes))
+    try:
+        _apply(place, changes)
+    except StaleError:
+        # Somebody changed a file after the kill. It stays as it is; so does the candidate, to be decided again.
+        book.forget(action) if action.stage == "started" else book.set_stage(action, "done")
+        book.commit()
+        return
+    _finish(book, action) if action.stage == "started" else _finish_undo(book, action)
+
+
+def _finish(book: Ledger, action: Action) -> None:
+    if action.candidate:
+        book.set_state(action.candidate, action.becomes, action.memory)
+    book.set_stage(action, "done")
+    book.commit()
+
+
+def _finish_undo(book: Ledger, action: Action) -> None:
+    if action.candidate:
+        book.set_state(action.candidate, action.was)
+    book.set_stage(action, "undone")
+    book.commit()
+
+
+def _check(changes: Sequence[Change]) -> None:
+    for change in changes:
+        now = current(change)
+        if now != change.before:
+            raise _stale(change, now)
+
+
+def _stale(change: Change, now: str | None) -> StaleError:
+    name = Path(change.path).name
+    told = difference(change.before or "", now or "", name)
+    return StaleError(
+        f"{name} was {'changed' if now is not None else 'removed'} meanwhile; nothing was overwritten.\n{told}",
+        where=change.path,
+        todo="Keep the file as it is, or change it by hand.",
+    )
+
+
+def _apply(place: Place, changes: Sequence[Change]) -> None:
+    for change in changes:
+        now = current(change)
+        if now == change.after:
+            continue
+        if now != change.before:
+            raise _stale(change, now)
+        _write(place, change)
+
+
+def _write(place: Place, change: Change) -> None:
+    path = Path(change.path)
+    if change.after is None:
+        files.remove(path)
+        return
+    mode = 0o666
+    if change.home == "memory":
+        place.store().ready(path.parent)
+    elif change.home == "review":
+        place.make_state()
+        files.make_folder(path.parent)
+    else:
+        mode = 0o600
+        place.make_private()
+        files.make_folder(path.parent, 0o700)
+    files.inside(Path(change.anchor), path)
+    if change.before is not None:
+        files.replace(path, change.after, mode)
+    elif not files.create(path, change.after, mode):
+        raise _stale(change, current(change))
+
+
+def current(change: Change) -> str | None:
+    """The text of the change's file now, None where it is gone. Raises MemoryError_, BoundaryError."""
+    try:
+        return files.read_text(files.inside(Path(change.anchor), Path(change.path)), _MAX_ANY_FILE)
+    except NotFoundError:
+        return None

@@ -1,0 +1,242 @@
+"""Candidate files: memories waiting in `review/`, in the memory form with what the review needs to know besides.
+
+Only code of `review/` reads them, and only those this installation wrote.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
+
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
+from lerim.extraction.candidate import Candidate, Signal
+from lerim.memory import files, record
+from lerim.memory.header import Yaml, load, split
+from lerim.memory.lines import Value
+from lerim.memory.quotes import merge, without_words
+from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, parse, render
+from lerim.memory.store import Store
+from lerim.review.place import Place
+from lerim.sessions.model import Platform
+
+PERSON_CONFIDENCE = 0.95
+"""How sure a memory is whose words a person wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A candidate as it waits. `record` is the memory it would be; `target` the memory it would change ('' for add).
+
+    `diff` is the target's change as a unified diff ('' for add, or where the target is gone). `edited`: a person
+    changed its words.
+    """
+
+    id: str
+    record: MemoryRecord
+    action: Literal["add", "update"]
+    target: str
+    target_hash: str
+    session: str
+    turn: str
+    platform: Platform
+    time: datetime
+    signal: Signal
+    flags: tuple[str, ...]
+    edited: bool
+    path: Path
+    text: str
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a person wrote in place of a candidate's words."""
+
+    title: str
+    body: str
+    tags: tuple[str, ...]
+
+
+def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
+    """The memory a candidate would be."""
+    return MemoryRecord(
+        id=candidate_id,
+        primitive=candidate.primitive,
+        title=one_line(candidate.title),
+        created=candidate.time,
+        updated=candidate.time,
+        source=candidate.source,
+        confidence=round(candidate.confidence, 4),
+        tags=candidate.tags,
+        body=candidate.body.strip(),
+        kind=candidate.kind,
+        references=candidate.references,
+        evidence=candidate.evidence,
+    )
+
+
+def file_text(candidate: Candidate, memory: MemoryRecord, target: str, target_hash: str) -> str:
+    """The candidate file for what `new_record` made."""
+    return render(
+        memory,
+        {
+            "primitive": candidate.primitive,
+            "action": "update" if target else "add",
+            **({"target": target, "target_hash": target_hash} if target else {}),
+            "session": candidate.session,
+            "platform": candidate.platform,
+            "time": candidate.time,
+            "signal": candidate.signal,
+            "flags": candidate.flags,
+            "status": "pending",
+        },
+    )
+
+
+def edited_text(proposal: Proposal, edit: Edit) -> str:
+    """The candidate file with a person's words. Raises MemoryError_ for an empty title."""
+    title = one_line(edit.title)
+    if not title:
+        raise MemoryError_("A memory needs a title.", where=str(proposal.path), todo="Write one.")
+    body = edit.body.replace("\r\n", "\n").strip()
+    tags = tuple(dict.fromkeys(tag for tag in map(one_line, edit.tags) if tag))
+    if (title, body, tags) == (proposal.record.title, proposal.record.body, proposal.record.tags):
+        return proposal.text
+    changes: dict[str, Value] = {
+        "title": title,
+        "confidence": PERSON_CONFIDENCE,
+        "tags": tags,
+        "status": "edited",
+    }
+    return record.update(proposal.text, changes, body, str(proposal.path))
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def read(place: Place, candidate_id: str, store: Store) -> Proposal:
+    """A waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
+    path = place.candidate_path(candidate_id)
+    return of_text(files.read_text(path, MAX_FILE), path, store)
+
+
+def waiting(place: Place, ours: Collection[str], store: Store) -> tuple[list[Proposal], list[Problem]]:
+    """The candidates in the review folder, oldest turn first. Files we did not make are problems and stay unread."""
+    found: list[Proposal] = []
+    problems: list[Problem] = []
+    try:
+        files.inside(place.state_anchor, place.review)
+        names = sorted(
+            path.name for path in place.review.iterdir() if path.name.endswith(".md") and path.name[0] != "."
+        )
+    except FileNotFoundError:
+        return found, problems
+    except BoundaryError as error:
+        return found, [Problem(error.code, error.where, f"{error.message} {error.todo}")]
+    except OSError as error:
+        return found, [Problem("folder-unreadable", str(place.review), f"Cannot be listed: {error.strerror}.")]
+    for name in names:
+        path = place.review / name
+        if path.stem not in ours:
+            message = "This candidate was not made by this installation and was ignored. Delete the file."
+            problems.append(Problem("foreign-candidate", str(path), message))
+            continue
+        try:
+            found.append(read(place, path.stem, store))
+        except NotFoundError:
+            continue  # decided meanwhile
+        except (MemoryError_, BoundaryError) as error:
+            problems.append(Problem("candidate-unreadable", str(path), f"{error.message} {error.todo}"))
+    found.sort(key=lambda proposal: (proposal.time, proposal.id))
+    return found, problems
+
+
+def of_text(text: str, path: Path, store: Store) -> Proposal:
+    """A candidate file's text as a proposal, its difference to the target computed now. Raises MemoryError_."""
+    parts = split(text)
+    fields = load(text[parts.start : parts.end], str(path)) if parts else {}
+    memory, _ = examine(text, path, _one_of(fields, "primitive", get_args(Primitive), path))
+    platform, _, rest = memory.source.partition(":")
+    flags = fields.get("flags")
+    proposal = Proposal(
+        id=memory.id,
+        record=memory,
+        action=_one_of(fields, "action", ("add", "update"), path),
+        target=_text(fields, "target"),
+        target_hash=_text(fields, "target_hash"),
+        session=_text(fields, "session"),
+        turn=rest.rpartition("#")[2],
+        platform=_one_of({"platform": fields.get("platform", platform)}, "platform", get_args(Platform), path),
+        time=memory.created,
+        signal=_one_of(fields, "signal", get_args(Signal), path),
+        flags=tuple(str(flag) for flag in flags) if isinstance(flags, list) else (),
+        edited=fields.get("status") == "edited",
+        path=path,
+        text=text,
+    )
+    return replace(proposal, diff=_difference(proposal, store)) if proposal.action == "update" else proposal
+
+
+def updated_text(proposal: Proposal, before: str, path: Path, *, local: bool) -> str:
+    """The target's text after the update: the candidate's words, and what both know of tags, places and evidence.
+
+    `local`: the candidate's quotes stay out of the file.
+    """
+    old = parse(before, path)
+    new = proposal.record
+    changes: dict[str, Value] = {
+        "title": new.title,
+        "updated": max(new.updated, old.updated),
+        "source": new.source,
+        "confidence": max(new.confidence, old.confidence),
+        "tags": tuple(dict.fromkeys((*old.tags, *new.tags))),
+        "kind": new.kind or old.kind,
+        "references": tuple(dict.fromkeys((*old.references, *new.references))),
+        "evidence": _entries(merge(without_words(new.evidence) if local else new.evidence, old.evidence)),
+    }
+    return record.update(before, {key: value for key, value in changes.items() if value}, new.body, str(path))
+
+
+def difference(before: str, after: str, name: str) -> str:
+    """The change of a file as a unified diff."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
+    return "\n".join(lines)
+
+
+def _difference(proposal: Proposal, store: Store) -> str:
+    path = store.path_of(proposal.target)
+    if path is None:
+        return ""
+    try:
+        before = store.text(path)
+        return difference(before, updated_text(proposal, before, path, local=False), path.name)
+    except (MemoryError_, BoundaryError):
+        return ""  # the unreadable target is reported with the memories; accepting says so again
+
+
+def _entries(evidence: tuple[Evidence, ...]) -> tuple[dict[str, str], ...]:
+    return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
+
+
+def _text(fields: dict[str, Yaml], key: str) -> str:
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+_T = TypeVar("_T")
+
+
+def _one_of(fields: dict[str, Yaml], key: str, allowed: tuple[_T, ...], path: Path) -> _T:
+    for choice in allowed:
+        if choice == fields.get(key):
+            return choice
+    todo = "Reject the candidate, or delete its file."
+    raise MemoryError_(
+        f"The candidate's {key} is not one of {', '.join(map(str, allowed))}.", where=str(path), todo=todo
+    )

@@ -1,0 +1,218 @@
+"""What a person does with a candidate: accept, edit, reject, and take any of it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from lerim.errors import MemoryError_, NotFoundError, StaleError
+from lerim.memory import files, record
+from lerim.memory.quotes import QuoteChoice, without_words
+from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
+from lerim.memory.store import Store
+from lerim.review import actions
+from lerim.review.candidates import (
+    PERSON_CONFIDENCE,
+    Edit,
+    Proposal,
+    difference,
+    edited_text,
+    of_text,
+    one_line,
+    read,
+    updated_text,
+)
+from lerim.review.ledger import Action, Change, Known, Ledger
+from lerim.review.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewResult:
+    """The outcome of one step. `action` undoes it; `path` is the memory's or candidate's file.
+
+    `ask_quotes`: nothing was done yet, the person must first say whether quotes are shared in git.
+    """
+
+    ok: bool
+    code: str
+    message: str
+    action: str | None = None
+    path: str | None = None
+    ask_quotes: bool = False
+
+
+def accept(
+    place: Place, candidate_id: str, edit: Edit | None = None, quotes: QuoteChoice | None = None
+) -> ReviewResult:
+    """Make a candidate a memory, or the change of one; then the candidate is gone.
+
+    The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once.
+    Raises StaleError if the memory it changes was changed since (the candidate then shows the new difference),
+    NotFoundError, MemoryError_, BusyError.
+    """
+    with actions.ledger(place) as book:
+        store = place.store()
+        known = _known(place, book, candidate_id)
+        if known.state == "accepted":
+            path = store.path_of(known.memory)
+            return ReviewResult(True, "already", "It was accepted before.", path=str(path) if path else None)
+        proposal = _waiting(place, known, store)
+        choice = quotes or store.quotes.choice()
+        if choice is None:
+            message = "Shall the quotes of memories be shared in git, or stay on this machine?"
+            return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
+        if choice != store.quotes.choice():
+            place.make_private()
+            store.quotes.choose(choice)
+        final = proposal
+        if edit is not None:
+            final = of_text(edited_text(proposal, edit), proposal.path, store)
+        memory, changes = _changes(place, book, store, final)
+        changes.append(Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None))
+        label = f"Accepted: {final.record.title}"
+        done = actions.perform(place, book, "accept", label, known.id, ("pending", "accepted"), changes, memory)
+        return ReviewResult(True, "accepted", label, done.id, changes[-2].path)
+
+
+def edit(place: Place, candidate_id: str, edit: Edit) -> ReviewResult:
+    """Change a waiting candidate's words; its confidence is then a person's. Raises NotFoundError, MemoryError_."""
+    with actions.ledger(place) as book:
+        store = place.store()
+        proposal = _waiting(place, _known(place, book, candidate_id), store)
+        text = edited_text(proposal, edit)
+        if text == proposal.text:
+            return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
+        of_text(text, proposal.path, store)
+        change = Change("review", str(place.state_anchor), str(proposal.path), proposal.text, text)
+        label = f"Edited: {proposal.record.title}"
+        done = actions.perform(place, book, "edit", label, proposal.id, ("pending", "pending"), [change])
+        return ReviewResult(True, "edited", label, done.id, str(proposal.path))
+
+
+def reject(place: Place, candidate_id: str) -> ReviewResult:
+    """Refuse a candidate for good: its claim is not proposed again. Raises NotFoundError, MemoryError_."""
+    with actions.ledger(place) as book:
+        known = _known(place, book, candidate_id)
+        if known.state == "rejected":
+            return ReviewResult(True, "already", "It was rejected before.")
+        proposal = _waiting(place, known, place.store())
+        change = Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
+        label = f"Rejected: {proposal.record.title}"
+        done = actions.perform(place, book, "reject", label, known.id, ("pending", "rejected"), [change])
+        return ReviewResult(True, "rejected", label, done.id)
+
+
+def undo(place: Place, action: str | None = None) -> ReviewResult:
+    """Take back an action, the last one by default. Raises StaleError, with the difference, if files changed."""
+    with actions.ledger(place) as book:
+        found = book.action(action) if action else book.last_done()
+        if found is None:
+            return ReviewResult(False, "nothing", "There is nothing to undo.")
+        if found.stage == "undone":
+            return ReviewResult(True, "already", "It was undone before.", found.id)
+        actions.undo(place, book, found)
+        path = next((change.path for change in found.changes if change.before is not None), None)
+        return ReviewResult(True, "undone", f"Undone: {found.label}", found.id, path)
+
+
+def undoable(place: Place) -> Action | None:
+    """What `undo` would take back."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return None
+    with actions.ledger(place) as book:
+        return book.last_done()
+
+
+def add(
+    place: Place,
+    primitive: Primitive,
+    title: str,
+    body: str,
+    *,
+    kind: LearningKind | None = None,
+    tags: Sequence[str] = (),
+    references: Sequence[str] = (),
+    confidence: float = PERSON_CONFIDENCE,
+) -> ReviewResult:
+    """Write a memory a person made by hand; it can be undone. Raises MemoryError_."""
+    if not one_line(title):
+        raise MemoryError_("A memory needs a title.", where="title", todo="Write one.")
+    if not 0 <= confidence <= 1:
+        raise MemoryError_("The confidence is not a number from 0 to 1.", where="confidence", todo="Use 0.9, say.")
+    now = datetime.now(UTC).replace(microsecond=0)
+    memory = MemoryRecord(
+        *("", primitive, one_line(title), now, now, "manual", confidence, tuple(tags), body.strip()),
+        kind=kind if primitive == "learning" else None,
+        references=tuple(references),
+    )
+    with actions.ledger(place) as book:
+        store = place.store()
+        states = book.states()
+        memory = replace(memory, id=store.new_id(memory, lambda name: name in states))
+        path = store.place(memory)
+        change = Change("memory", str(store.anchor), str(path), None, render(memory))
+        label = f"Added: {memory.title}"
+        done = actions.perform(place, book, "add", label, "", ("pending", "accepted"), [change], memory.id)
+        return ReviewResult(True, "added", label, done.id, str(path))
+
+
+def _known(place: Place, book: Ledger, candidate_id: str) -> Known:
+    known = book.known(candidate_id)
+    if known is None:
+        raise NotFoundError(
+            f"There is no candidate {candidate_id[:80]!r}.", where=str(place.review), todo="Look at the list again."
+        )
+    return known
+
+
+def _waiting(place: Place, known: Known, store: Store) -> Proposal:
+    if known.state != "pending":
+        message = f"This candidate was {known.state} before."
+        raise NotFoundError(message, where=str(place.review), todo="Undo that first, or look at the list again.")
+    return read(place, known.id, store)
+
+
+def _changes(place: Place, book: Ledger, store: Store, proposal: Proposal) -> tuple[str, list[Change]]:
+    """The memory's id and the changes that accept the proposal; the memory's own file comes last."""
+    local = store.quotes.choice() == "local"
+    if proposal.action == "update":
+        target = store.path_of(proposal.target)
+        if target is None:
+            return _addition(store, proposal, local)  # its memory is gone, what was learned is not
+        before = store.text(target)
+        if files.text_hash(before) != proposal.target_hash:
+            _show_again(place, book, proposal, files.text_hash(before))
+            told = difference(before, updated_text(proposal, before, target, local=local), target.name)
+            todo = "Look at the new difference and accept again."
+            raise StaleError(
+                f"{target.name} was changed since this was proposed.\n{told}", where=str(target), todo=todo
+            )
+        after = updated_text(proposal, before, target, local=local)
+        changes = _private(store, proposal.target, proposal.record) if local else []
+        return proposal.target, [*changes, Change("memory", str(store.anchor), str(target), before, after)]
+    return _addition(store, proposal, local)
+
+
+def _addition(store: Store, proposal: Proposal, local: bool) -> tuple[str, list[Change]]:
+    memory = proposal.record
+    if store.path_of(memory.id) is not None:
+        memory = replace(memory, id=store.new_id(memory))
+    changes = _private(store, memory.id, memory) if local else []
+    shown = replace(memory, evidence=without_words(memory.evidence)) if local else memory
+    return memory.id, [*changes, Change("memory", str(store.anchor), str(store.place(memory)), None, render(shown))]
+
+
+def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[Change]:
+    """The change that keeps the quotes in the private folder."""
+    path = store.quotes.path(memory_id)
+    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
+    after = store.quotes.text_keeping(memory_id, memory.evidence)
+    return [Change("private", str(store.quotes.private), str(path), before, after)]
+
+
+def _show_again(place: Place, book: Ledger, proposal: Proposal, target_hash: str) -> None:
+    """Let the candidate stand against the memory as it is now, so that the next accept is of what the person sees."""
+    text = record.update(proposal.text, {"target_hash": target_hash}, where=str(proposal.path))
+    files.replace(proposal.path, text)
+    book.commit()

@@ -1,0 +1,232 @@
+"""What this installation knows of a project's review: claims it proposed, what became of them, and every action's undo.
+
+Lies in the private folder, so that it survives the removal of `review/` and of run folders, and no repository can bring
+its own. Claims are kept as salted hashes of their words, never as text; an action keeps the texts it replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lerim.errors import MemoryError_
+from lerim.memory.claim import Claim, overlap
+
+State = Literal["pending", "accepted", "rejected", "withdrawn", "known"]
+Kind = Literal["accept", "edit", "reject", "withdraw", "add"]
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE claims (
+    id TEXT PRIMARY KEY, source TEXT NOT NULL, title BLOB NOT NULL, words BLOB NOT NULL, hard BLOB NOT NULL,
+    state TEXT NOT NULL, memory TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
+    blocked INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE TABLE actions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, label TEXT NOT NULL,
+    candidate TEXT NOT NULL, memory TEXT NOT NULL, was TEXT NOT NULL, becomes TEXT NOT NULL, stage TEXT NOT NULL,
+    time TEXT NOT NULL, changes TEXT NOT NULL
+);
+"""
+_BYTES = 6
+_KEPT_ACTIONS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A claim without its text: salted hashes of its words."""
+
+    title: frozenset[bytes]
+    words: frozenset[bytes]
+    hard: frozenset[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A claim this installation proposed. `memory` is the memory it became; `note` says why it was withdrawn."""
+
+    id: str
+    source: str
+    print: Fingerprint
+    state: State
+    memory: str
+    note: str
+    blocked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file before and after an action (None: not there). `home` is whose folder it is; paths are absolute."""
+
+    home: Literal["memory", "review", "private"]
+    anchor: str
+    path: str
+    before: str | None
+    after: str | None
+
+    def reversed(self) -> Change:
+        return Change(self.home, self.anchor, self.path, self.after, self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something a person did. `stage`: started → done → undoing → undone; a kill leaves it in between."""
+
+    id: str
+    kind: Kind
+    label: str
+    candidate: str
+    memory: str
+    was: State
+    becomes: State
+    stage: Literal["started", "done", "undoing", "undone"]
+    time: str
+    changes: tuple[Change, ...]
+
+
+def alike(one: Fingerprint, other: Fingerprint) -> float:
+    """How similar two claims are, as `claim.similarity` would say of their texts."""
+    return (overlap(one.title, other.title) + overlap(one.words, other.words)) / 2
+
+
+class Ledger:
+    """One open ledger; every method is one statement, `commit` ends a step."""
+
+    def __init__(self, connection: sqlite3.Connection, salt: bytes) -> None:
+        self._sql = connection
+        self._salt = salt
+
+    def fingerprint(self, claim: Claim) -> Fingerprint:
+        return Fingerprint(*(frozenset(map(self._hash, part)) for part in (claim.title, claim.words, claim.hard)))
+
+    def _hash(self, word: str) -> bytes:
+        return hashlib.blake2b(word.encode("utf-8", "replace"), key=self._salt, digest_size=_BYTES).digest()
+
+    def claims(self, *states: State) -> list[Known]:
+        """The claims in these states, or all."""
+        where = f" WHERE state IN ({','.join('?' * len(states))})" if states else ""
+        query = "SELECT id, source, title, words, hard, state, memory, note, blocked FROM claims"
+        return [
+            Known(row[0], row[1], Fingerprint(*map(_unpack, row[2:5])), *row[5:])
+            for row in self._sql.execute(query + where, states)
+        ]
+
+    def states(self) -> dict[str, State]:
+        """The state of every candidate this installation made."""
+        return dict(self._sql.execute("SELECT id, state FROM claims"))
+
+    def known(self, claim_id: str) -> Known | None:
+        return next((claim for claim in self.claims() if claim.id == claim_id), None)
+
+    def register(self, claim_id: str, source: str, fingerprint: Fingerprint, state: State, memory: str = "") -> None:
+        """Remember a claim; one of the same id is replaced."""
+        packed = [_pack(part) for part in (fingerprint.title, fingerprint.words, fingerprint.hard)]
+        self._sql.execute(
+            "INSERT OR REPLACE INTO claims (id, source, title, words, hard, state, memory) VALUES (?,?,?,?,?,?,?)",
+            (claim_id, source, *packed, state, memory),
+        )
+
+    def set_state(self, claim_id: str, state: State, memory: str = "", note: str = "") -> None:
+        self._sql.execute("UPDATE claims SET state=?, memory=?, note=? WHERE id=?", (state, memory, note, claim_id))
+
+    def count_block(self, claim_id: str) -> int:
+        """Count that a rejected claim came again; returns how often it did."""
+        self._sql.execute("UPDATE claims SET blocked=blocked+1 WHERE id=?", (claim_id,))
+        row = self._sql.execute("SELECT blocked FROM claims WHERE id=?", (claim_id,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def blocked(self) -> int:
+        """How often rejected claims came again, all together."""
+        return int(
+            self._sql.execute("SELECT coalesce(sum(blocked), 0) FROM claims WHERE state='rejected'").fetchone()[0]
+        )
+
+    def start(self, action: Action) -> None:
+        """Write down what is about to be done, before it is done."""
+        columns = (action.id, action.kind, action.label, action.candidate, action.memory, action.was, action.becomes)
+        changes = json.dumps([[c.home, c.anchor, c.path, c.before, c.after] for c in action.changes])
+        self._sql.execute(
+            "INSERT INTO actions (id, kind, label, candidate, memory, was, becomes, stage, time, changes) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?)",
+            (*columns, action.stage, action.time, changes),
+        )
+        self._sql.execute(
+            "DELETE FROM actions WHERE number <= (SELECT max(number) FROM actions) - ? AND stage IN ('done', 'undone')",
+            (_KEPT_ACTIONS,),
+        )
+
+    def set_stage(self, action: Action, stage: Literal["done", "undoing", "undone"]) -> None:
+        self._sql.execute("UPDATE actions SET stage=? WHERE id=?", (stage, action.id))
+
+    def forget(self, action: Action) -> None:
+        self._sql.execute("DELETE FROM actions WHERE id=?", (action.id,))
+
+    def action(self, action_id: str) -> Action | None:
+        return next(self._actions("WHERE id=?", action_id), None)
+
+    def last_done(self) -> Action | None:
+        """The last thing a person did that was not undone."""
+        return next(self._actions("WHERE stage='done' AND kind != 'withdraw' ORDER BY number DESC LIMIT 1"), None)
+
+    def unfinished(self) -> list[Action]:
+        return list(self._actions("WHERE stage IN ('started', 'undoing') ORDER BY number"))
+
+    def _actions(self, where: str, *values: str) -> Iterator[Action]:
+        query = "SELECT id, kind, label, candidate, memory, was, becomes, stage, time, changes FROM actions "
+        for row in self._sql.execute(query + where, values):
+            changes = tuple(Change(*change) for change in json.loads(row[9]))
+            yield Action(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], changes)
+
+    def commit(self) -> None:
+        self._sql.commit()
+
+
+@contextmanager
+def opened(private: Path) -> Iterator[Ledger]:
+    """The ledger in this private folder, made if it is not there. Raises MemoryError_."""
+    path = private / "review.sqlite3"
+    todo = "Move it away; what was rejected is then forgotten, memories and candidates stay."
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        connection = sqlite3.connect(path, timeout=10)
+        try:
+            yield _prepared(connection, path)
+            connection.commit()
+        finally:
+            connection.close()
+    except (sqlite3.Error, OSError) as error:
+        raise MemoryError_(f"The review ledger cannot be used: {error}.", where=str(path), todo=todo) from error
+
+
+def _prepared(connection: sqlite3.Connection, path: Path) -> Ledger:
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA synchronous=FULL")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > _VERSION:
+        raise MemoryError_("A newer Lerim wrote the review ledger.", where=str(path), todo="Update Lerim.")
+    if version == 0:
+        connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version={_VERSION};COMMIT;")
+        connection.execute("INSERT INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
+        connection.commit()
+    salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
+    if salt is None:
+        salt = (secrets.token_bytes(32),)
+        connection.execute("INSERT INTO meta VALUES ('salt', ?)", salt)
+        connection.commit()
+    return Ledger(connection, salt[0])
+
+
+def _pack(hashes: frozenset[bytes]) -> bytes:
+    return b"".join(sorted(hashes))
+
+
+def _unpack(blob: bytes) -> frozenset[bytes]:
+    return frozenset(blob[at : at + _BYTES] for at in range(0, len(blob), _BYTES))

@@ -1,0 +1,84 @@
+"""Where one project's memories, candidates and private review state lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from lerim.errors import BusyError, MemoryError_
+from lerim.memory import files, folder
+from lerim.memory.store import Store
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.registry import private_folder
+
+_WAIT_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A project in one of its worktrees, and the person's home."""
+
+    project: Project
+    home: Home
+
+    @property
+    def private(self) -> Path:
+        """The project's folder under `~/.lerim`."""
+        return self.home.project(self.project.key)
+
+    @property
+    def state(self) -> Path:
+        """What belongs to the project and to no branch."""
+        return self.project.state_dir(self.home)
+
+    @property
+    def review(self) -> Path:
+        """The folder of waiting candidates."""
+        return self.state / "review"
+
+    @property
+    def state_anchor(self) -> Path:
+        """The folder below which nothing of the state may be a symbolic link."""
+        return self.state if self.state == self.private else self.state.parent
+
+    def store(self) -> Store:
+        """The memories of the open worktree."""
+        return Store(self.project.memory_dir, self.private)
+
+    def make_state(self) -> None:
+        """Make the state folder. Raises MemoryError_, BoundaryError."""
+        if self.state == self.private:
+            self.make_private()
+        else:
+            folder.make(self.state)
+
+    def make_private(self) -> None:
+        """Make the private folder, readable by the person alone. Raises MemoryError_."""
+        try:
+            private_folder(self.home, self.private)
+        except OSError as error:
+            todo = "Make it writable, or set LERIM_HOME to a folder that is."
+            raise MemoryError_(f"Cannot make {error.strerror}.", where=str(self.private), todo=todo) from error
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the project's review lock: the system frees it when the process dies. Raises BusyError."""
+        self.make_private()
+        lock = FileLock(self.private / "review.lock", timeout=_WAIT_SECONDS, mode=0o600)
+        try:
+            with lock:
+                yield
+        except Timeout as error:
+            todo = "Wait for it to end, then try again."
+            raise BusyError(
+                "Another process is changing this project's review.", where=lock.lock_file, todo=todo
+            ) from error
+
+    def candidate_path(self, candidate_id: str) -> Path:
+        """The file of a candidate. Raises BoundaryError where something on the way is a link."""
+        return files.inside(self.state_anchor, self.review / f"{candidate_id}.md")

@@ -1,0 +1,214 @@
+"""The review: candidates come in, wait, and are accepted, edited, rejected, withdrawn or taken back.
+
+Candidates are inert: nothing outside this package reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from lerim.errors import NotFoundError, Problem
+from lerim.extraction.candidate import Candidate
+from lerim.memory import files
+from lerim.memory.claim import claim
+from lerim.memory.quotes import QuoteChoice
+from lerim.memory.reconcile import Decision, decide
+from lerim.memory.slug import new_id
+from lerim.memory.store import Store, Stored
+from lerim.review import actions
+from lerim.review.candidates import Edit, Proposal, file_text, new_record, of_text, read, waiting
+from lerim.review.decisions import ReviewResult, accept, add, edit, reject, undo, undoable
+from lerim.review.ledger import Change, Fingerprint, Known, Ledger, alike, opened
+from lerim.review.place import Place
+
+__all__ = [
+    "AlreadyKnown",
+    "Blocked",
+    "Edit",
+    "Place",
+    "Proposal",
+    "Proposed",
+    "QuoteChoice",
+    "ReviewResult",
+    "accept",
+    "add",
+    "edit",
+    "pending",
+    "propose",
+    "reject",
+    "show",
+    "undo",
+    "undoable",
+    "withdraw",
+]
+REWORDED_FROM = 0.75
+SAME_TURN_FROM = 0.5
+_ACCEPTED = "It was accepted before."
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A candidate file was written."""
+
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The claim was rejected before; `times` is how often it came again since."""
+
+    rejected: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyKnown:
+    """The claim waits already, or a memory says it: `id` is that candidate or memory, `reason` a sentence."""
+
+    id: str
+    reason: str
+    gained_evidence: bool = False
+
+
+def propose(place: Place, candidate: Candidate) -> Proposed | Blocked | AlreadyKnown:
+    """Put a candidate before the person, unless it was rejected, waits already or is a memory.
+
+    Raises MemoryError_ where the review folder cannot be written, BusyError.
+    """
+    with actions.ledger(place) as book:
+        mark = book.fingerprint(claim(candidate.title, candidate.body))
+        met = _met(place, book, candidate, mark)
+        if met is not None:
+            return met
+        store = place.store()
+        neighbours = [stored for stored in _neighbours(store, candidate) if stored.status == "active"]
+        decision = decide(candidate, (stored.record for stored in neighbours))
+        if decision.action == "noop" and decision.target is not None:
+            return _gain(place, book, store, candidate, mark, decision)
+        for known in book.claims("accepted", "known"):
+            if known.print == mark:  # a person has changed the memory since; their words stand
+                return AlreadyKnown(known.memory, _ACCEPTED)
+        target = next((stored for stored in neighbours if stored.record is decision.target), None)
+        return Proposed(_write(place, book, store, candidate, mark, target))
+
+
+def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
+    """The waiting candidates, oldest turn first; what could not be read; how often rejected claims were blocked.
+
+    Writes nothing.
+    """
+    store = place.store()
+    if files.is_absent(place.private / "review.sqlite3"):
+        found, problems = waiting(place, (), store)
+        return found, problems, 0
+    with opened(place.private) as book:
+        ours = {name for name, state in book.states().items() if state == "pending"}
+        blocked = book.blocked()
+    found, problems = waiting(place, ours, store)
+    return found, problems, blocked
+
+
+def show(place: Place, candidate_id: str) -> Proposal:
+    """One waiting candidate. Raises NotFoundError, MemoryError_."""
+    with opened(place.private) as book:
+        if book.states().get(candidate_id) != "pending":
+            raise NotFoundError(
+                f"No candidate {candidate_id[:80]!r} is waiting.",
+                where=str(place.review),
+                todo="Look at the list again.",
+            )
+    return read(place, candidate_id, place.store())
+
+
+def withdraw(place: Place, turn: str, reason: str) -> list[str]:
+    """Take back the waiting candidates whose claim rests on this turn (its id); returns their ids.
+
+    One whose words a person changed stays. Raises MemoryError_, BusyError.
+    """
+    taken: list[str] = []
+    if files.is_absent(place.private / "review.sqlite3"):
+        return taken
+    with actions.ledger(place) as book:
+        for known in book.claims("pending"):
+            path = place.candidate_path(known.id)
+            if known.source.rpartition("#")[2] != turn or files.is_absent(path):
+                continue
+            proposal = read(place, known.id, place.store())
+            if proposal.edited:
+                continue
+            change = Change("review", str(place.state_anchor), str(path), proposal.text, None)
+            label = f"Withdrawn: {proposal.record.title}"
+            actions.perform(place, book, "withdraw", label, known.id, ("pending", "withdrawn"), [change])
+            book.set_state(known.id, "withdrawn", note=reason)
+            taken.append(known.id)
+    return taken
+
+
+def _met(place: Place, book: Ledger, candidate: Candidate, mark: Fingerprint) -> Blocked | AlreadyKnown | None:
+    """Whether this claim was met before, by its words or by its turn."""
+    for known in book.claims():
+        same_turn = known.source == candidate.source and alike(known.print, mark) >= SAME_TURN_FROM
+        if known.state == "rejected":
+            if same_turn or _reworded(known, mark):
+                return Blocked(known.id, book.count_block(known.id))
+        elif known.state == "withdrawn":
+            if same_turn:
+                return AlreadyKnown(known.id, f"It was taken back: {known.note}")
+        elif known.state == "pending":
+            if (same_turn or known.print == mark) and not files.is_absent(place.candidate_path(known.id)):
+                return AlreadyKnown(known.id, "It is waiting for review already.")
+        elif same_turn:
+            return AlreadyKnown(known.memory, _ACCEPTED)
+    return None
+
+
+def _reworded(known: Known, mark: Fingerprint) -> bool:
+    """Whether this is a rejected claim again: the same title, or nearly the same words about the same things."""
+    if known.print.title and known.print.title == mark.title:
+        return True
+    return alike(known.print, mark) >= REWORDED_FROM and known.print.hard == mark.hard
+
+
+def _neighbours(store: Store, candidate: Candidate) -> Iterable[Stored]:
+    return store.load_all()[0]
+
+
+def _gain(
+    place: Place, book: Ledger, store: Store, candidate: Candidate, mark: Fingerprint, decision: Decision
+) -> AlreadyKnown:
+    """Nothing new: the memory's file stays as it is, the evidence is added to what is kept privately for it."""
+    memory = decision.target
+    assert memory is not None
+    text = store.quotes.text_gaining(memory, candidate.evidence)
+    if text is not None:
+        place.make_private()
+        files.make_folder(store.quotes.folder, 0o700)
+        files.replace(store.quotes.path(memory.id), text, 0o600)
+    book.register(f"{memory.id}@{candidate.turn}", candidate.source, mark, "known", memory.id)
+    return AlreadyKnown(memory.id, f"“{memory.title}” says it already.", text is not None)
+
+
+def _write(
+    place: Place, book: Ledger, store: Store, candidate: Candidate, mark: Fingerprint, target: Stored | None
+) -> Proposal:
+    """Register the candidate, then write its file; one that was killed in between is proposed again."""
+    states = book.states()
+    day: date = candidate.time.date()
+    gone = {known.id for known in book.claims("pending") if known.print == mark}
+
+    def taken(name: str) -> bool:
+        path = place.candidate_path(name)
+        return store.path_of(name) is not None or (name in states and name not in gone) or not files.is_absent(path)
+
+    candidate_id = new_id(candidate.title, day, taken)
+    record = new_record(candidate, candidate_id)
+    text = file_text(candidate, record, target.record.id if target else "", target.hash if target else "")
+    book.register(candidate_id, candidate.source, mark, "pending")
+    book.commit()
+    place.make_state()
+    path = place.candidate_path(candidate_id)
+    files.make_folder(path.parent)
+    files.create(path, text)
+    return of_text(text, path, store)

@@ -1,0 +1,215 @@
+"""Candidates come in, wait, and become memories or not."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import NotFoundError, StaleError
+from lerim.extraction.candidate import Candidate
+from lerim.memory.record import Evidence, parse
+from lerim.review import queue
+from lerim.review.place import Place
+
+Make = Callable[..., Candidate]
+
+
+def accepted(place: Place, candidate_id: str) -> Path:
+    result = queue.accept(place, candidate_id, quotes="shared")
+    assert result.ok and result.path
+    return Path(result.path)
+
+
+def proposed(place: Place, candidate: object) -> queue.Proposal:
+    outcome = queue.propose(place, candidate)  # type: ignore[arg-type]
+    assert isinstance(outcome, queue.Proposed), outcome
+    return outcome.proposal
+
+
+def test_a_candidate_waits_as_a_file_and_becomes_a_memory_file(place: Place, make: Make) -> None:
+    candidate = make()
+    proposal = proposed(place, candidate)
+    assert proposal.path == place.project.root / ".lerim/review/20260801-use-uv-not-pip.md"
+    waiting, problems, blocked = queue.pending(place)
+    assert ([one.id for one in waiting], problems, blocked) == ([proposal.id], [], 0)
+    path = accepted(place, proposal.id)
+    assert path == place.project.root / ".lerim/memory/decisions/20260801-use-uv-not-pip.md"
+    memory = parse(path.read_text(), path)
+    assert (memory.title, memory.body, memory.source) == (candidate.title, candidate.body, candidate.source)
+    assert memory.evidence == candidate.evidence
+    assert not proposal.path.exists()
+    assert queue.pending(place)[0] == []
+
+
+def test_the_same_candidate_waits_once(place: Place, make: Make) -> None:
+    first = proposed(place, make())
+    again = queue.propose(place, make(turn="another"))
+    assert isinstance(again, queue.AlreadyKnown) and again.id == first.id
+
+
+def test_an_accepted_turn_is_not_proposed_again_even_if_its_words_changed(place: Place, make: Make) -> None:
+    accepted(place, proposed(place, make()).id)
+    again = queue.propose(place, make(title="Use uv instead of pip", body="uv pip sync requirements.lock installs."))
+    assert isinstance(again, queue.AlreadyKnown)
+
+
+def test_the_first_accept_asks_about_quotes_and_does_nothing(place: Place, make: Make) -> None:
+    proposal = proposed(place, make())
+    result = queue.accept(place, proposal.id)
+    assert result.ask_quotes and not result.ok
+    assert proposal.path.exists() and not place.project.memory_dir.exists()
+    assert queue.accept(place, proposal.id, quotes="local").ok
+    second = proposed(place, make(title="Run `make check`", body="It is `make check` here.", turn="other"))
+    assert queue.accept(place, second.id).ok
+
+
+def test_local_quotes_stay_out_of_the_file_and_are_shown_all_the_same(place: Place, make: Make) -> None:
+    candidate = make()
+    path = queue.accept(place, proposed(place, candidate).id, quotes="local").path
+    assert path and candidate.evidence[0].quote not in Path(path).read_text()
+    assert place.store().read(Path(path).stem).record.evidence == candidate.evidence
+    queue.undo(place)
+    assert not list((place.private / "quotes").iterdir())
+
+
+def test_a_rejected_claim_stays_rejected_also_reworded_and_without_its_folder(place: Place, make: Make) -> None:
+    queue.reject(place, proposed(place, make()).id)
+    shutil.rmtree(place.review)
+    for number, title in enumerate(("Use uv, not pip", "Always use uv instead of pip"), 1):
+        outcome = queue.propose(place, make(title=title, turn=f"t{number}"))
+        assert outcome == queue.Blocked("20260801-use-uv-not-pip", number)
+    assert queue.pending(place)[2] == 2
+
+
+def test_rejecting_a_claim_does_not_reject_its_opposite(place: Place, make: Make) -> None:
+    queue.reject(place, proposed(place, make(body="In `setup.py`.")).id)
+    proposed(place, make(title="Use pip, not uv", body="In `setup.py`.", turn="t2"))
+    proposed(place, make(title="Set retries to 3", body="In `setup.py`.", turn="t3"))
+
+
+def test_the_ledger_holds_no_word_of_a_rejected_claim(place: Place, make: Make) -> None:
+    queue.reject(place, proposed(place, make(title="Zanzibar over Kilimanjaro", body="`x.py`")).id)
+    queue.undo(place)
+    queue.reject(place, "20260801-zanzibar-over-kilimanjaro")
+    import sqlite3
+
+    with sqlite3.connect(place.private / "review.sqlite3") as book:
+        row = book.execute("SELECT title, words, hard FROM claims").fetchone()
+    assert b"zanzibar" not in b"".join(row).lower()
+
+
+def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Place, make: Make) -> None:
+    path = accepted(place, proposed(place, make()).id)
+    newer = make(body="Installs go through `uv pip sync --frozen requirements.lock`.", turn="t2", minutes=5)
+    proposal = proposed(place, newer)
+    assert (proposal.action, proposal.target) == ("update", path.stem)
+    assert "+Installs go through `uv pip sync --frozen requirements.lock`." in proposal.diff
+    path.write_text(path.read_text().replace("tags:", "mine: kept  # by hand\ntags:"))
+    with pytest.raises(StaleError, match="--frozen"):
+        queue.accept(place, proposal.id)
+    accepted(place, proposal.id)
+    text = path.read_text()
+    assert "mine: kept  # by hand\n" in text and "--frozen" in text
+    memory = place.store().read(path.stem).record
+    assert [item.turn for item in memory.evidence] == ["t2", "0a1b2c3d4e5f"]
+    assert memory.updated == newer.time
+
+
+def test_nothing_new_adds_its_evidence_without_touching_the_file(place: Place, make: Make) -> None:
+    path = accepted(place, proposed(place, make()).id)
+    before = path.read_bytes()
+    extra = make(body="Installs go through `uv pip sync requirements.lock` here.", turn="t2", minutes=5)
+    outcome = queue.propose(place, extra)
+    assert isinstance(outcome, queue.AlreadyKnown) and outcome.gained_evidence
+    assert path.read_bytes() == before
+    assert [item.turn for item in place.store().read(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
+
+
+def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: Place, make: Make) -> None:
+    proposal = proposed(place, make())
+    queue.edit(place, proposal.id, queue.Edit("Use uv: always", "Because `uv` locks.\r\n", ("uv", "uv")))
+    path = accepted(place, proposal.id)
+    memory = parse(path.read_text(), path)
+    assert (memory.title, memory.body, memory.tags) == ("Use uv: always", "Because `uv` locks.", ("uv",))
+    assert memory.confidence == 0.95
+
+
+def test_every_step_can_be_taken_back(place: Place, make: Make) -> None:
+    proposal = proposed(place, make())
+    waiting = proposal.path.read_text()
+    queue.edit(place, proposal.id, queue.Edit("Other", "Words", ()))
+    path = accepted(place, proposal.id)
+    assert queue.undo(place).ok and not path.exists()
+    assert queue.undo(place).ok and proposal.path.read_text() == waiting
+    queue.reject(place, proposal.id)
+    assert queue.undo(place).ok and proposal.path.read_text() == waiting
+    assert queue.undo(place).code == "nothing"
+    accepted(place, proposal.id)
+
+
+def test_undo_says_what_a_person_changed_since_and_keeps_it(place: Place, make: Make) -> None:
+    path = accepted(place, proposed(place, make()).id)
+    path.write_text(path.read_text() + "My own line.\n")
+    with pytest.raises(StaleError, match=r"\+My own line\."):
+        queue.undo(place)
+    assert path.read_text().endswith("My own line.\n")
+
+
+def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: Place, make: Make) -> None:
+    proposal = proposed(place, make())
+    assert queue.withdraw(place, "0a1b2c3d4e5f", "“no, pip after all”") == [proposal.id]
+    assert queue.pending(place)[0] == []
+    again = queue.propose(place, make())
+    assert isinstance(again, queue.AlreadyKnown) and "pip after all" in again.reason
+    assert queue.undoable(place) is None
+
+
+def test_accepting_twice_is_accepting_once(place: Place, make: Make) -> None:
+    proposal = proposed(place, make())
+    path = accepted(place, proposal.id)
+    assert queue.accept(place, proposal.id).path == str(path)
+    with pytest.raises(NotFoundError):
+        queue.accept(place, "20260101-none")
+
+
+def test_planted_candidates_and_links_are_ignored_and_reported(place: Place, make: Make, tmp_path: Path) -> None:
+    proposal = proposed(place, make())
+    (place.review / "20260801-evil.md").write_text(proposal.path.read_text())
+    secret = tmp_path / "secret.md"
+    secret.write_text(proposal.path.read_text())
+    proposal.path.unlink()
+    proposal.path.symlink_to(secret)
+    waiting, problems, _ = queue.pending(place)
+    assert waiting == []
+    assert sorted(problem.code for problem in problems) == ["candidate-unreadable", "foreign-candidate"]
+
+
+def test_a_memory_written_by_hand_has_no_transcript_and_can_be_undone(place: Place) -> None:
+    result = queue.add(place, "learning", "Mind the gap", "In `a.py`.", kind="pitfall", references=["a.py"])
+    assert result.path and place.store().read(Path(result.path).stem).record.source == "manual"
+    queue.undo(place)
+    assert not Path(result.path).exists()
+
+
+def test_looking_writes_nothing(place: Place) -> None:
+    assert queue.pending(place) == ([], [], 0)
+    assert queue.undoable(place) is None
+    assert queue.withdraw(place, "t", "r") == []
+    assert not place.home.root.exists() and not place.project.lerim.exists()
+
+
+def test_a_deleted_review_folder_is_no_rejection(place: Place, make: Make) -> None:
+    first = proposed(place, make())
+    shutil.rmtree(place.review)
+    assert proposed(place, make()).id == first.id
+
+
+def test_evidence_of_three_voices_is_enough(place: Place, make: Make) -> None:
+    three = tuple(Evidence(f"q{n}", f"t{n}", "user") for n in range(3))
+    path = accepted(place, proposed(place, make(evidence=three)).id)
+    outcome = queue.propose(
+        place, make(turn="t9", minutes=9, body="Installs go through `uv pip sync requirements.lock` now.")
+    )
+    assert isinstance(outcome, queue.AlreadyKnown) and not outcome.gained_evidence
+    assert place.store().read(path.stem).record.evidence == three
