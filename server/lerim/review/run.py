@@ -1,0 +1,110 @@
+"""The run folder of one sync: what was extracted and what became of it, for people who want to look.
+
+`.lerim/workspace/sync-YYYYMMDD-HHMMSS-<6hex>/` with `extract.json`, `memory_actions.json` and `session.log`. A run that
+extracted nothing leaves no folder; undoing never needs one.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import MemoryError_, Problem
+from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.memory import files
+from lerim.review.place import Place
+
+KEPT_RUNS = 50
+_NAME = re.compile(r"(?:sync|maintain)-\d{8}-\d{6}-[0-9a-f]{6}")
+Extracted = Candidate | Dropped | Withdrawn
+
+
+class MemoryAction(msgspec.Struct, frozen=True):
+    """What became of one candidate, as it was done on disk.
+
+    `action`: proposed-add, proposed-update, accepted, blocked, known or withdrawn; `id` is the candidate, `memory` the
+    memory concerned, `undo` the action that takes it back.
+    """
+
+    action: str
+    id: str
+    title: str
+    memory: str = ""
+    undo: str = ""
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Run:
+    """Gathers what one sync did; `write` makes the folder. `started` names it."""
+
+    place: Place
+    started: datetime
+    extracted: list[Extracted] = field(default_factory=list)
+    actions: list[MemoryAction] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+
+    def note(self, line: str) -> None:
+        """Add a line to `session.log`; no text of a transcript belongs here."""
+        self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
+
+    def write(self) -> Path | None:
+        """Write the folder and remove the oldest beyond fifty; None where nothing was extracted. Raises MemoryError_."""
+        if not self.extracted:
+            return None
+        workspace = self.place.state / "workspace"
+        self.place.make_state()
+        files.inside(self.place.state_anchor, workspace)
+        name = f"sync-{self.started.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        folder = workspace / name
+        files.make_folder(folder)
+        self._write(folder / "extract.json", [_extracted(item) for item in self.extracted])
+        self._write(folder / "memory_actions.json", self.actions)
+        if self.log:
+            files.create(folder / "session.log", "\n".join(self.log) + "\n")
+        _remove_oldest(workspace)
+        return folder
+
+    def _write(self, path: Path, items: Sequence[object]) -> None:
+        if items:
+            files.create(path, msgspec.json.format(msgspec.json.encode(items)).decode() + "\n")
+
+
+def _extracted(item: Extracted) -> dict[str, object]:
+    return {"outcome": type(item).__name__.lower(), **asdict(item)}
+
+
+def runs(place: Place) -> list[Path]:
+    """The run folders there are, oldest first."""
+    workspace = place.state / "workspace"
+    try:
+        return sorted(
+            (path for path in workspace.iterdir() if _NAME.fullmatch(path.name) and not path.is_symlink()),
+            key=lambda path: path.name.partition("-")[2],
+        )
+    except OSError:
+        return []
+
+
+def _remove_oldest(workspace: Path) -> None:
+    found = sorted(
+        (path for path in workspace.iterdir() if _NAME.fullmatch(path.name) and not path.is_symlink()),
+        key=lambda path: path.name.partition("-")[2],
+    )
+    for folder in found[:-KEPT_RUNS]:
+        shutil.rmtree(folder, ignore_errors=True)  # what cannot go now goes after the next run
+
+
+def try_write(run: Run) -> tuple[Path | None, list[Problem]]:
+    """`run.write()` for a sync whose candidates are safe already: a folder that cannot be written is a problem."""
+    try:
+        return run.write(), []
+    except MemoryError_ as error:
+        return None, [Problem("run-folder", error.where, f"{error.message} {error.todo}")]
