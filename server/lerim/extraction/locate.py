@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Sequence
 
+FILES = 300
 _DRIVE = re.compile(r"^[A-Za-z]:/")
 _WORKTREE = re.compile(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
 _ODD = re.compile(r"[\x00-\x1f`<>|*?\"]")
@@ -16,12 +17,14 @@ class Locator:
 
     `roots` are the folders the repository is or was known by, absolute, as the transcript's machine wrote them; where
     none of them holds the turn's cwd, the first cwd seen is taken for the root. `exists` says whether a repo-relative
-    path is there; without it every path inside counts.
+    path is there; without it every path inside counts. `files` are the repo-relative files the session touched: a bare
+    file name means the one of them last touched.
     """
 
     def __init__(self, roots: Sequence[str], home: str = "", exists: Callable[[str], bool] | None = None) -> None:
         self._roots = tuple(_slashes(root).rstrip("/") for root in roots if root)
         self.home = home
+        self.files: list[str] = []
         self._exists = exists
 
     def meet(self, cwd: str) -> None:
@@ -33,12 +36,22 @@ class Locator:
         path = _slashes(path.strip())
         if not path or path.startswith("~") or len(path) > 400 or _ODD.search(path):
             return ""
+        tail = f"/{path}"
+        touched = next((file for file in reversed(self.files) if file == path or file.endswith(tail)), "")
+        if touched:
+            return touched
         base = _slashes(cwd).rstrip("/") or self.home
         absolute = path.startswith("/") or bool(_DRIVE.match(path))
         if absolute:
             return self._checked(self._inside(posixpath.normpath(path)))
         here = self._checked(self._inside(posixpath.normpath(f"{base}/{path}"))) if base else ""
         return here or self._checked(posixpath.normpath(path))
+
+    def touch(self, path: str, cwd: str) -> None:
+        """Takes note of a file the session read or changed."""
+        found = self(path, cwd)
+        if found and (not self.files or self.files[-1] != found):
+            self.files = [*(file for file in self.files if file != found), found][-FILES:]
 
     def _inside(self, path: str) -> str:
         fold = bool(_DRIVE.match(path))

@@ -57,6 +57,7 @@ class Extraction:
         self._state = unpack(state)
         folders = (*((project_root.as_posix(),) if project_root else ()), *roots)
         self._locate = Locator(folders, self._state.home, exists)
+        self._locate.files = self._state.files
         self._found: dict[tuple[str, ...], tuple[Candidate, Claim]] = {}
         self._out: list[Result] = []
 
@@ -89,7 +90,7 @@ class Extraction:
 
     def state(self) -> bytes:
         """What the next pass needs; call it after `finish`."""
-        self._state.home = self._locate.home
+        self._state.home, self._state.files = self._locate.home, self._locate.files
         return pack(self._state)
 
     def _reply(self, turn: Turn) -> None:
@@ -101,6 +102,8 @@ class Extraction:
             replies = replies[1:]
         self._state.now = replace(now, replies=tuple(replies))
         for call in turn.tool_calls:
+            for path in call.paths[:8]:
+                self._locate.touch(path, turn.cwd)
             if call.output and any(_BOOT.search(path.replace("\\", "/")) for path in call.paths):
                 self._state.boot = f"{self._state.boot} {squeeze(call.output).lower()}"[-20_000:]
 

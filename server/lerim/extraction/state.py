@@ -43,6 +43,7 @@ class State:
     dropped: list[str] = field(default_factory=list)
     boot: str = ""
     home: str = ""
+    files: list[str] = field(default_factory=list)
 
 
 def pack(state: State) -> bytes:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lerim.facts import wording
-from lerim.facts.artifacts import artifacts, is_tool
+from lerim.facts.artifacts import artifacts, is_tool, is_workflow
 from lerim.facts.directives import Directive, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
 from lerim.facts.sentences import Sentence, spoken
@@ -72,10 +72,11 @@ def _judge(scene: Scene, turn: Turn, said: Sentence, denied: ToolCall | None) ->
         rule = _against_call(said.text, denied, rule)
     if rule is None or not _lasting(scene, said, rule, denied is not None):
         return None
-    fault = wording.title_fault(rule.claim)
+    title = wording.fit(rule.claim)
+    fault = wording.title_fault(title)
     if fault:
         return Unclear("correction", rule.claim, turn, fault)
-    return _draft(scene, turn, said, rule, denied)
+    return _draft(scene, turn, said, title, rule, denied)
 
 
 def _against_call(text: str, call: ToolCall, rule: Directive | None) -> Directive | None:
@@ -118,23 +119,27 @@ def _worked_on(scene: Scene) -> tuple[str, ...]:
     return references(scene, "")
 
 
-def _draft(scene: Scene, turn: Turn, said: Sentence, rule: Directive, denied: ToolCall | None) -> Draft:
+def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive, denied: ToolCall | None) -> Draft:
     refs = references(scene, f"{rule.claim} {rule.reason}")
     names = artifacts(f"{rule.claim} {rule.reason}", scene.known)
-    primitive: Primitive = "decision" if rule.decides else "learning"
-    kind: LearningKind | None = None if rule.decides else "preference"
+    habit = is_workflow(rule.prefer) or is_workflow(rule.over)
+    decides = not habit and (rule.decides or rule.weight == "contrast")
+    primitive: Primitive = "decision" if decides else "learning"
+    kind: LearningKind | None = None if decides else "preference"
     basis: Basis = "corrected" if _AGAINST.match(said.text) else "stated"
     if denied is not None:
         basis = "denied"
     elif rule.weight == "always" or _SAID.search(said.text):
         basis = "insisted"
     quotes = [Quote(said.text, turn.id, "user")]
+    if denied is None and (more := _follows(turn, said, names)):
+        quotes.append(Quote(more, turn.id, "user"))
     return Draft(
         signal="correction",
         basis=basis,
         primitive=primitive,
         kind=kind,
-        title=rule.claim,
+        title=title,
         body=_body(rule, refs, denied, scene.before, basis),
         turn=turn,
         quotes=tuple(quotes),
@@ -143,6 +148,15 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, rule: Directive, denied: To
         prefer=rule.prefer,
         over=rule.over,
     )
+
+
+def _follows(turn: Turn, said: Sentence, names: tuple[str, ...]) -> str:
+    """The next sentence of the message, where it goes on about the same things."""
+    items = [item.text for item in spoken(turn.text)]
+    at = items.index(said.text) + 1 if said.text in items else len(items)
+    after = items[at] if at < len(items) else ""
+    words = after.lower()
+    return after if any(name.strip("`").lower() in words for name in names) and directive(after) is None else ""
 
 
 def _body(rule: Directive, refs: tuple[str, ...], denied: ToolCall | None, before: Exchange, basis: Basis) -> str:

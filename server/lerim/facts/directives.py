@@ -100,6 +100,8 @@ def directive(text: str) -> Directive | None:
     """The rule a sentence states, or None where it states none in a form known to be safe."""
     claim, reason = wording.split_reason(wording.clean(text))
     claim = wording.clean(claim)
+    if _FROM_NOW.search(text) and (match := _STANDING.match(claim)):
+        return Directive(wording.capital(match["rest"]), "always", reason)
     if not 6 <= len(claim) <= 260:
         return None
     for pattern, build in _GRAMMAR:
@@ -203,6 +205,12 @@ def _stem(word: str) -> str:
         else root
     )
 
+
+_FROM_NOW = re.compile(r"\b(?:from now on|going forward|in (?:the )?future|henceforth|by default)\b", re.IGNORECASE)
+_STANDING = re.compile(
+    r"^(?:please |you (?:should|must) |i want you to |we (?:should|must|will) |let'?s )?(?P<rest>(?!(?:i|we|you|it|the|this|that|there|if|when)\b)[a-z][\w-]{1,14} [^?]{4,200})$",
+    re.IGNORECASE,
+)
 
 _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | None]], ...] = (
     (_NOT_USE, _contrast),

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lerim.facts.answers import answers
+from lerim.facts.choices import choices
 from lerim.facts.corrections import corrections
 from lerim.facts.draft import Found, Scene
+from lerim.facts.plans import plans
 
 
 def signals(scene: Scene) -> Iterator[Found]:
     """What the exchange shows, but for failing commands (`fixes.Watch`), which reach over exchanges."""
     yield from corrections(scene)
+    yield from choices(scene)
+    yield from answers(scene)
+    yield from plans(scene)

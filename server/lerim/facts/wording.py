@@ -150,6 +150,27 @@ def title_fault(title: str) -> str:
     return next((why for bad, why in faults if bad), "")
 
 
+def fit(claim: str) -> str:
+    """The claim as a title: without asides and trailing clauses that only explain, where it would else be no title."""
+    title = _INCLUDING.sub("", claim.rstrip(" .;,"))
+    title = re.sub(r"\bneeds? to have (?=an? )", "needs ", title)
+    for _ in range(3):
+        if not title_fault(title):
+            return title
+        cut = max((match.start() for match in _ASIDE.finditer(title)), default=-1)
+        if cut < 12 or len(title[:cut].split()) < 3:
+            break
+        title = title[:cut].rstrip(" ,;-—–")
+    return title
+
+
+_INCLUDING = re.compile(r",? including [^,]{3,40}?(?= (?:needs?|must|should|has|have) )", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"(?:,\s(?:so|but|and|or|as|it|that|this|the|which|otherwise|because|since|for|not just|even|especially|then|we|you|i|unless)\b|\s[-—–]{1,2}\s|;\s|\s\(|:\s)",
+    re.IGNORECASE,
+)
+
+
 def shorten(text: str, most: int) -> str:
     """At most `most` characters, cut between words, with an ellipsis where it was cut."""
     if len(text) <= most:

@@ -1,0 +1,138 @@
+"""What the person answered when the agent asked: through its question tool, or an option picked in plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lerim.facts import wording
+from lerim.facts.artifacts import artifacts
+from lerim.facts.draft import Draft, Found, Quote, Scene, Unclear
+from lerim.facts.outcome import kept
+from lerim.facts.questions import title_of
+from lerim.facts.where import changed, references, where
+from lerim.sessions.model import Answer, Turn
+
+_MOMENT = re.compile(
+    r"\b(?:proceed|next|now|commit|push|merge|deploy|release|continue|start(?:ing)? with|first|go ahead|pull request|pr\b|priority|which (?:issue|task|"
+    r"file|part|bug|one)|work on|ready|further|else|look (?:right|good)|satisf\w+|(?:would you like|do you want|shall i|should i) (?:me )?(?:to )?"
+    r"(?:run|fix|try|see|review|explain|show|check|create|write|implement|update|continue)|branch|how (?:far|much|many)|test (?:it|this)|feedback)\b",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\s{0,2}\((?:recommended|default|suggested)\)\s{0,2}", re.IGNORECASE)
+_WEAK = re.compile(
+    r"^(?:yes|no|ok|okay|sure|other|none|skip|cancel|stop|later|both|all|neither|n/?a|i don'?t know|not sure|you (?:decide|choose)|up to you|"
+    r"whatever|either|looks good|approve|continue|proceed|done|help|let'?s (?:discuss|talk)|tell me more|explain)\b",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(
+    r"^\s{0,6}(?:[-*]\s)?(?:\*\*|#{1,5}\s)?(?:option\s|approach\s)?(?P<key>[1-9]|[A-E])(?:[.):]|\s[-—–])\**:?\s{1,4}(?:\*\*)?(?P<text>\S.{3,200}?)\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PICK = re.compile(
+    r"^\W{0,2}(?:(?:yes|ok|okay|yeah|sure|let'?s|i(?:'d| would)? (?:like|prefer|choose|pick|say)|do|go(?: with| for)?|use|take|pick|with|implement|the)[,.\s]{1,3}){0,4}"
+    r"(?:option|approach|number|#)?\s{0,2}(?P<key>[1-9]|[A-E])(?=$|[\s.,!)])[^\w]{0,3}(?P<rest>.{0,120})$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHOICE = re.compile(r"\b(?:which|option|approach|prefer|alternativ|either|recommend)", re.IGNORECASE)
+
+
+def answers(scene: Scene) -> Iterator[Found]:
+    """Decisions the person took by answering."""
+    for turn in scene.now.replies:
+        if turn.sidechain:
+            continue
+        for call in turn.tool_calls:
+            if call.kind == "ask" and call.status == "ok":
+                for answer in call.answers:
+                    found = _answered(scene, turn, answer)
+                    if found is not None:
+                        yield found
+    picked = _picked(scene)
+    if picked is not None:
+        yield picked
+
+
+def _answered(scene: Scene, turn: Turn, answer: Answer) -> Found | None:
+    question, said = wording.squeeze(answer.question), wording.squeeze(answer.answer)
+    chosen = _LABEL.sub(" ", said).strip(" .")
+    if not chosen or len(chosen) > 160 or chosen.endswith("?") or _MOMENT.search(question):
+        return None
+    if re.match(r"^(?:other|skip|cancel|neither|n/?a|i don'?t know|not sure|you decide|up to you|whatever)\b", chosen, re.IGNORECASE):
+        return None
+    title = title_of(question, chosen)
+    if not title:
+        return None if _WEAK.match(chosen) else Unclear("answer", f"{question} {chosen}", turn, "no title can be made of it")
+    fault = wording.title_fault(title)
+    if fault:
+        return Unclear("answer", title, turn, fault)
+    others = [_LABEL.sub(" ", wording.squeeze(option)).strip(" .") for option in answer.options]
+    rejected = [option for option in others if option and option.lower() not in chosen.lower() and len(option) <= 60]
+    refs = references(scene, f"{question} {chosen}")
+    body = [f"{wording.sentence(title)} This is the answer to the question “{wording.shorten(question, 160)}”"]
+    body[0] = body[0].rstrip("?") if body[0].endswith("??") else body[0]
+    if rejected:
+        body.append(f"Rejected: {wording.listing([f'“{item}”' for item in rejected[:4]])}.")
+    body.append(where(refs))
+    return Draft(
+        signal="answer",
+        basis="answered",
+        primitive="decision",
+        kind=None,
+        title=title,
+        body=" ".join(part if part.endswith((".", "”")) else f"{part}." for part in body if part).replace("?” ", "?”. "),
+        turn=turn,
+        quotes=(Quote(answer.answer.strip(), turn.id, "user"), Quote(answer.question.strip(), turn.id, "assistant")),
+        artifacts=artifacts(f"{question} {chosen}", scene.known),
+        references=refs,
+        prefer=chosen.lower(),
+        over=rejected[0].lower() if len(rejected) == 1 else "",
+    )
+
+
+def _picked(scene: Scene) -> Found | None:
+    """`option 2`, typed after the agent had laid out its options and asked which."""
+    prompt, before = scene.now.prompt, scene.before.replies
+    if prompt is None or prompt.sidechain or prompt.kind != "prompt" or not before or len(prompt.text) > 200:
+        return None
+    match = _PICK.match(prompt.text.strip())
+    asked = next((turn for turn in reversed(before) if turn.text), None)
+    if match is None or asked is None or not kept(scene.now):
+        return None
+    tail = asked.text[-2_500:]
+    if not _CHOICE.search(tail) or "?" not in tail[-400:] or _MOMENT.search(tail.rsplit("\n", 1)[-1]):
+        return None
+    options = {item["key"].lower(): item["text"] for item in _OPTION.finditer(tail)}
+    text = options.pop(match["key"].lower(), "")
+    if not text or not options:
+        return None
+    title = wording.imperative(_option(text))
+    fault = wording.title_fault(title)
+    names = artifacts(title, scene.known)
+    if fault or not names:
+        return Unclear("answer", title, prompt, fault or "names nothing of the session")
+    refs = changed(scene, scene.now)
+    rejected = [item for item in (_option(other) for other in options.values()) if item and len(item) <= 90][:3]
+    body = [wording.sentence(title), "The person picked this from the options the agent laid out."]
+    if rejected:
+        body.append(f"Rejected: {wording.listing([f'“{item}”' for item in rejected])}.")
+    body.append(where(refs))
+    return Draft(
+        signal="answer",
+        basis="picked",
+        primitive="decision",
+        kind=None,
+        title=wording.capital(title),
+        body=" ".join(part for part in body if part),
+        turn=prompt,
+        quotes=(Quote(prompt.text.strip(), prompt.id, "user"), Quote(text.rstrip("*: "), asked.id, "assistant")),
+        artifacts=names,
+        references=refs,
+    )
+
+
+def _option(text: str) -> str:
+    """The option without emphasis, remarks in brackets and explanations after a dash."""
+    plain = re.sub(r"\*\*|__", "", text)
+    plain = re.split(r"\s[-—–]{1,2}\s|:\s|\s\((?![^)]{0,3}\))", plain, maxsplit=1)[0]
+    return wording.clean(_LABEL.sub(" ", plain))

@@ -1,0 +1,108 @@
+"""Choices stated with their reason: by the person, or by the agent where the person then accepted them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lerim.facts import wording
+from lerim.facts.artifacts import artifacts
+from lerim.facts.directives import directive
+from lerim.facts.draft import Basis, Draft, Found, Quote, Scene
+from lerim.facts.outcome import verdict
+from lerim.facts.sentences import Sentence, clip, spoken
+from lerim.facts.where import references, where
+from lerim.memory.record import Speaker
+from lerim.sessions.model import Turn
+
+LAST = 4  # replies of an exchange looked at for the agent's own choices
+_OWN = re.compile(
+    r"^(?:so |then |also |here |therefore |for [^,]{2,40}, |in [^,]{2,40}, )?(?:i(?:'ll|'ve| have| will|'m| am)?|we(?:'ll|'ve)?|it(?: now)?|the (?:fix|code|implementation|change|solution)) "
+    r"(?:now |deliberately |intentionally |therefore |decided to |opted to |going to )?"
+    r"(?P<verb>chose|choose|used?|uses|using|picked|pick|kept|keep|keeps|went with|go(?:ing)? with|opted for|preferred|prefer|selected|switched to|stored?|stores|put)"
+    r" (?P<a>[^,;:]{2,70}?),? (?:over|instead of|rather than|and not|not) (?P<b>[^,;:]{1,50}?)(?P<why>(?:,? (?:because|since|so that|so|as)|\s?[—–-]{1,2}|:|;)\s.{8,240})$",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(
+    r"^(?:let'?s|lets|we(?:'ll| will| should| want(?: to)?| need(?: to)?| have to)?|i want (?:us |you )?to|i'?d (?:like|prefer) (?:us |you )?to|please) "
+    r"(?P<verb>use|keep|go with|store|put|stick (?:to|with)|switch to|name|call|avoid|drop|pin|target|support|have|split|base|return)? ?(?P<x>[^,;?]{3,70})$",
+    re.IGNORECASE,
+)
+
+
+def choices(scene: Scene) -> Iterator[Found]:
+    """Choices of this exchange that carry their reason."""
+    prompt = scene.now.prompt
+    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
+        for said in spoken(prompt.text):
+            found = _persons(scene, prompt, said)
+            if found is not None:
+                yield found
+    if verdict(scene.after) == "accepted":
+        for turn in [turn for turn in scene.now.replies if turn.text and not turn.sidechain][-LAST:]:
+            for said in _prose(turn):
+                found = _agents(scene, turn, said)
+                if found is not None:
+                    yield found
+
+
+def _prose(turn: Turn) -> list[str]:
+    """The agent's sentences, without its code blocks and tables."""
+    text = re.sub(r"```[^`]{0,4000}(?:```|$)", "\n", clip(turn.text))
+    out: list[str] = []
+    for line in text.split("\n"):
+        if not line.lstrip().startswith(("|", ">", "#")):
+            out += [piece for piece in re.split(r"(?<=[.!])\s(?=[A-Z`])", line.strip(" -*•")) if 20 < len(piece) <= 400]
+    return out
+
+
+def _persons(scene: Scene, turn: Turn, said: Sentence) -> Draft | None:
+    if said.question or wording.hedged(said.text) or wording.momentary(said.text) or directive(said.text) is not None:
+        return None
+    claim, reason = wording.split_reason(wording.clean(said.text))
+    match = _PERSON.match(claim)
+    if not reason or match is None or wording.title_fault(f"x {reason}"[:70]).startswith("cut"):
+        return None
+    verb = (match["verb"] or "use").lower()
+    title = f"{'Use' if verb in ('go with', 'switch to') else wording.capital(verb)} {match['x']}"
+    if not artifacts(title, scene.known) or (not match["verb"] and wording.task(match["x"])):
+        return None
+    return _draft(scene, turn, said.text, title, reason, "stated", "user", ("", ""))
+
+
+def _agents(scene: Scene, turn: Turn, text: str) -> Draft | None:
+    match = _OWN.match(wording.squeeze(text.replace("**", "")).rstrip("."))
+    if match is None or wording.hedged(match["a"]):
+        return None
+    a, b = wording.clean(match["a"]), wording.clean(match["b"])
+    if not a or not b or not (artifacts(a, scene.known) or artifacts(b, scene.known)):
+        return None
+    verb = match["verb"].lower()
+    title = f"{'Keep' if verb.startswith('ke') else 'Store' if verb.startswith('stor') else 'Put' if verb == 'put' else 'Use'} {a}, not {b}"
+    reason = re.sub(r"^(?:,? (?:because|since|so that|so|as)|\s?[—–-]{1,2}|:|;)\s", "", match["why"])
+    return _draft(scene, turn, text, title, reason, "accepted", "assistant", (a, b))
+
+
+def _draft(
+    scene: Scene, turn: Turn, quote: str, title: str, reason: str, basis: Basis, who: Speaker, sides: tuple[str, str]
+) -> Draft | None:
+    if wording.title_fault(title):
+        return None
+    refs = references(scene, f"{title} {reason}")
+    accepted = "The agent chose so, and the person agreed." if who == "assistant" else ""
+    body = (wording.sentence(title), wording.sentence(f"The reason: {reason}"), accepted, where(refs))
+    quotes = [Quote(quote, turn.id, who)]
+    return Draft(
+        signal="choice",
+        basis=basis,
+        primitive="decision",
+        kind=None,
+        title=title,
+        body=" ".join(part for part in body if part),
+        turn=turn,
+        quotes=tuple(quotes),
+        artifacts=artifacts(f"{title} {reason}", scene.known),
+        references=refs,
+        prefer=sides[0],
+        over=sides[1],
+    )

@@ -1,0 +1,142 @@
+"""Decisions in plans: one the person approved when the agent asked to leave planning, or one they handed over to build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lerim.facts import wording
+from lerim.facts.artifacts import artifacts, paths
+from lerim.facts.directives import Directive, directive
+from lerim.facts.draft import Draft, Found, Quote, Scene, Unclear
+from lerim.facts.outcome import kept, verdict
+from lerim.facts.where import MOST, named, where
+from lerim.memory.record import Speaker
+from lerim.sessions.model import Turn
+
+_HANDED = re.compile(r"^\s{0,4}(?:implement|execute|build|follow) (?:the |this )?(?:following )?plan\b[^\n]{0,40}\n", re.IGNORECASE)
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s{1,4}(?P<text>.{3,160}?)\s*#*$")
+_BULLET = re.compile(r"^\s{0,8}(?:[-*•]|\d{1,2}[.)])\s{1,4}(?P<text>\S.{8,400}?)\s*$")
+_CHOICES = re.compile(r"\b(?:approach|decision|design|strategy|solution|architecture|rationale|principle|constraint|key point|choice|convention|overview|proposal)", re.IGNORECASE)
+_ASIDE = re.compile(r"\b(?:verif|test|files?|context|background|steps?|out of scope|future|question|risk|reference|summary|critical files|not in)", re.IGNORECASE)
+_PREFIX = re.compile(r"^(?:(?:implementation |refactoring |design |project )?plan(?: for)?|proposal|design|rfc|feature|task)\s{0,2}[:—–-]\s{0,2}|^plan for |\s[-—–]\s(?:implementation )?plan$", re.IGNORECASE)
+_VERB = re.compile(
+    r"^(?:use|cache|store|keep|add|move|replace|split|merge|remove|drop|make|make sure|introduce|switch|migrate|extract|inline|support|expose|"
+    r"persist|compute|read|write|load|render|generate|validate|enforce|allow|reject|limit|fetch|serve|send|log|track|share|reuse|unify|separate|"
+    r"wrap|convert|normali[sz]e|encrypt|sign|hash|queue|batch|stream|poll|retry|auto-\w+|turn|let|run|require|restrict|deprecate|pin|adopt|"
+    r"group|show|hide|redesign|rewrite|centrali[sz]e|consolidate|isolate|throttle|debounce|lazy-\w+|version|index|return|resolve|route)\b",
+    re.IGNORECASE,
+)  # fmt: skip
+_WHY = re.compile(r"\b(?:because|since|so that|instead of|rather than|not|never|only|must|at most|at least|no longer|avoid\w*)\b", re.IGNORECASE)
+
+
+def plans(scene: Scene) -> Iterator[Found]:
+    """What the plans of this exchange decide."""
+    for turn in scene.now.replies:
+        if turn.sidechain:
+            continue
+        for call in turn.tool_calls:
+            if call.kind == "plan" and call.status == "ok" and call.plan:
+                yield from _approved(scene, turn, call.plan)
+    prompt = scene.now.prompt
+    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
+        head = _HANDED.match(prompt.text)
+        if head and kept(scene.now) and verdict(scene.after) == "accepted":
+            yield from _statements(scene, prompt, prompt.text[head.end() :], "user")
+
+
+def _approved(scene: Scene, turn: Turn, plan: str) -> Iterator[Found]:
+    heading, chosen = _read(plan)
+    if heading and chosen and _VERB.match(heading):
+        fault = wording.title_fault(heading)
+        if fault:
+            yield Unclear("plan", heading, turn, fault)
+        else:
+            yield _whole(scene, turn, plan, heading, chosen)
+            return
+    yield from _statements(scene, turn, plan, "assistant")
+
+
+def _read(plan: str) -> tuple[str, list[str]]:
+    """The plan's heading, and the points of its approach that decide something."""
+    heading, section = "", ""
+    points: list[str] = []
+    for line in plan[:8_000].split("\n"):
+        if match := _HEADING.match(line):
+            section = match["text"]
+            heading = heading or wording.clean(_PREFIX.sub("", section))
+            continue
+        bullet = _BULLET.match(line)
+        text = bullet["text"] if bullet else line.strip()
+        deciding = _CHOICES.search(section) and not _ASIDE.search(section)
+        if deciding and 12 < len(text) <= 300 and not text.endswith(":") and (_WHY.search(text) or bullet):
+            points.append(text)
+    concrete = [text for text in points if artifacts(text) or _WHY.search(text)]
+    return wording.capital(heading), concrete[:4]
+
+
+def _whole(scene: Scene, turn: Turn, plan: str, heading: str, chosen: list[str]) -> Draft:
+    text = f"{heading} {' '.join(chosen)}"
+    refs = _anchors(scene, text, plan)
+    points = " ".join(wording.sentence(_flat(point)) for point in chosen[:3])
+    return Draft(
+        signal="plan",
+        basis="planned",
+        primitive="decision",
+        kind=None,
+        title=heading,
+        body=f"{points} The person approved this plan. {where(refs)}".strip(),
+        turn=turn,
+        quotes=tuple(Quote(point, turn.id, "assistant") for point in chosen[:2]),
+        artifacts=artifacts(text, scene.known),
+        references=refs,
+    )
+
+
+def _statements(scene: Scene, turn: Turn, plan: str, who: Speaker) -> Iterator[Found]:
+    """Single points that set one thing against another, with a name on one side: at most two of a plan."""
+    count = 0
+    fenced = False
+    for line in plan[:8_000].split("\n"):
+        fenced ^= line.lstrip().startswith("```")
+        match = _BULLET.match(line)
+        if fenced or match is None or count == 2:
+            continue
+        rule = directive(_flat(match["text"]))
+        if rule is None or rule.weight != "contrast" or wording.title_fault(rule.claim) or wording.hedged(rule.claim):
+            continue
+        if artifacts(rule.prefer, scene.known) or artifacts(rule.over, scene.known):
+            count += 1
+            yield _point(scene, turn, match["text"], rule, who)
+
+
+def _point(scene: Scene, turn: Turn, text: str, rule: Directive, who: Speaker) -> Draft:
+    refs = named(scene, text)
+    reason = wording.sentence(f"The reason: {rule.reason}") if rule.reason else ""
+    body = " ".join(part for part in (wording.sentence(rule.claim), reason, "It is part of a plan that was carried out.", where(refs)) if part)
+    return Draft(
+        signal="plan",
+        basis="planned",
+        primitive="decision",
+        kind=None,
+        title=rule.claim,
+        body=body,
+        turn=turn,
+        quotes=(Quote(text, turn.id, who),),
+        artifacts=artifacts(text, scene.known),
+        references=refs,
+        prefer=rule.prefer,
+        over=rule.over,
+    )
+
+
+def _anchors(scene: Scene, text: str, plan: str) -> tuple[str, ...]:
+    """The files the decision names, then those of the plan, in its order."""
+    first = named(scene, text)
+    rest = named(scene, "\n".join(paths(plan[:8_000])))
+    code = [path for path in rest if not re.search(r"(?:^|/)tests?/|test_|\.test\.|_test\.|\.spec\.", path)]
+    return tuple(dict.fromkeys((*first, *code)))[:MOST]
+
+
+def _flat(text: str) -> str:
+    return wording.squeeze(re.sub(r"\*\*|__", "", text)).rstrip(" .;:")
