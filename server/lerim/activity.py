@@ -11,7 +11,9 @@ KEEP_BYTES = 1_000_000
 """The log is cut to its newer half when it passes this size."""
 
 
-def note(home: Home, when: datetime, operation: str, project: str, stats: str, seconds: float, cost: float = 0.0) -> None:
+def note(
+    home: Home, when: datetime, operation: str, project: str, stats: str, seconds: float, cost: float = 0.0
+) -> None:
     """Appends `time | operation | project | stats | $cost | seconds` to the activity log (private, made if absent).
 
     Raises OSError if the log cannot be written.

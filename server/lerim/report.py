@@ -1,4 +1,4 @@
-"""What a sync tells while it runs and when it ends: the objects behind progress, `sync --json` and the panel's report."""
+"""What a sync tells while it runs and when it ends: progress, `sync --json`, the report in the panel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ State = Literal["done", "partial", "cancelled", "busy", "failed"]
 
 
 class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
-    """How far a sync is. `sessions_done` of `sessions_total` transcripts of this stage; `candidates` proposed so far."""
+    """How far a sync is. `sessions_done` of `sessions_total` transcripts of this stage; `candidates` so far."""
 
     stage: Stage
     sessions_done: int
@@ -60,7 +60,7 @@ class DroppedView(msgspec.Struct, frozen=True):
 class SyncReport(msgspec.Struct, frozen=True):
     """The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
 
-    `accepted` are ids written without review (`--accept-above`); `run` is the run folder or "" when nothing was extracted.
+    `accepted` are ids written without review (`--accept-above`); `run` is the run folder, "" if nothing was extracted.
     """
 
     project: str

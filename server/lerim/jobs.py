@@ -1,0 +1,264 @@
+"""What one sync does, in order: find, index, extract, propose. The job process and the terminal share it.
+
+`sync` works on one project under its lock: it indexes the transcripts that look like the project's own, newest first,
+and extracts from them. `index_rest` then indexes every other transcript of the machine in short transactions; a
+session found there to have entered this project gets a pending extraction. `run` is both, as a person means them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lerim import project as projects
+from lerim.activity import note
+from lerim.errors import LerimError, Problem
+from lerim.learning import CancelledError, Learning
+from lerim.lock import project_lock
+from lerim.memory.quotes import QuoteChoice
+from lerim.paths import Home
+from lerim.project import Owners, Project
+from lerim.report import DroppedView, Emit, Progress, SessionCounts, Stage, State, SyncReport, combine
+from lerim.review.place import Place
+from lerim.review.run import Run, try_write
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.claude import Reading, probe
+from lerim.sessions.discovery import changes, discover, order
+from lerim.sessions.model import Transcript
+
+Cancelled = Callable[[], bool]
+Clock = Callable[[], datetime]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """How to sync. `explicit`: the person asked, so a session's last exchange counts at once.
+
+    `since` and `until` bound the sessions by time. `accept_above`: candidates at least this sure are accepted unseen,
+    with `quotes` shared in git or kept local.
+    """
+
+    explicit: bool = True
+    since: datetime | None = None
+    until: datetime | None = None
+    accept_above: float | None = None
+    quotes: QuoteChoice | None = None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What happened to the project's transcripts in this sync, by path."""
+
+    new: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+
+
+def run(
+    project: Project,
+    home: Home,
+    environ: Mapping[str, str],
+    options: SyncOptions,
+    emit: Emit,
+    cancelled: Cancelled,
+    clock: Clock = _now,
+) -> SyncReport:
+    """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light.
+
+    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used.
+    """
+    report = sync(project, home, environ, options, emit, cancelled, clock)
+    if report.state == "cancelled":
+        return report
+    index_rest(project, home, environ, len(report.candidates), emit, cancelled)
+    with Catalog.open(home) as catalog:
+        more = catalog.pending(project.key)
+    if more and not cancelled():
+        report = combine(report, sync(project, home, environ, options, emit, cancelled, clock))
+    return report
+
+
+def sync(
+    project: Project,
+    home: Home,
+    environ: Mapping[str, str],
+    options: SyncOptions,
+    emit: Emit,
+    cancelled: Cancelled,
+    clock: Clock = _now,
+) -> SyncReport:
+    """Indexes the transcripts that look like this project's and extracts from all its new turns.
+
+    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used.
+    """
+    began = time.monotonic()
+    owners = _owners(project, home)
+    learning = Learning(
+        Place(project, home),
+        owners,
+        emit,
+        cancelled,
+        options.explicit,
+        options.accept_above,
+        options.quotes or "shared",
+        Run(Place(project, home), clock()),
+    )
+    seen = _Seen()
+    state: State = "done"
+    with project_lock(home, project.key, "syncing"), Catalog.open(home) as catalog:
+        learning.problems += catalog.problems
+        catalog.recover(project.key)
+        catalog.reown(owners)
+        transcripts, problems = discover(environ)
+        learning.problems += problems
+        try:
+            _index_own(project, catalog, owners, transcripts, seen, learning)
+            _learn(project, catalog, options, learning, seen, clock)
+        except CancelledError:
+            state = "cancelled"
+        counts = _counts(catalog.paths_of(project.key), transcripts, seen)
+    if state == "done" and seen.failed:
+        state = "partial"
+    learning.run.note(f"{state}: {counts.found} sessions, {len(learning.candidates)} candidates")
+    folder, problems = try_write(learning.run)
+    learning.problems += problems
+    report = _report(project, learning, counts, state, time.monotonic() - began, folder)
+    _log(home, clock(), report)
+    stage: Stage = "cancelled" if state == "cancelled" else "done"
+    emit(Progress(stage, counts.found, counts.found, len(report.candidates)))
+    return report
+
+
+def index_rest(
+    project: Project, home: Home, environ: Mapping[str, str], candidates: int, emit: Emit, cancelled: Cancelled
+) -> None:
+    """Indexes every transcript of the machine that is new or changed, under no lock, until done or cancelled.
+
+    A transcript that cannot be read is noted in the catalog, where its own project's sync reports it.
+    Raises CatalogError.
+    """
+    owners = _owners(project, home)
+    with Catalog.open(home) as catalog:
+        stale = _stale(catalog, discover(environ)[0])
+        for number, transcript in enumerate(stale):
+            if cancelled():
+                return
+            emit(Progress("reading", number, len(stale), candidates, "other projects' sessions"))
+            catalog.index(transcript, _reading(catalog, transcript), owners)
+
+
+def _owners(project: Project, home: Home) -> Owners:
+    """Every registered project with its aliases; this one as it was given, it may carry aliases of its own."""
+    listed, _ = projects.listed(home)
+    return Owners([project, *(other for other in listed if other.key != project.key)])
+
+
+def _stale(catalog: Catalog, transcripts: Iterable[Transcript]) -> list[Transcript]:
+    found = changes(transcripts, catalog.stamps("claude"))
+    catalog.vanished(found.vanished)
+    return sorted((*found.new, *found.changed), key=lambda one: one.mtime_ns, reverse=True)
+
+
+def _reading(catalog: Catalog, transcript: Transcript) -> Reading:
+    return Reading(transcript.path, transcript, catalog.resume_of(transcript.path))
+
+
+def _index_own(
+    project: Project,
+    catalog: Catalog,
+    owners: Owners,
+    transcripts: list[Transcript],
+    seen: _Seen,
+    learning: Learning,
+) -> None:
+    """Indexes what is stale and looks like the project's: known from before, or its first working folder is in it.
+
+    A session that began elsewhere and moved in later shows when `index_rest` has read it whole.
+    """
+    learning.emit(Progress("looking", 0, len(transcripts), 0))
+    known = catalog.paths_of(project.key)
+    stamps = catalog.stamps("claude")
+    likely = order(_stale(catalog, transcripts), known, (str(project.root), *project.aliases))
+    own = [one for one in likely if str(one.path) in known or owners.owner(probe(one.path)) == project.key]
+    for number, transcript in enumerate(own):
+        if learning.cancelled():
+            raise CancelledError
+        learning.emit(Progress("reading", number, len(own), 0))
+        path = str(transcript.path)
+        indexed = catalog.index(transcript, _reading(catalog, transcript), owners)
+        (seen.changed if path in stamps else seen.new).add(path)
+        learning.problems += indexed.problems
+        if indexed.failed:
+            seen.failed.add(path)
+
+
+def _learn(
+    project: Project, catalog: Catalog, options: SyncOptions, learning: Learning, seen: _Seen, clock: Clock
+) -> None:
+    """Works the project's extraction queue off, the newest session first."""
+    started = clock().timestamp()
+    total = catalog.pending(project.key)
+    number = 0
+    while job := catalog.claim(
+        project.key, started=started if options.explicit else None, since=options.since, until=options.until
+    ):
+        learning.emit(Progress("learning", number, max(total, number), len(learning.candidates)))
+        number += 1
+        try:
+            ended = learning.learn(job, clock())
+        except CancelledError:
+            catalog.put_back(job)
+            raise
+        except LerimError as error:
+            # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
+            catalog.fail(job, error.message)
+            seen.failed.add(str(job.transcript.path))
+            learning.problems.append(Problem(error.code, str(job.transcript.path), str(error)))
+        else:
+            catalog.done(job, ended.resume, ended.state, ended.again_at)
+
+
+def _counts(own: frozenset[str], transcripts: Iterable[Transcript], seen: _Seen) -> SessionCounts:
+    """Counts the project's sessions that are there; a subagent's transcript is part of its parent's session."""
+    main = {str(one.path) for one in transcripts if not one.parent} & (own | seen.failed)
+    failed = main & seen.failed
+    new = main & seen.new - failed
+    changed = main & seen.changed - failed
+    return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))
+
+
+def _report(
+    project: Project, learning: Learning, counts: SessionCounts, state: State, seconds: float, folder: Path | None
+) -> SyncReport:
+    return SyncReport(
+        project=str(project.root),
+        sessions=counts,
+        candidates=learning.candidates,
+        dropped=dict(Counter(item.reason for item in learning.dropped)),
+        dropped_items=[
+            DroppedView(item.reason, item.title, item.session, item.turn, item.detail) for item in learning.dropped
+        ],
+        withdrawn=learning.withdrawn,
+        problems=learning.problems,
+        accepted=learning.accepted,
+        seconds=round(seconds, 3),
+        run=str(folder or ""),
+        state=state,
+    )
+
+
+def _log(home: Home, when: datetime, report: SyncReport) -> None:
+    counts = report.sessions
+    stats = (
+        f"{report.state}: {counts.found} sessions ({counts.new} new, {counts.changed} changed, {counts.failed} failed),"
+        f" {len(report.candidates)} candidates, {len(report.accepted)} accepted, {sum(report.dropped.values())} dropped"
+    )
+    note(home, when, "sync", Path(report.project).name, stats, report.seconds)

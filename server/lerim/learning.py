@@ -1,0 +1,147 @@
+"""From one session's new turns to proposals: the part of a sync that extracts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import chain
+
+from lerim.errors import LerimError, Problem
+from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn
+from lerim.extraction.pipeline import Extraction
+from lerim.memory.quotes import QuoteChoice
+from lerim.project import Owners
+from lerim.report import Emit, Found, Withdrew
+from lerim.review import queue
+from lerim.review.place import Place
+from lerim.review.run import MemoryAction, Run
+from lerim.review.views import CandidateView, candidate_view
+from lerim.sessions.catalog import Job
+from lerim.sessions.claude import Reading
+
+SETTLED_AFTER = timedelta(minutes=15)
+"""A session written to more recently than this keeps its last exchange back, unless the person asked (design §3)."""
+
+
+class CancelledError(Exception):
+    """The person cancelled; what was done stays done, the rest waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How far one session was learned from. `again_at` (epoch seconds): its last exchange waits until then."""
+
+    resume: bytes
+    state: bytes
+    again_at: float | None
+
+
+@dataclass(slots=True)
+class Learning:
+    """What a sync has proposed, dropped, taken back and accepted so far. One Learning belongs to one sync.
+
+    `accept_above`: a candidate at least this sure is accepted unseen, its quotes kept as `quotes` says.
+    """
+
+    place: Place
+    owners: Owners
+    emit: Emit
+    cancelled: Callable[[], bool]
+    explicit: bool
+    accept_above: float | None
+    quotes: QuoteChoice
+    run: Run
+    candidates: list[CandidateView] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    withdrawn: list[Withdrew] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    accepted: list[str] = field(default_factory=list)
+
+    def learn(self, job: Job, now: datetime) -> Ended:
+        """Extracts from the turns of one transcript that are this project's and proposes what holds.
+
+        Raises CancelledError, TranscriptError if the file cannot be read, MemoryError_ if nothing can be written.
+        """
+        transcript, project = job.transcript, self.place.project
+        reading = Reading(transcript.path, transcript, job.resume)
+        turns = iter(reading)
+        first = next(turns, None)
+        # A file that was rewritten is read from its start, and what was open in the old one is void.
+        state = None if reading.restarted else job.state
+        extraction = Extraction(
+            project.root,
+            transcript.session_id,
+            transcript.platform,
+            state,
+            exists=lambda path: (project.root / path).exists(),
+            roots=project.aliases,
+        )
+        for turn in chain(() if first is None else (first,), turns):
+            if self.cancelled():
+                raise CancelledError
+            if self.owners.owner(turn.cwd) == project.key:
+                self._take(extraction.feed(turn))
+        settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
+        settled = self.explicit or settles <= now
+        self._take(extraction.finish(settled))
+        self.problems += reading.problems
+        return Ended(reading.resume, extraction.state(), None if settled else settles.timestamp())
+
+    def _take(self, results: Iterator[Candidate | Dropped | Withdrawn]) -> None:
+        for result in results:
+            self.run.extracted.append(result)
+            match result:
+                case Candidate():
+                    self._propose(result)
+                case Dropped():
+                    self.dropped.append(result)
+                case Withdrawn():
+                    self._withdraw(result)
+
+    def _propose(self, candidate: Candidate) -> None:
+        """A candidate that cannot be written ends this session's job, which is tried again; what was written stays."""
+        match queue.propose(self.place, candidate):
+            case queue.Proposed(proposal):
+                view = candidate_view(proposal)
+                self.candidates.append(view)
+                self._did(f"proposed-{proposal.action}", proposal.id, candidate.title, proposal.target)
+                self.emit(Found(view))
+                if self._may_accept(candidate):
+                    self._accept(proposal.id)
+            case queue.Blocked(rejected, times):
+                self._did("blocked", rejected, candidate.title)
+                self._drop(candidate, "rejected-before", f"rejected before, blocked {times} times since")
+            case queue.AlreadyKnown(known, reason):
+                self._did("known", known, candidate.title, reason=reason)
+                self._drop(candidate, "already-known", reason)
+
+    def _may_accept(self, candidate: Candidate) -> bool:
+        """Never unseen: what was flagged, and what only a tool or a web page said (design §8)."""
+        if self.accept_above is None or candidate.confidence < self.accept_above or candidate.flags:
+            return False
+        return any(quote.who in ("user", "assistant") for quote in candidate.evidence)
+
+    def _accept(self, candidate_id: str) -> None:
+        try:
+            result = queue.accept(self.place, candidate_id, quotes=self.quotes)
+        except LerimError as error:
+            self.problems.append(Problem(error.code, candidate_id, error.message))
+            return
+        if result.ok:
+            self.accepted.append(candidate_id)
+            self._did("accepted", candidate_id, "", undo=result.action or "")
+
+    def _drop(self, candidate: Candidate, reason: DropReason, detail: str) -> None:
+        self.dropped.append(Dropped(reason, candidate.title, candidate.session, candidate.turn, detail))
+
+    def _withdraw(self, withdrawn: Withdrawn) -> None:
+        for gone in queue.withdraw(self.place, withdrawn.refuted_turn, withdrawn.reason):
+            event = Withdrew(gone, withdrawn.reason)
+            self.withdrawn.append(event)
+            self.emit(event)
+            self.candidates = [view for view in self.candidates if view.id != gone]
+            self._did("withdrawn", gone, "", reason=withdrawn.reason)
+
+    def _did(self, action: str, which: str, title: str, memory: str = "", undo: str = "", reason: str = "") -> None:
+        self.run.actions.append(MemoryAction(action, which, title, memory, undo, reason))
