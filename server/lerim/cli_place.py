@@ -17,6 +17,7 @@ from lerim import config, output
 from lerim.errors import LerimError, ProjectError
 from lerim.paths import Home
 from lerim.project import Project, locate
+from lerim.review.place import Place
 
 Repo = Annotated[Path, typer.Option("--repo", metavar="PATH", help="A folder of the repository.", show_default="here")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object (README, “Command line”).")]
@@ -30,12 +31,17 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Here:
     """The repository a command is about, the person's home and the settings in force there."""
 
     project: Project
     home: Home
     settings: config.Settings
+
+    @property
+    def place(self) -> Place:
+        """The same for the review and the store."""
+        return Place(self.project, self.home)
 
 
 def home() -> Home:
@@ -43,7 +49,7 @@ def home() -> Home:
     return Home.of(os.environ)
 
 
-def place(repo: Path, aliases: list[str] | None = None) -> Place:
+def here(repo: Path, aliases: list[str] | None = None) -> Here:
     """The repository around `repo`, known under `aliases` too for this run; broken settings are warned of.
 
     Raises ProjectError outside any repository.
@@ -60,7 +66,7 @@ def place(repo: Path, aliases: list[str] | None = None) -> Place:
         project = replace(project, aliases=(*project.aliases, *aliases))
     settings, problems = config.load(os.environ, mine, project.root)
     output.warn(problems)
-    return Place(project, mine, settings)
+    return Here(project, mine, settings)
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from lerim import output, project
-from lerim.cli_place import HERE, Json, Repo, guarded, home, place
+from lerim.cli_place import HERE, Json, Repo, guarded, here, home
 from lerim.errors import Problem
 from lerim.project import Project
 
@@ -70,8 +70,8 @@ def list_command(as_json: Json = False) -> None:
 @guarded
 def add_command(repo: Repo = HERE, as_json: Json = False) -> None:
     """Make this repository known."""
-    here = place(repo)
-    added = project.add(here.project, here.home)
+    at = here(repo)
+    added = project.add(at.project, at.home)
     if as_json:
         output.show_json(OneProject(view(added)))
         return
@@ -82,12 +82,12 @@ def add_command(repo: Repo = HERE, as_json: Json = False) -> None:
 @guarded
 def remove_command(repo: Repo = HERE, as_json: Json = False) -> None:
     """Forget this repository and its aliases; its memories stay."""
-    here = place(repo)
-    removed = project.remove(here.project, here.home)
+    at = here(repo)
+    removed = project.remove(at.project, at.home)
     if as_json:
-        output.show_json(Removed(view(here.project), removed))
+        output.show_json(Removed(view(at.project), removed))
         return
-    name = output.visible(here.project.name)
+    name = output.visible(at.project.name)
     output.say(f"{name} is forgotten; its memories stay." if removed else f"{name} was not known.")
 
 
@@ -99,8 +99,8 @@ def alias_command(
     as_json: Json = False,
 ) -> None:
     """Say that sessions which ran in OLD_PATH belong to this repository."""
-    here = place(repo)
-    known = project.add_alias(here.project, old, here.home)
+    at = here(repo)
+    known = project.add_alias(at.project, old, at.home)
     if as_json:
         output.show_json(OneProject(view(known)))
         return

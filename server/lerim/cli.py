@@ -1,0 +1,57 @@
+"""The command line's wiring. Each group of commands is a file of its own; README documents every JSON object."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from lerim import __version__
+from lerim.cli_config import config_app
+from lerim.cli_memory import memory_app
+from lerim.cli_project import project_app
+from lerim.cli_review import review_app
+from lerim.cli_status import status_command
+from lerim.cli_sync import sync_command
+
+app = typer.Typer(
+    name="lerim",
+    help="A memory for coding agents: what your sessions decided and learned, kept as markdown in your repository.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog="Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 partly done, 4 another process is busy with the project.",
+)
+app.command("sync")(sync_command)
+app.command("status")(status_command)
+app.add_typer(review_app, name="review")
+app.add_typer(memory_app, name="memory")
+app.add_typer(project_app, name="project")
+app.add_typer(config_app, name="config")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"lerim {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Lerim."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the command line with these arguments; returns the exit code."""
+    try:
+        app(args=list(argv), prog_name="lerim")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1 if end.code else 0
+    return 0

@@ -1,0 +1,59 @@
+"""Changing a candidate's words in the person's own editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from lerim.errors import LerimError
+from lerim.review.queue import Edit
+
+TITLE, TAGS = "Title:", "Tags:"
+
+
+class EditorError(LerimError):
+    """The editor could not be started, or what it left cannot be read."""
+
+    code = "editor"
+
+
+def edited(before: Edit, environ: Mapping[str, str] = os.environ) -> Edit:
+    """What the person makes of `before` in `VISUAL` or `EDITOR`. Raises EditorError; then nothing was changed."""
+    editor = environ.get("VISUAL") or environ.get("EDITOR")
+    if not editor:
+        raise EditorError("No editor is set.", where="EDITOR", todo="Set EDITOR, or use --title, --body and --tag.")
+    with tempfile.TemporaryDirectory(prefix="lerim-") as folder:
+        path = Path(folder) / "candidate.md"
+        path.write_text(text_of(before), encoding="utf-8", newline="\n")
+        command = [*shlex.split(editor, posix=os.name == "posix"), str(path)]
+        try:
+            code = subprocess.run(command, check=False).returncode
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            todo = "Correct EDITOR; it must wait until you are done (`code --wait`)."
+            raise EditorError(f"The editor did not work: {error}.", where=editor, todo=todo) from error
+    if code:
+        raise EditorError(f"The editor ended with {code}; nothing was changed.", where=editor, todo="Try again.")
+    return of_text(text)
+
+
+def text_of(edit: Edit) -> str:
+    """The file the editor opens: title, tags, an empty line, the text."""
+    return f"{TITLE} {edit.title}\n{TAGS} {', '.join(edit.tags)}\n\n{edit.body.strip()}\n"
+
+
+def of_text(text: str) -> Edit:
+    """What `text_of` wrote, as the person changed it. Raises EditorError where the first two lines are gone."""
+    title, _, rest = text.removeprefix("\ufeff").replace("\r\n", "\n").partition("\n")
+    tags, _, body = rest.partition("\n")
+    if not title.startswith(TITLE) or not tags.startswith(TAGS):
+        todo = f"Keep the two lines that start with “{TITLE}” and “{TAGS}”."
+        raise EditorError(
+            "The first two lines are not title and tags; nothing was changed.", where=title[:80], todo=todo
+        )
+    names = [name.strip() for name in tags.removeprefix(TAGS).split(",")]
+    return Edit(title.removeprefix(TITLE).strip(), body.strip(), tuple(name for name in names if name))

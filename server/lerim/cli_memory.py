@@ -1,0 +1,132 @@
+"""`lerim memory list|search|show|add`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import typer
+
+from lerim import output
+from lerim.cli_place import HERE, Json, Repo, guarded, here
+from lerim.errors import MemoryError_, Problem
+from lerim.extraction.redact import redact
+from lerim.memory.record import LearningKind
+from lerim.memory.views import MemoryView, memory_view
+from lerim.review import queue
+
+memory_app = typer.Typer(help="Accepted memories.", no_args_is_help=True)
+
+PrimitiveName = Literal["decision", "learning", "question", "theme"]
+Tags = Annotated[list[str], typer.Option("--tag", metavar="TAG", help="May be repeated.")]
+
+
+class MemoriesView(msgspec.Struct, frozen=True):
+    """What `memory list` and `memory search` print with `--json`."""
+
+    memories: list[MemoryView]
+    problems: list[Problem]
+
+
+@memory_app.command("list")
+@guarded
+def list_command(
+    primitive: Annotated[PrimitiveName | None, typer.Option(help="Only memories of this kind.")] = None,
+    tag: Tags = [],  # noqa: B006 - typer reads it and never writes it
+    archived: Annotated[bool, typer.Option("--archived", help="Archived ones too.")] = False,
+    repo: Repo = HERE,
+    as_json: Json = False,
+) -> None:
+    """List the memories of this repository, newest first."""
+    stored, problems = here(repo).place.store().load_all(archived=archived)
+    wanted = [
+        item
+        for item in stored
+        if (primitive is None or item.record.primitive == primitive) and set(tag) <= set(item.record.tags)
+    ]
+    wanted.sort(key=lambda item: (item.record.updated, item.record.id), reverse=True)
+    _show([memory_view(item) for item in wanted], problems, as_json=as_json)
+
+
+@memory_app.command("show")
+@guarded
+def show_command(
+    memory_id: Annotated[str, typer.Argument(metavar="ID")], repo: Repo = HERE, as_json: Json = False
+) -> None:
+    """Print one memory with its evidence."""
+    shown = memory_view(here(repo).place.store().read(memory_id))
+    if as_json:
+        output.show_json(shown)
+        return
+    output.say(output.visible(shown.title))
+    kind = f"/{shown.kind}" if shown.kind else ""
+    output.say(f"{shown.primitive}{kind}, {shown.status}, confidence {shown.confidence:.2f}, {shown.updated[:10]}")
+    output.say("\n" + output.visible(shown.body, lines=True).rstrip() + "\n")
+    for quote in shown.evidence:
+        words = f"“{output.visible(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
+        output.say(f"  {quote.who}: {words}")
+    for name, values in (("references", shown.references), ("tags", shown.tags)):
+        if values:
+            output.say(f"{name}: {output.visible(', '.join(values))}")
+    source = f"{shown.platform} session {shown.session}" if shown.session else "written by hand"
+    output.say(f"source: {output.visible(source)}\nfile: {output.visible(shown.path)}")
+
+
+@memory_app.command("add")
+@guarded
+def add_command(
+    title: Annotated[str, typer.Option(help="One line that says what holds: “Use uv, not pip”.")],
+    primitive: Annotated[PrimitiveName, typer.Option(help="What it is.")] = "decision",
+    body: Annotated[str, typer.Option(help="What, why and where.")] = "",
+    kind: Annotated[LearningKind | None, typer.Option(help="Of a learning; “insight” if left out.")] = None,
+    tag: Tags = [],  # noqa: B006 - as above
+    reference: Annotated[
+        list[str], typer.Option("--reference", metavar="PATH[#SYMBOL]", help="A file it speaks of; may be repeated.")
+    ] = [],  # noqa: B006 - as above
+    repo: Repo = HERE,
+    as_json: Json = False,
+) -> None:
+    """Write a memory of your own."""
+    at = here(repo)
+    if kind and primitive != "learning":
+        raise MemoryError_(f"A {primitive} has no kind.", where="--kind", todo="Leave --kind out, or add a learning.")
+    clean_title, clean_body = redact(title), redact(body)
+    if cut := clean_title.count + clean_body.count:
+        output.note(f"note: {cut} secrets were cut out")
+    if kind is None and primitive == "learning":
+        kind = "insight"
+    result = queue.add(
+        at.place, primitive, clean_title.text, clean_body.text, kind=kind, tags=tag, references=_references(reference)
+    )
+    if as_json:
+        output.show_json(memory_view(at.place.store().load(Path(result.path or ""))[0]))
+        return
+    output.say(f"Written: {output.visible(result.path or '')}")
+
+
+def _references(given: list[str]) -> list[str]:
+    """References as a memory holds them: relative to the repository, forward slashes. Raises MemoryError_."""
+    found: list[str] = []
+    for text in given:
+        path, mark, symbol = text.replace("\\", "/").partition("#")
+        parts = [part for part in path.strip().split("/") if part not in ("", ".")]
+        if not parts or ".." in parts or path.startswith("/") or ":" in parts[0]:
+            todo = "Name a file as seen from the repository's root, such as src/app.py or src/app.py#load."
+            raise MemoryError_(f"{text!r} is no file of the repository.", where="--reference", todo=todo)
+        found.append("/".join(parts) + mark + symbol.strip())
+    return list(dict.fromkeys(found))
+
+
+def _show(memories: list[MemoryView], problems: list[Problem], *, as_json: bool) -> None:
+    if as_json:
+        output.show_json(MemoriesView(memories, problems))
+        return
+    if memories:
+        rows = [
+            (m.id, m.primitive + (f"/{m.kind}" if m.kind else ""), m.title, "\n".join(m.references)) for m in memories
+        ]
+        output.show_table(("id", "kind", "title", "files"), rows)
+    else:
+        output.say("No memories.")
+    output.warn(problems)

@@ -1,0 +1,202 @@
+"""`lerim review list|accept|edit|reject|undo`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+import msgspec
+import typer
+
+from lerim import output
+from lerim.cli_editor import edited
+from lerim.cli_place import HERE, Here, Json, Repo, guarded, here
+from lerim.errors import LerimError, Problem
+from lerim.review import queue
+from lerim.review.queue import ReviewResult
+from lerim.review.views import CandidateView, candidate_view
+
+review_app = typer.Typer(help="Candidates waiting for you.", no_args_is_help=True)
+
+Quotes = Literal["shared", "local"]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="As `lerim review list` shows them.")]
+QuotesOption = Annotated[
+    Quotes | None,
+    typer.Option("--quotes", help="Commit the quotes with the memories, or keep them on this machine."),
+]
+
+
+class PendingView(msgspec.Struct, frozen=True):
+    """What `review list --json` prints; `blocked` counts how often rejected claims came again and were held back."""
+
+    candidates: list[CandidateView]
+    blocked: int
+    problems: list[Problem]
+
+
+class ResultView(msgspec.Struct, frozen=True):
+    """The outcome for one candidate: `ReviewResult` with the id that was asked for."""
+
+    id: str
+    ok: bool
+    code: str
+    message: str
+    action: str | None = None
+    path: str | None = None
+    ask_quotes: bool = False
+
+
+class ResultsView(msgspec.Struct, frozen=True):
+    """What accept, edit, reject and undo print with `--json`."""
+
+    results: list[ResultView]
+
+
+@review_app.command("list")
+@guarded
+def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
+    """Show the candidates waiting for review, oldest first."""
+    proposals, problems, blocked = queue.pending(here(repo).place)
+    views = [candidate_view(proposal) for proposal in proposals]
+    if as_json:
+        output.show_json(PendingView(views, blocked, problems))
+        return
+    if views:
+        show_candidates(views, "Waiting for review")
+    else:
+        output.say("Nothing is waiting for review.")
+    if blocked:
+        output.say(f"Rejected before and held back: {blocked} times.")
+    output.warn(problems)
+
+
+def show_candidates(views: list[CandidateView], title: str) -> None:
+    """Candidates as a table: what, how sure, about which files, and the words it rests on."""
+    rows = []
+    for view in views:
+        said = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
+        rows.append(
+            (
+                view.id,
+                view.primitive + (f"/{view.kind}" if view.kind else ""),
+                view.title if view.action == "add" else f"{view.title} (changes {view.target})",
+                f"{view.confidence:.2f}",
+                ", ".join(view.references),
+                said,
+            )
+        )
+    output.show_table(("id", "kind", "title", "conf.", "files", "evidence"), rows, title=title)
+
+
+@review_app.command("accept")
+@guarded
+def accept_command(ids: Ids, quotes: QuotesOption = None, repo: Repo = HERE, as_json: Json = False) -> None:
+    """Make candidates memories."""
+    at = here(repo)
+
+    def accept(candidate_id: str) -> ReviewResult:
+        nonlocal quotes
+        result = queue.accept(at.place, candidate_id, quotes=quotes)
+        if result.ask_quotes:
+            quotes = _ask_quotes(at, ask=not as_json)
+            result = queue.accept(at.place, candidate_id, quotes=quotes)
+        return result
+
+    _each(ids, accept, as_json=as_json)
+
+
+def _ask_quotes(at: Here, *, ask: bool) -> Quotes:
+    """The person's answer on a terminal; else what the settings say, else shared, and that is said."""
+    if at.settings.quotes != "ask":
+        return "local" if at.settings.quotes == "local" else "shared"
+    if ask and sys.stdin.isatty() and sys.stdout.isatty():
+        output.say("The quotes a memory rests on can be committed with it, or stay on this machine.")
+        return "shared" if typer.confirm("Share quotes in git?", default=True) else "local"
+    output.note("note: quotes are written into this repository's memories; `--quotes local` keeps them on this machine")
+    return "shared"
+
+
+@review_app.command("edit")
+@guarded
+def edit_command(
+    candidate_id: Annotated[str, typer.Argument(metavar="ID")],
+    title: Annotated[str | None, typer.Option(help="The new title.")] = None,
+    body: Annotated[str | None, typer.Option(help="The new text.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="The new tags; may be repeated.")
+    ] = None,
+    repo: Repo = HERE,
+    as_json: Json = False,
+) -> None:
+    """Change a candidate's words; in $EDITOR if no option is given."""
+    place = here(repo).place
+    before = queue.show(place, candidate_id).record
+    if title is None and body is None and tag is None:
+        change = edited(queue.Edit(before.title, before.body, before.tags))
+    else:
+        change = queue.Edit(
+            before.title if title is None else title,
+            before.body if body is None else body,
+            before.tags if tag is None else tuple(tag),
+        )
+    _each([candidate_id], lambda name: queue.edit(place, name, change), as_json=as_json)
+
+
+@review_app.command("reject")
+@guarded
+def reject_command(ids: Ids, repo: Repo = HERE, as_json: Json = False) -> None:
+    """Refuse candidates for good."""
+    place = here(repo).place
+    _each(ids, lambda name: queue.reject(place, name), as_json=as_json)
+
+
+@review_app.command("undo")
+@guarded
+def undo_command(
+    action: Annotated[str | None, typer.Argument(metavar="ACTION", help="As the other commands print it.")] = None,
+    repo: Repo = HERE,
+    as_json: Json = False,
+) -> None:
+    """Take back the last step, or the one named."""
+    place = here(repo).place
+    _each([action or ""], lambda name: queue.undo(place, name or None), as_json=as_json)
+
+
+def _each(ids: list[str], act: Callable[[str], ReviewResult], *, as_json: bool) -> None:
+    """Acts on each id; one that fails leaves the others alone. Exits with 1 if all failed, 3 if some did."""
+    results: list[ResultView] = []
+    first: LerimError | None = None
+    for name in dict.fromkeys(ids):
+        try:
+            results.append(_view(name, act(name)))
+        except LerimError as error:
+            if len(ids) == 1:
+                raise
+            first = first or error
+            results.append(ResultView(name, False, error.code, str(error)))
+    if as_json:
+        output.show_json(ResultsView(results))
+    else:
+        for result in results:
+            _say(result)
+    failed = sum(not result.ok for result in results)
+    if failed:
+        alone = first.exit_code if first else 1
+        raise typer.Exit(3 if failed < len(results) else alone)
+
+
+def _view(name: str, result: ReviewResult) -> ResultView:
+    return ResultView(name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes)
+
+
+def _say(result: ResultView) -> None:
+    message = output.visible(result.message, lines=True)
+    if not result.ok:
+        output.note(f"error: {output.visible(result.id)}: {message}")
+        return
+    output.say(message)
+    if result.path:
+        output.say(f"  file: {output.visible(result.path)}")
+    if result.action and result.code not in ("undone", "already"):
+        output.say(f"  take back: lerim review undo {output.visible(result.action)}")

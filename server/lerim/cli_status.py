@@ -1,0 +1,82 @@
+"""`lerim status`."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from lerim import output
+from lerim.cli_place import HERE, Here, Json, Repo, guarded, here
+from lerim.cli_project import ProjectView, view
+from lerim.errors import Problem
+from lerim.memory.lines import moment
+from lerim.review import queue
+
+
+class StatusView(msgspec.Struct, frozen=True):
+    """What `status --json` prints. `memories` counts by primitive; `sessions` and `waiting` are of this repository.
+
+    `waiting` sessions have turns not yet learned from. `blocked` counts rejected claims met again.
+    """
+
+    project: ProjectView
+    memories: dict[str, int]
+    candidates: int
+    blocked: int
+    sessions: int
+    waiting: int
+    last_session: str
+    problems: list[Problem]
+
+
+@guarded
+def status_command(repo: Repo = HERE, as_json: Json = False) -> None:
+    """Show what is known about this repository; changes nothing."""
+    at = here(repo)
+    shown = _status(at)
+    if as_json:
+        output.show_json(shown)
+        return
+    memories = ", ".join(f"{count} {primitive}" for primitive, count in shown.memories.items()) or "none"
+    output.show_table(
+        ("", ""),
+        (
+            ("project", f"{shown.project.name} ({shown.project.root})"),
+            ("memories", memories),
+            ("waiting for review", str(shown.candidates)),
+            ("rejected, met again", str(shown.blocked)),
+            ("sessions", f"{shown.sessions}, {shown.waiting} not yet learned from"),
+            ("newest session", shown.last_session or "none"),
+        ),
+    )
+    output.warn(shown.problems)
+
+
+def _status(at: Here) -> StatusView:
+    stored, problems = at.place.store().load_all()
+    proposals, more, blocked = queue.pending(at.place)
+    sessions, waiting, newest = _sessions(at)
+    counts = Counter(item.record.primitive for item in stored)
+    return StatusView(
+        project=view(at.project),
+        memories={primitive: counts[primitive] for primitive in sorted(counts)},
+        candidates=len(proposals),
+        blocked=blocked,
+        sessions=sessions,
+        waiting=waiting,
+        last_session=newest,
+        problems=[*problems, *more],
+    )
+
+
+def _sessions(at: Here) -> tuple[int, int, str]:
+    """How many sessions the catalog has of this repository, how many wait, when the newest ended."""
+    from lerim.sessions.catalog import Catalog
+
+    if not at.home.catalog.exists():
+        return 0, 0, ""
+    with Catalog.open(at.home) as catalog:
+        rows = catalog.sessions(at.project.key, limit=1_000_000)
+    newest = max((row.last for row in rows if row.last), default=None)
+    return len(rows), sum(row.waits for row in rows), moment(newest) if newest else ""

@@ -1,0 +1,137 @@
+"""`lerim sync`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lerim import output
+from lerim.cli_place import HERE, Alias, Json, Repo, guarded, here
+from lerim.cli_review import show_candidates
+from lerim.errors import SettingsError
+from lerim.moments import moment
+
+if TYPE_CHECKING:
+    from lerim.report import Event, SyncReport
+
+EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3, "busy": 4, "failed": 1}
+
+
+@guarded
+def sync_command(
+    repo: Repo = HERE,
+    alias: Alias = [],  # noqa: B006 - typer reads it and never writes it
+    since: Annotated[
+        str, typer.Option(metavar="WHEN", help="Only sessions written to since then: 14d, 2026-07-01.")
+    ] = "",
+    until: Annotated[str, typer.Option(metavar="WHEN", help="Only sessions started before then.")] = "",
+    accept_above: Annotated[
+        float | None,
+        typer.Option(metavar="0.7", min=0.0, max=1.0, help="Write candidates of at least this confidence unseen."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(metavar="none", help="Only “none” today: extraction without a language model.")
+    ] = "none",
+    as_json: Json = False,
+) -> None:
+    """Read new sessions of this repository and propose what they decided and taught."""
+    from lerim import jobs
+
+    if model != "none":
+        raise SettingsError(
+            f"There is no model {model!r}.", where="--model", todo="Give --model none, or leave it out."
+        )
+    at = here(repo, alias)
+    above = at.settings.accept_above if accept_above is None else accept_above
+    options = jobs.SyncOptions(
+        explicit=True,
+        since=_when(since or at.settings.since, "--since"),
+        until=_when(until, "--until"),
+        accept_above=above if above > 0 or accept_above is not None else None,
+        quotes=None if at.settings.quotes == "ask" else at.settings.quotes,
+    )
+    with _interruptible() as cancelled, _progress(quiet=as_json) as emit:
+        report = jobs.run(at.project, at.home, os.environ, options, emit, cancelled)
+    if as_json:
+        output.show_json(report)
+    else:
+        show_report(report)
+    raise typer.Exit(EXIT_CODES[report.state])
+
+
+def _when(text: str, where: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        return moment(text, datetime.now(UTC))
+    except ValueError as error:
+        raise SettingsError("This time cannot be read.", where=where, todo=f"{error}.") from error
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Whether the person pressed Ctrl-C: the first press lets the sync stop where it can go on, the second ends it."""
+    asked = threading.Event()
+
+    def ask(_signal: int, _frame: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        output.note("stopping; press Ctrl-C again to stop at once")
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[Event], None]]:
+    """One line that counts along on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _event: None
+        return
+    from rich.console import Console
+
+    from lerim.report import Progress
+
+    with Console(stderr=True, markup=False, highlight=False).status("looking for sessions") as status:
+
+        def show(event: Event) -> None:
+            if isinstance(event, Progress):
+                count = f" {event.sessions_done}/{event.sessions_total}" if event.sessions_total else ""
+                status.update(f"{event.stage}{count}, {event.candidates} proposed")
+
+        yield show
+
+
+def show_report(report: SyncReport) -> None:
+    """The report of a sync as tables: sessions, what is proposed, what was dropped and why, what went wrong."""
+    counts = report.sessions
+    output.say(
+        f"{counts.found} sessions: {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged, "
+        f"{counts.failed} failed ({report.seconds:.1f} s, model: {report.model})"
+    )
+    if report.candidates:
+        show_candidates(report.candidates, "Proposed")
+    else:
+        output.say("Nothing new to propose.")
+    if report.dropped:
+        rows_dropped = [(item.reason, item.title, item.session[:8], item.detail) for item in report.dropped_items]
+        output.show_table(("reason", "what", "session", "detail"), rows_dropped, title="Dropped, and why")
+    for withdrawn in report.withdrawn:
+        output.say(f"Withdrawn: {output.visible(withdrawn.id)}: {output.visible(withdrawn.reason)}")
+    for accepted in report.accepted:
+        output.say(f"Accepted: {output.visible(accepted)}")
+    if report.message:
+        output.say(output.visible(report.message))
+    output.warn(report.problems)

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lerim.cli import app
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def add(repo: Path, title: str, *more: str) -> Any:
+    return answer("memory", "add", "--title", title, *more, "--repo", str(repo))
+
+
+def test_a_memory_written_by_hand_is_a_file_and_says_so(repo: Path):
+    added = add(
+        repo,
+        "Load configuration once",
+        *("--body", "Because it is slow.", "--primitive", "learning", "--kind", "insight"),
+        *("--tag", "config", "--tag", "speed", "--reference", "src\\app.py#load", "--reference", "./README.md"),
+    )
+    text = Path(added["path"]).read_text(encoding="utf-8")
+    assert "source: manual" in text
+    assert added["tags"] == ["config", "speed"]
+    assert added["references"] == ["src/app.py#load", "README.md"]
+    assert (added["primitive"], added["kind"], added["session"]) == ("learning", "insight", "")
+    assert Path(added["path"]).parent == repo / ".lerim" / "memory" / "learnings"
+
+
+def test_two_memories_of_one_title_are_two_files(repo: Path):
+    assert add(repo, "Use uv")["id"] != add(repo, "Use uv")["id"]
+    assert len(answer("memory", "list", "--repo", str(repo))["memories"]) == 2
+
+
+@pytest.mark.parametrize("reference", ["/etc/passwd", "../other/file.py", "C:\\x\\y.py", "", "#load"])
+def test_a_reference_outside_the_repository_is_refused(repo: Path, reference: str):
+    error = answer("memory", "add", "--title", "x", "--reference", reference, "--repo", str(repo), code=1)["error"]
+    assert error["where"] == "--reference"
+    assert not (repo / ".lerim").exists()
+
+
+def test_only_a_learning_has_a_kind(repo: Path):
+    error = answer(
+        *("memory", "add", "--title", "x", "--primitive", "decision", "--kind", "pitfall", "--repo", str(repo)), code=1
+    )["error"]
+    assert "has no kind" in error["message"]
+
+
+def test_an_empty_title_is_refused(repo: Path):
+    assert answer("memory", "add", "--title", "  ", "--repo", str(repo), code=1)["error"]["todo"]
+
+
+def test_a_secret_in_a_memory_is_cut_out_before_it_is_written(repo: Path):
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    result = run("memory", "add", "--title", "Deploy key", "--body", f"It is {secret}.", "--repo", str(repo))
+    assert result.exit_code == 0
+    assert "secrets were cut out" in result.stderr
+    [path] = (repo / ".lerim" / "memory").rglob("*.md")
+    assert secret not in path.read_text(encoding="utf-8")
+
+
+def test_the_list_is_filtered_by_kind_and_tag(repo: Path):
+    add(repo, "One", "--tag", "a", "--tag", "b")
+    add(repo, "Two", "--primitive", "learning", "--tag", "a")
+    titles = lambda *more: [m["title"] for m in answer("memory", "list", *more, "--repo", str(repo))["memories"]]  # noqa: E731
+    assert sorted(titles()) == ["One", "Two"]
+    assert titles("--primitive", "learning") == ["Two"]
+    assert titles("--tag", "a", "--tag", "b") == ["One"]
+
+
+def test_a_file_that_is_no_memory_is_a_problem_beside_the_others(repo: Path):
+    good = add(repo, "One")
+    broken = Path(good["path"]).with_name("20260101-broken.md")
+    broken.write_text("no header here\n", encoding="utf-8")
+    listed = answer("memory", "list", "--repo", str(repo))
+    assert [m["title"] for m in listed["memories"]] == ["One"]
+    assert [problem["path"] for problem in listed["problems"]] == [str(broken)]
+    assert str(broken) in run("memory", "list", "--repo", str(repo)).stderr
+    assert broken.read_text(encoding="utf-8") == "no header here\n"
+
+
+def test_show_prints_the_text_and_where_it_lies(repo: Path):
+    added = add(repo, "One", "--body", "First line.\nSecond line.")
+    shown = run("memory", "show", added["id"], "--repo", str(repo)).stdout
+    assert "First line.\nSecond line." in shown
+    assert added["path"] in shown
+    assert "written by hand" in shown
+    assert answer("memory", "show", added["id"], "--repo", str(repo)) == added
+
+
+@pytest.mark.parametrize("name", ["20260101-nothing", "../../etc/passwd", ""])
+def test_an_unknown_id_is_not_found(repo: Path, name: str):
+    assert answer("memory", "show", name, "--repo", str(repo), code=1)["error"]["code"] == "not-found"
+
+
+def test_status_counts_and_creates_nothing(repo: Path):
+    before = answer("status", "--repo", str(repo))
+    assert before["memories"] == {}
+    assert (before["candidates"], before["sessions"]) == (0, 0)
+    assert not (repo / ".lerim").exists()
+    assert not Path(os.environ["LERIM_HOME"]).exists()
+    add(repo, "One")
+    assert answer("status", "--repo", str(repo))["memories"] == {"decision": 1}
+    assert "1 decision" in run("status", "--repo", str(repo)).stdout

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lerim.cli import app
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def answer(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_repository_is_added_listed_and_removed(repo: Path):
+    added = answer("project", "add", "--repo", str(repo))["project"]
+    assert added["name"] == "repo"
+    assert added["root"] == str(repo)
+    assert answer("project", "list") == {"projects": [added], "problems": []}
+    assert answer("project", "remove", "--repo", str(repo)) == {"project": added, "removed": True}
+    assert answer("project", "remove", "--repo", str(repo))["removed"] is False
+    assert answer("project", "list")["projects"] == []
+
+
+def test_an_alias_is_kept_with_the_repository(repo: Path):
+    answer("project", "alias", "/mnt/old/app", "--repo", str(repo))
+    known = answer("project", "alias", "C:\\work\\app", "--repo", str(repo / "src"))["project"]
+    assert known["aliases"] == ["/mnt/old/app", "C:\\work\\app"]
+    assert "/mnt/old/app" in run("project", "list").stdout
+
+
+def test_a_relative_alias_is_refused_with_what_to_give(repo: Path):
+    result = run("project", "alias", "old/app", "--repo", str(repo))
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "what to do: Give the absolute folder" in result.stderr
+
+
+def test_outside_any_repository_the_error_says_where_and_what_to_do(tmp_path: Path):
+    result = run("project", "add", "--repo", str(tmp_path))
+    assert result.exit_code == 1
+    assert "error: This folder is in no git repository." in result.stderr
+    assert str(tmp_path) in result.stderr
+    assert "--repo" in result.stderr
+
+    error = json.loads(run("project", "add", "--repo", str(tmp_path), "--json").stdout)["error"]
+    assert set(error) == {"code", "message", "where", "todo"}
+    assert (error["code"], error["where"]) == ("project", str(tmp_path))
+
+
+def test_looking_at_projects_creates_nothing(repo: Path):
+    run("project", "list")
+    run("config", "show", "--repo", str(repo))
+    assert not Path(os.environ["LERIM_HOME"]).exists()
+    assert not (repo / ".lerim").exists()
+
+
+def test_settings_are_shown_with_their_origin_and_problems(repo: Path):
+    mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("[search]\nlimit = 7\nlimits = 8\n", encoding="utf-8")
+    shown = answer("config", "show", "--repo", str(repo))
+    by_name = {setting["name"]: setting for setting in shown["settings"]}
+    assert by_name["search.limit"] == {"name": "search.limit", "value": 7, "origin": str(mine)}
+    assert by_name["sync.accept_above"]["origin"] == "default"
+    assert [problem["code"] for problem in shown["problems"]] == ["settings"]
+
+    table = run("config", "show", "--repo", str(repo))
+    assert "search.limit" in table.stdout
+    assert "did you mean 'search.limit'?" in table.stderr
+
+
+def test_a_broken_setting_is_warned_of_and_the_command_still_works(repo: Path):
+    mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("[search\n", encoding="utf-8")
+    result = run("project", "add", "--repo", str(repo), "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["project"]["root"] == str(repo)
+    assert "none of its settings count" in result.stderr
+
+
+def test_a_settings_file_that_is_named_but_missing_stops(repo: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LERIM_CONFIG", str(repo / "gone.toml"))
+    result = run("config", "show", "--repo", str(repo), "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["error"]["code"] == "settings"
+
+
+def test_wrong_usage_exits_with_2_and_help_with_0():
+    assert run("project", "alias").exit_code == 2
+    assert run("nonsense").exit_code == 2
+    assert run("--help").exit_code == 0
+    assert run("--version").stdout.startswith("lerim ")

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lerim.cli import app
+from lerim.extraction.candidate import Candidate
+from lerim.memory.record import Evidence
+from lerim.paths import Home
+from lerim.project import locate
+from lerim.review import queue
+from lerim.review.place import Place
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def place(repo: Path) -> Place:
+    home = Home.of(os.environ)
+    project = locate(repo, home)
+    assert project
+    return Place(project, home)
+
+
+def propose(place: Place, title: str = "Use uv, not pip", turn: str = "aaaaaaaaaaaa", body: str = "") -> str:
+    done = queue.propose(
+        place,
+        Candidate(
+            primitive="learning",
+            kind="preference",
+            title=title,
+            body=body or f"{title}. It concerns `src/app.py`.",
+            confidence=0.8,
+            tags=("tooling",),
+            references=("src/app.py",),
+            evidence=(Evidence(f"no, {title}", turn, "user"),),
+            platform="claude",
+            session="11111111-2222-4333-8444-555555555555",
+            turn=turn,
+            time=datetime(2026, 7, 3, 10, 0, tzinfo=UTC),
+            signal="correction",
+        ),
+    )
+    assert isinstance(done, queue.Proposed)
+    return done.proposal.id
+
+
+def memories(repo: Path) -> list[Path]:
+    return sorted((repo / ".lerim" / "memory").rglob("*.md"))
+
+
+def test_candidates_are_listed_with_what_a_person_needs(place: Place, repo: Path):
+    name = propose(place)
+    listed = answer("review", "list", "--repo", str(repo))
+    assert (listed["blocked"], listed["problems"]) == (0, [])
+    [candidate] = listed["candidates"]
+    wanted = {
+        "id",
+        "primitive",
+        "kind",
+        "title",
+        "body",
+        "confidence",
+        "action",
+        "references",
+        "evidence",
+        "session",
+        "turn",
+    }
+    assert wanted <= set(candidate)
+    assert candidate["id"] == name
+    shown = run("review", "list", "--repo", str(repo)).stdout
+    assert "Use uv, not pip" in shown
+    assert "user: no, Use uv, not pip" in shown
+
+
+def test_an_empty_list_says_so_and_creates_nothing(repo: Path):
+    assert "Nothing is waiting" in run("review", "list", "--repo", str(repo)).stdout
+    assert not (repo / ".lerim").exists()
+
+
+def test_accept_writes_the_memory_and_says_how_quotes_are_kept(place: Place, repo: Path):
+    name = propose(place)
+    result = run("review", "accept", name, "--repo", str(repo))
+    assert result.exit_code == 0
+    assert "`--quotes local`" in result.stderr
+    [memory] = memories(repo)
+    assert str(memory) in result.stdout
+    assert "no, Use uv, not pip" in memory.read_text(encoding="utf-8")
+    assert answer("review", "list", "--repo", str(repo))["candidates"] == []
+
+
+def test_quotes_stay_on_this_machine_when_asked(place: Place, repo: Path):
+    name = propose(place)
+    result = run("review", "accept", name, "--quotes", "local", "--repo", str(repo))
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "no, Use uv" not in memories(repo)[0].read_text(encoding="utf-8")
+    shown = answer("memory", "show", memories(repo)[0].stem, "--repo", str(repo))
+    assert shown["evidence"][0]["quote"] == "no, Use uv, not pip"
+
+
+def test_the_setting_answers_the_question_about_quotes(place: Place, repo: Path):
+    mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("[review]\nquotes = 'local'\n", encoding="utf-8")
+    run("review", "accept", propose(place), "--repo", str(repo))
+    assert "no, Use uv" not in memories(repo)[0].read_text(encoding="utf-8")
+
+
+def test_several_are_accepted_at_once_and_an_unknown_one_is_partly(place: Place, repo: Path):
+    one = propose(place)
+    two = propose(place, "Run make check before every commit", "bbbbbbbbbbbb")
+    results = answer("review", "accept", one, "20260101-nothing", two, "--repo", str(repo), code=3)["results"]
+    assert [(result["id"], result["ok"], result["code"]) for result in results] == [
+        (one, True, "accepted"),
+        ("20260101-nothing", False, "not-found"),
+        (two, True, "accepted"),
+    ]
+    assert len(memories(repo)) == 2
+
+
+@pytest.mark.parametrize("command", ["accept", "reject", "edit"])
+def test_an_unknown_candidate_is_an_error_that_says_what_to_do(repo: Path, place: Place, command: str):
+    propose(place)
+    more = ["--title", "x"] if command == "edit" else []
+    error = answer("review", command, "20260101-nothing", *more, "--repo", str(repo), code=1)["error"]
+    assert error["code"] == "not-found"
+    assert error["todo"]
+
+
+def test_a_rejected_candidate_is_gone_and_undo_brings_it_back(place: Place, repo: Path):
+    name = propose(place)
+    [done] = answer("review", "reject", name, "--repo", str(repo))["results"]
+    assert answer("review", "list", "--repo", str(repo))["candidates"] == []
+    [undone] = answer("review", "undo", done["action"], "--repo", str(repo))["results"]
+    assert undone["code"] == "undone"
+    assert [c["id"] for c in answer("review", "list", "--repo", str(repo))["candidates"]] == [name]
+
+
+def test_undo_takes_back_the_last_accept(place: Place, repo: Path):
+    run("review", "accept", propose(place), "--repo", str(repo))
+    assert len(memories(repo)) == 1
+    assert run("review", "undo", "--repo", str(repo)).exit_code == 0
+    assert memories(repo) == []
+
+
+def test_with_nothing_to_undo_the_exit_code_says_failed(repo: Path):
+    result = run("review", "undo", "--repo", str(repo))
+    assert result.exit_code == 1
+    assert "nothing to undo" in result.stderr
+
+
+def test_edit_changes_only_what_is_given(place: Place, repo: Path):
+    name = propose(place)
+    answer("review", "edit", name, "--title", "Use uv for everything", "--tag", "uv", "--repo", str(repo))
+    [candidate] = answer("review", "list", "--repo", str(repo))["candidates"]
+    assert (candidate["title"], candidate["tags"]) == ("Use uv for everything", ["uv"])
+    assert candidate["body"].startswith("Use uv, not pip.")
+    assert candidate["id"] == name
+
+
+def editor(tmp_path: Path, code: str) -> str:
+    script = tmp_path / "my editor.py"
+    script.write_text(f"import sys, pathlib\npath = pathlib.Path(sys.argv[1])\n{code}\n", encoding="utf-8")
+    return f'"{sys.executable}" "{script}"'
+
+
+def test_edit_opens_the_editor_on_title_tags_and_text(
+    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    change = "path.write_text(path.read_text().replace('not pip', 'never pip').replace('tooling', 'uv, pip'))"
+    monkeypatch.setenv("EDITOR", editor(tmp_path, change))
+    run("review", "edit", propose(place), "--repo", str(repo))
+    [candidate] = answer("review", "list", "--repo", str(repo))["candidates"]
+    assert candidate["title"] == "Use uv, never pip"
+    assert candidate["tags"] == ["uv", "pip"]
+    assert candidate["body"] == "Use uv, never pip. It concerns `src/app.py`."
+
+
+@pytest.mark.parametrize("code", ["sys.exit(3)", "path.write_text('only this')", "path.unlink()"])
+def test_an_editor_that_fails_changes_nothing(
+    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+):
+    monkeypatch.setenv("EDITOR", editor(tmp_path, code))
+    result = run("review", "edit", propose(place), "--repo", str(repo))
+    assert result.exit_code == 1
+    assert "what to do:" in result.stderr
+    assert answer("review", "list", "--repo", str(repo))["candidates"][0]["edited"] is False
+
+
+def test_without_an_editor_the_error_names_the_options(place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.delenv("VISUAL", raising=False)
+    result = run("review", "edit", propose(place), "--repo", str(repo))
+    assert result.exit_code == 1
+    assert "--title, --body and --tag" in result.stderr
+
+
+def test_hidden_characters_of_a_candidate_are_shown(place: Place, repo: Path):
+    propose(place, "Use uv\u202e, not\x1b[31m pip")
+    shown = run("review", "list", "--repo", str(repo)).stdout
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
