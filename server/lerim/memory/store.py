@@ -65,22 +65,7 @@ class Store:
 
     def find(self, *, archived: bool = False) -> tuple[list[Found], list[Problem]]:
         """Every memory file by stat alone; links and folders that lead elsewhere are problems."""
-        found: list[Found] = []
-        problems: list[Problem] = []
-        for name in (*LIVE, *(ARCHIVED if archived else ())):
-            place = self.memory_dir / name
-            try:
-                files.inside(self.anchor, place)
-                found += _listed(place, name in ARCHIVED, problems)
-            except FileNotFoundError:
-                continue
-            except BoundaryError as error:
-                problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
-            except OSError as error:
-                problems.append(
-                    Problem("folder-unreadable", str(place), f"The folder cannot be listed: {error.strerror}.")
-                )
-        return found, problems
+        return find(self.memory_dir, self.anchor, archived=archived)
 
     def load_all(self, *, archived: bool = False) -> tuple[list[Stored], list[Problem]]:
         """Every memory that can be read, and a problem for each file that cannot."""
@@ -102,7 +87,7 @@ class Store:
     def load(self, path: Path) -> tuple[Stored, list[Problem]]:
         """One memory by its file. Raises MemoryError_, BoundaryError."""
         files.inside(self.anchor, path)
-        return self._load(_stat(path, "archived" in path.relative_to(self.memory_dir).parts), self.quotes.stored())
+        return self._load(stat_file(path, "archived" in path.relative_to(self.memory_dir).parts), self.quotes.stored())
 
     def path_of(self, memory_id: str) -> Path | None:
         """The file of an id, live or archived."""
@@ -176,17 +161,11 @@ class Store:
         return path
 
     def _load(self, found: Found, private: frozenset[str]) -> tuple[Stored, list[Problem]]:
-        if found.stamp[1] > MAX_FILE:
-            message = f"The file is larger than {MAX_FILE // 1024} kB."
-            raise MemoryError_(message, where=str(found.path), todo="Shorten it or move it away.")
-        text = files.read_text(found.path, MAX_FILE)
-        record, problems = examine(text, found.path)
-        if record.id in private:
-            record, more = self.quotes.join(record)
-            problems += more
-        return Stored(
-            record, found.path, found.stamp, files.text_hash(text), status_of(record, found.archived)
-        ), problems
+        stored, problems = read_file(found)
+        if stored.record.id not in private:
+            return stored, problems
+        joined, more = self.quotes.join(stored.record)
+        return replace(stored, record=joined), [*problems, *more]
 
     def ready(self, place: Path) -> None:
         """Make the folder a memory is about to be written into. Raises MemoryError_, BoundaryError."""
@@ -198,6 +177,35 @@ class Store:
         if len(text.encode("utf-8", "replace")) > MAX_FILE:
             message = f"The memory would be larger than {MAX_FILE // 1024} kB."
             raise MemoryError_(message, where=str(path), todo="Shorten its text.")
+
+
+def find(memory_dir: Path, anchor: Path, *, archived: bool = False) -> tuple[list[Found], list[Problem]]:
+    """The memory files of a folder by stat alone, and what there is no memory file."""
+    found: list[Found] = []
+    problems: list[Problem] = []
+    for name in (*LIVE, *(ARCHIVED if archived else ())):
+        place = memory_dir / name
+        try:
+            files.inside(anchor, place)
+            found += _listed(place, name in ARCHIVED, problems)
+        except FileNotFoundError:
+            continue
+        except BoundaryError as error:
+            problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+        except OSError as error:
+            message = f"The folder cannot be listed: {error.strerror}."
+            problems.append(Problem("folder-unreadable", str(place), message))
+    return found, problems
+
+
+def read_file(found: Found) -> tuple[Stored, list[Problem]]:
+    """A found memory as its file has it, without private quotes. Raises MemoryError_."""
+    if found.stamp[1] > MAX_FILE:
+        message = f"The file is larger than {MAX_FILE // 1024} kB."
+        raise MemoryError_(message, where=str(found.path), todo="Shorten it or move it away.")
+    text = files.read_text(found.path, MAX_FILE)
+    record, problems = examine(text, found.path)
+    return Stored(record, found.path, found.stamp, files.text_hash(text), status_of(record, found.archived)), problems
 
 
 def status_of(record: MemoryRecord, archived: bool) -> Status:
@@ -222,7 +230,8 @@ def _listed(place: Path, archived: bool, problems: list[Problem]) -> Iterator[Fo
             yield Found(Path(entry.path), (state.st_mtime_ns, state.st_size, entry.inode()), archived)
 
 
-def _stat(path: Path, archived: bool) -> Found:
+def stat_file(path: Path, archived: bool) -> Found:
+    """One memory file by stat. Raises NotFoundError, MemoryError_."""
     try:
         state = path.stat(follow_symlinks=False)
     except FileNotFoundError as error:

@@ -23,7 +23,7 @@ from lerim.review.candidates import (
     read,
     updated_text,
 )
-from lerim.review.ledger import Action, Change, Known, Ledger
+from lerim.review.ledger import Action, Change, Known, Ledger, opened
 from lerim.review.place import Place
 
 
@@ -120,7 +120,7 @@ def undoable(place: Place) -> Action | None:
     """What `undo` would take back."""
     if files.is_absent(place.private / "review.sqlite3"):
         return None
-    with actions.ledger(place) as book:
+    with opened(place.private) as book:
         return book.last_done()
 
 

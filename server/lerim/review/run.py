@@ -56,7 +56,7 @@ class Run:
         self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
 
     def write(self) -> Path | None:
-        """Write the folder and remove the oldest beyond fifty; None where nothing was extracted. Raises MemoryError_."""
+        """Write the folder, keep the last fifty; None where nothing was extracted. Raises MemoryError_."""
         if not self.extracted:
             return None
         workspace = self.place.state / "workspace"

@@ -1,0 +1,220 @@
+"""Which memories speak of a file or a symbol: the answer behind hovers and lenses, held in memory.
+
+The map is built from the files and follows them; a file that cannot be read is a problem and takes no other with it.
+One thread may change it while others read: what a reader gets is never changed afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.memory import files
+from lerim.memory.record import LearningKind, Primitive
+from lerim.memory.store import Found, Stamp, Stored, find, read_file, stat_file
+
+MAX_BODY = 280
+_LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A file, and the symbol in it that is meant ("" for the whole file)."""
+
+    path: str
+    symbol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a hover's headline and a lens need of a memory; the rest is read from `path` when it is shown."""
+
+    path: Path
+    id: str
+    primitive: Primitive
+    kind: LearningKind | None
+    title: str
+    body: str
+    created: datetime
+    confidence: float
+    references: tuple[Reference, ...]
+
+    @property
+    def label(self) -> str:
+        """The learning's kind where it has one, else the primitive."""
+        return self.kind or self.primitive
+
+
+def normalise(text: str) -> Reference | None:
+    """A reference as written, made comparable: forward slashes, no `./`, no line numbers.
+
+    None for one that leads out of the repository or names nothing.
+    """
+    path, _, symbol = _LINE.sub("", text.strip().replace("\\", "/")).partition("#")
+    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
+        return None
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if not parts or ".." in parts:
+        return None
+    return Reference(sys.intern("/".join(parts)), symbol.strip().removesuffix("()").replace("::", "."))
+
+
+class ReferenceMap:
+    """The live memories of one folder by file and by symbol. Empty until the first `scan`."""
+
+    def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
+        self.memory_dir = memory_dir
+        self._anchor = anchor or memory_dir.parent.parent
+        self._stamps: dict[Path, Stamp] = {}
+        self._entries: dict[Path, Entry] = {}
+        self._by_file: dict[str, tuple[Entry, ...]] = {}
+        self._by_symbol: dict[tuple[str, str], tuple[Entry, ...]] = {}
+        self._file_problems: dict[Path, tuple[Problem, ...]] = {}
+        self._folder_problems: tuple[Problem, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read, or only with a guess."""
+        return [*self._folder_problems, *(one for many in list(self._file_problems.values()) for one in many)]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Every live memory."""
+        return list(self._entries.values())
+
+    def for_file(self, path: str) -> tuple[Entry, ...]:
+        """The memories that refer to a file or to something in it, newest first. `path` as in references."""
+        return self._by_file.get(path, ())
+
+    def for_symbol(self, path: str, symbol: str) -> tuple[Entry, ...]:
+        """The memories that refer to a symbol of a file; `save` finds `Store.save` too."""
+        return self._by_symbol.get((path, symbol), ())
+
+    def symbols(self, path: str) -> list[str]:
+        """The symbols of a file that memories refer to, as they are written there."""
+        names = [reference.symbol for entry in self.for_file(path) for reference in entry.references]
+        return sorted({name for name in names if name and self.for_symbol(path, name)})
+
+    def scan(self) -> bool:
+        """Compare every file's stat with what is known and read the changed ones; True if anything changed."""
+        found, problems = find(self.memory_dir, self._anchor)
+        changed = tuple(problems) != self._folder_problems
+        self._folder_problems = tuple(problems)
+        now = {item.path: item for item in found}
+        touched: set[Reference] = set()
+        for path in [path for path in self._stamps if path not in now]:
+            touched |= self._drop(path)
+            changed = True
+        for item in found:
+            if self._stamps.get(item.path) != item.stamp:
+                touched |= self._drop(item.path) | self._read(item)
+                changed = True
+        self._rebuild(touched)
+        return changed
+
+    def apply(self, path: Path) -> bool:
+        """Take over one file that was written, moved or removed; True if anything changed."""
+        if path.suffix != ".md" or path.name.startswith("."):
+            return False
+        try:
+            relative = path.relative_to(self.memory_dir)
+            files.inside(self._anchor, path)
+            item = stat_file(path, archived=False)
+        except NotFoundError:
+            item = None
+        except (ValueError, LerimError):
+            return self.scan() if path in self._stamps else False
+        else:
+            if len(relative.parts) != 2 or relative.parts[0] in ("archived", "summaries"):
+                return False
+        if item is not None and self._stamps.get(path) == item.stamp:
+            return False
+        known = path in self._stamps
+        touched = self._drop(path)
+        if item is not None:
+            touched |= self._read(item)
+        self._rebuild(touched)
+        return known or item is not None
+
+    def _read(self, item: Found) -> set[Reference]:
+        self._stamps[item.path] = item.stamp
+        try:
+            stored, problems = read_file(item)
+        except NotFoundError:
+            del self._stamps[item.path]
+            return set()
+        except MemoryError_ as error:
+            problem = Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}")
+            self._file_problems[item.path] = (problem,)
+            return set()
+        if problems:
+            self._file_problems[item.path] = tuple(problems)
+        if stored.status != "active":
+            return set()
+        entry = _entry(stored)
+        self._entries[item.path] = entry
+        return set(entry.references)
+
+    def _drop(self, path: Path) -> set[Reference]:
+        self._stamps.pop(path, None)
+        self._file_problems.pop(path, None)
+        entry = self._entries.pop(path, None)
+        return set(entry.references) if entry else set()
+
+    def _rebuild(self, touched: set[Reference]) -> None:
+        """Make the lists of the touched references anew, from the entries that name them."""
+        if not touched:
+            return
+        wanted = {reference.path for reference in touched}
+        by_file: dict[str, list[Entry]] = {path: [] for path in wanted}
+        by_symbol: dict[tuple[str, str], list[Entry]] = {key: [] for key in _keys(touched)}
+        for entry in self._entries.values():
+            for path in {reference.path for reference in entry.references} & wanted:
+                by_file[path].append(entry)
+            for key in _keys(reference for reference in entry.references if reference.path in wanted):
+                by_symbol.setdefault(key, []).append(entry)
+        for path, entries in by_file.items():
+            _put(self._by_file, path, entries)
+        for key, entries in by_symbol.items():
+            _put(self._by_symbol, key, entries)
+
+
+_Key = TypeVar("_Key")
+
+
+def _put(places: dict[_Key, tuple[Entry, ...]], key: _Key, entries: list[Entry]) -> None:
+    if entries:
+        places[key] = tuple(sorted(entries, key=lambda entry: (entry.created, entry.id), reverse=True))
+    else:
+        places.pop(key, None)
+
+
+def _keys(references: Iterable[Reference]) -> set[tuple[str, str]]:
+    """The places a symbol is found at: by its whole name and by its last part."""
+    names = [(one.path, one.symbol) for one in references if one.symbol]
+    return {(path, name) for path, whole in names for name in (whole, sys.intern(whole.rpartition(".")[2])) if name}
+
+
+def _entry(stored: Stored) -> Entry:
+    record = stored.record
+    references = dict.fromkeys(filter(None, map(normalise, record.references)))
+    return Entry(
+        path=stored.path,
+        id=record.id,
+        primitive=record.primitive,
+        kind=record.kind,
+        title=record.title,
+        body=record.body[:MAX_BODY],
+        created=record.created,
+        confidence=record.confidence,
+        references=tuple(references),
+    )
