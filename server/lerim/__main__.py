@@ -1,0 +1,32 @@
+"""`lerim` and `python -m lerim`: picks the program. Server and jobs start without typer and pydantic."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Runs what the arguments name; returns the exit code."""
+    arguments = sys.argv[1:]
+    match arguments[:1]:
+        case ["lsp"] if not {"--help", "-h"} & set(arguments):
+            from lerim.lsp.start import main as lsp
+
+            return lsp(arguments[1:])
+        case ["worker"] if not {"--help", "-h"} & set(arguments):
+            from lerim.worker import main as worker
+
+            return worker(arguments[1:])
+        case ["--version"] | ["-V"]:
+            from lerim import __version__
+
+            sys.stdout.write(f"lerim {__version__}\n")
+            return 0
+    from lerim.cli import app
+
+    app(prog_name="lerim")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

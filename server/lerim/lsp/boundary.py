@@ -1,0 +1,129 @@
+"""Where pygls ends and our code begins: what arrives is checked here, what leaves as an error is safe here.
+
+- Parameters of our own messages stay plain dictionaries until the handler's type is known (pygls would mangle them),
+  and a message of the wrong shape is answered with -32602 (pygls would never answer it).
+- An error's text reaches the editor only if it is one of ours; a traceback never does.
+- Errors outside a request are logged; pygls would pop each up in the person's face.
+"""
+
+# ruff: noqa: TID251 - the two files that may
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import cattrs
+import msgspec
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, LanguageServerProtocol, default_converter
+
+from lerim.errors import LerimError
+from lerim.lsp.documents import Documents
+from lerim.lsp.protocol import wire
+
+log = logging.getLogger("lerim.lsp")
+P = TypeVar("P", bound=msgspec.Struct)
+R = TypeVar("R")
+
+LERIM_ERROR = -32080
+INTERNAL_ERROR = -32603
+
+
+class UntrustedError(LerimError):
+    """The workspace is in Restricted Mode: memories are shown, nothing else is done."""
+
+    code = "untrusted"
+
+
+class Protocol(LanguageServerProtocol):
+    """pygls' protocol with our documents."""
+
+    @property
+    def workspace(self) -> Documents:
+        found = super().workspace
+        if not isinstance(found, Documents):
+            found = Documents(
+                None, types.TextDocumentSyncKind.Incremental, list(found.folders.values()), found.position_encoding
+            )
+            self._workspace = found
+        return found
+
+
+class Server(LanguageServer):
+    """A language server whose inner errors go to the log, named and without their text."""
+
+    protocol: Protocol
+
+    @property
+    def documents(self) -> Documents:
+        """The open documents."""
+        return self.protocol.workspace
+
+    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
+        cause = error.__cause__ or error
+        log.warning("An error outside a request: %s (%s).", type(cause).__name__, source.__name__)
+
+
+def converter() -> cattrs.Converter:
+    """pygls' converter, but parameters of messages it does not know stay dictionaries."""
+    made: cattrs.Converter = default_converter()  # type: ignore[no-untyped-call]
+    for message in (JsonRPCRequestMessage, JsonRPCNotification):
+        made.register_structure_hook(message, lambda raw, kind: kind(**{"params": None, **raw}))
+    return made
+
+
+def make_server(name: str, version: str) -> Server:
+    """A server with nothing registered."""
+    return Server(
+        name,
+        version,
+        text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
+        protocol_cls=Protocol,
+        converter_factory=converter,
+    )
+
+
+def request(server: Server, method: str, kind: type[P], handler: Callable[[P], Awaitable[object]]) -> None:
+    """Registers a request of our own: typed parameters in, any frozen object out, errors made safe."""
+
+    # Annotated as `object`, the parameter would be taken by pygls for the server itself.
+    async def call(raw: Any) -> Any:
+        try:
+            params = msgspec.convert(raw if raw is not None else {}, kind)
+        except msgspec.ValidationError as error:
+            raise JsonRpcInvalidParams(f"{method}: {error}"[:300]) from None
+        return wire(await guarded(method, handler(params)))
+
+    server.feature(method)(call)
+
+
+async def guarded(method: str, work: Awaitable[R]) -> R:
+    """Awaits `work`; what it raises leaves as a JSON-RPC error with a safe message and `data.kind`."""
+    try:
+        return await work
+    except LerimError as error:
+        raise JsonRpcException(str(error).replace("\n", " ")[:500], LERIM_ERROR, {"kind": error.code}) from None
+    except (asyncio.CancelledError, JsonRpcException):
+        raise
+    except Exception as error:
+        log.error("%s failed: %s at %s.", method, type(error).__name__, place(error))
+        raise JsonRpcException(
+            f"{method} stopped at an unexpected {type(error).__name__}. See Lerim: Show Log.",
+            INTERNAL_ERROR,
+            {"kind": "error"},
+        ) from None
+
+
+def place(error: BaseException) -> str:
+    """Where an error was raised, `file.py:12 in name`, without its message."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is None:
+        return "an unknown place"
+    code = frame.tb_frame.f_code
+    return f"{code.co_filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{frame.tb_lineno} in {code.co_name}"

@@ -1,0 +1,29 @@
+"""`Lerim: Debug Information`: what a bug report needs, and no text of any memory or transcript."""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+from lerim import __version__
+from lerim.lsp.protocol import DebugParams, DebugView, RootView
+from lerim.lsp.reviews import count
+from lerim.lsp.sidecar import Sidecar, resident_mb
+
+
+async def debug(sidecar: Sidecar, _params: DebugParams) -> DebugView:
+    """Versions, places and counts."""
+    roots = [
+        RootView(repo.uri, repo.project.name, len(repo.references), await sidecar.run(count, sidecar, repo))
+        for repo in await sidecar.repos.load()
+    ]
+    return DebugView(
+        version=__version__,
+        python=platform.python_version(),
+        executable=sys.executable,
+        platform=platform.platform(),
+        home=str(sidecar.home.root),
+        roots=roots,
+        memory_mb=resident_mb(),
+        start_ms=sidecar.start_ms,
+    )

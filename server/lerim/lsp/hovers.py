@@ -1,0 +1,88 @@
+"""A hover's text: what a memory says, how old and how sure it is, and who said it. Short, and nothing in it is active
+but our own two links, whose arguments are opaque handles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lerim.lsp.markdown import escape, escape_block, shorten
+from lerim.lsp.protocol import OPEN_MEMORY, OPEN_TURN
+from lerim.memory.record import MemoryRecord, Speaker
+
+MAX_MEMORIES = 3
+MAX_TITLE = 160
+MAX_BODY = 280
+MAX_BODY_LINES = 6
+MAX_QUOTE = 200
+
+SPEAKERS: dict[Speaker, str] = {
+    "user": "the person",
+    "assistant": "the agent",
+    "tool": "a tool's output",
+    "web": "a web page",
+}
+FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
+SPANS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A memory and the handles its links carry; `turn` is "" where no transcript can be opened."""
+
+    record: MemoryRecord
+    handle: str
+    turn: str = ""
+
+
+def render(memories: Sequence[Shown], more: int, now: datetime, *, trusted: bool) -> str:
+    """The markdown of at most three memories, and how many `more` there are."""
+    parts = [_memory(shown, now, trusted=trusted) for shown in memories[:MAX_MEMORIES]]
+    left = more + max(0, len(memories) - MAX_MEMORIES)
+    if left:
+        parts.append(f"*and {left} more*")
+    return "\n\n---\n\n".join(parts)
+
+
+def age(then: datetime, now: datetime) -> str:
+    """`today`, `yesterday`, `3 weeks ago`; a time without a zone is UTC, one in the future is today."""
+    aware = then if then.tzinfo else then.replace(tzinfo=UTC)
+    days = (now - aware).days
+    if days < 1:
+        return "today"
+    if days == 1:
+        return "yesterday"
+    for name, length in SPANS:
+        count = days // length
+        if count:
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "today"
+
+
+def label(record: MemoryRecord) -> str:
+    """What kind of memory it is: the learning's kind where it has one, else the primitive."""
+    return record.kind or record.primitive
+
+
+def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
+    record = shown.record
+    facts = f"{label(record)} · {age(record.created, now)} · confidence {record.confidence:.0%}"
+    parts = [f"**{escape(shorten(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
+    if not trusted:
+        parts.insert(0, FROM_REPOSITORY)
+    body = shorten("\n".join(record.body.strip().split("\n")[:MAX_BODY_LINES]), MAX_BODY)
+    if body:
+        parts.append(escape_block(body))
+    quote = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
+    if quote is not None:
+        parts.append(f"> “{escape(shorten(quote.quote, MAX_QUOTE))}”  \n> ({SPEAKERS[quote.who]})")
+    parts.append(" · ".join(_links(shown, trusted=trusted)))
+    return "\n\n".join(parts)
+
+
+def _links(shown: Shown, *, trusted: bool) -> list[str]:
+    links = [f"[Open memory](command:{OPEN_MEMORY}?%5B%22{shown.handle}%22%5D)"]
+    if shown.turn and trusted:
+        links.append(f"[Open transcript](command:{OPEN_TURN}?%5B%22{shown.turn}%22%5D)")
+    return links

@@ -1,0 +1,91 @@
+"""The idle clock: one timer that fires once when the person has been away for a while, and what is looked at then."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from lerim.sessions.model import Transcript
+
+SETTLED_AFTER = 15 * 60 * 1_000_000_000
+"""Nanoseconds after its last write at which a session's last exchange is no longer held back (design §3)."""
+
+Stamp = tuple[int, int, int]
+
+
+class IdleClock:
+    """Calls `idle` once, `seconds` after the last `touch`; the next time only after another touch. 0 turns it off.
+
+    A touch costs one clock reading: the timer is moved when it fires, not at each key stroke.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, idle: Callable[[], object]) -> None:
+        self._loop = loop
+        self._seconds = seconds
+        self._idle = idle
+        self._last = loop.time()
+        self._timer: asyncio.TimerHandle | None = None
+        self._arm()
+
+    def touch(self) -> None:
+        """The person did something."""
+        self._last = self._loop.time()
+        if self._timer is None:
+            self._arm()
+
+    def change(self, seconds: float) -> None:
+        """A new length from the settings, counted from now."""
+        self.stop()
+        self._seconds = seconds
+        self.touch()
+
+    def stop(self) -> None:
+        """No more calls until `touch` or `change`."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _arm(self) -> None:
+        if self._seconds > 0:
+            self._timer = self._loop.call_at(self._last + self._seconds, self._fire)
+
+    def _fire(self) -> None:
+        self._timer = None
+        if self._loop.time() < self._last + self._seconds:
+            self._arm()
+        else:
+            self._idle()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one stat pass saw: `digest` over every transcript's stamp, and which had been written to just before."""
+
+    digest: bytes
+    unsettled: frozenset[str]
+
+
+def look(transcripts: Iterable[Transcript], now_ns: int) -> Look:
+    """The state of the agents' stores by stat alone."""
+    digest = hashlib.blake2b(digest_size=16)
+    unsettled: set[str] = set()
+    for transcript in sorted(transcripts, key=lambda found: str(found.path)):
+        digest.update(f"{transcript.path}\0{transcript.stamp}\n".encode("utf-8", "surrogatepass"))
+        if now_ns - transcript.mtime_ns < SETTLED_AFTER:
+            unsettled.add(str(transcript.path))
+    return Look(digest.digest(), frozenset(unsettled))
+
+
+def due(
+    now: Look, before: Look | None, transcripts: Iterable[Transcript], known: Callable[[], Mapping[str, Stamp]]
+) -> bool:
+    """Whether a job would find something: a transcript changed since the last look and is not in the catalog as it is,
+    or one whose last exchange was held back has settled. `known` is asked only if something changed."""
+    if before is not None and before.unsettled - now.unsettled:
+        return True
+    if before is not None and before.digest == now.digest:
+        return False
+    stamps = known()
+    return any(stamps.get(str(transcript.path)) != transcript.stamp for transcript in transcripts)

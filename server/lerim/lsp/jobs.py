@@ -1,0 +1,188 @@
+"""The sidecar's side of a job: one process a project, its lines up, cancel down, gone when nobody wants it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import LerimError
+from lerim.process import Launch, kill_argv, lerim
+from lerim.report import SessionCounts, SyncReport
+from lerim.worker import Cancel, Failed, Line, Report
+
+log = logging.getLogger("lerim.jobs")
+
+GRACE = 0.8
+"""Seconds a cancelled job has before it is killed."""
+MAX_LINE = 64 * 1024 * 1024
+
+Told = Callable[[Line], None]
+
+
+class JobError(LerimError):
+    """The job could not be started or ended without a report."""
+
+    code = "job"
+
+
+@dataclass(slots=True)
+class Job:
+    """A running sync and who waits for it. `waiting` 0 is one that the idle clock started."""
+
+    root: Path
+    explicit: bool
+    told: Told
+    task: asyncio.Task[SyncReport] | None = None
+    process: asyncio.subprocess.Process | None = None
+    waiting: int = 0
+    cancelled: bool = False
+
+
+@dataclass(slots=True)
+class Jobs:
+    """Every job of this sidecar, by project key."""
+
+    environ: Mapping[str, str]
+    home: Path
+    executable: str = sys.executable
+    running: dict[str, Job] = field(default_factory=dict)
+
+    async def sync(self, key: str, root: Path, told: Told, *, explicit: bool, waits: bool = True) -> SyncReport:
+        """Runs a sync, or joins the one that runs. Cancelling the last one who waits cancels the job.
+
+        An explicit sync takes more than an idle one, so that it runs again after an idle one it had to wait for.
+        """
+        while True:
+            job = self.running.get(key)
+            joined = job is not None
+            if job is None:
+                job = self.running[key] = Job(root, explicit, told)
+                job.task = asyncio.create_task(self._run(key, job))
+                job.task.add_done_callback(lambda task: task.cancelled() or task.exception())
+            report = await self._wait(job, waits=waits)
+            if not joined or job.explicit or not explicit:
+                return report
+
+    async def _wait(self, job: Job, *, waits: bool) -> SyncReport:
+        assert job.task is not None
+        job.waiting += waits
+        try:
+            return await asyncio.shield(job.task)
+        except asyncio.CancelledError:
+            if job.waiting <= 1 and not job.task.done():
+                job.cancelled = True
+                await self._end(job)
+            raise
+        finally:
+            job.waiting -= waits
+
+    async def _end(self, job: Job) -> None:
+        """Asks the job to stop, and kills it and its children if it has not within the grace."""
+        assert job.task is not None
+        if job.process is not None and job.process.stdin is not None and not job.process.stdin.is_closing():
+            job.process.stdin.write(msgspec.json.encode(Cancel()) + b"\n")
+        done, _ = await asyncio.wait({job.task}, timeout=GRACE)
+        if not done and job.process is not None:
+            kill(job.process.pid)
+            await asyncio.wait({job.task})
+
+    async def _run(self, key: str, job: Job) -> SyncReport:
+        arguments = ["worker", "sync", "--repo", str(job.root), *(["--explicit"] if job.explicit else [])]
+        try:
+            job.process = await start(lerim(arguments, self.executable, self.environ), self.home)
+            if job.cancelled:
+                kill(job.process.pid)
+            return await self._follow(job, job.process)
+        except OSError as error:
+            raise JobError(f"The sync could not be started: {error.strerror}.", where=self.executable) from error
+        finally:
+            self.running.pop(key, None)
+            if job.process is not None and job.process.returncode is None:
+                kill(job.process.pid)
+
+    async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> SyncReport:
+        assert process.stdout is not None
+        decoder = msgspec.json.Decoder(Line)
+        last: Report | Failed | None = None
+        async for raw in process.stdout:
+            try:
+                line: Line = decoder.decode(raw)
+            except msgspec.MsgspecError as error:
+                log.warning("A line of the job was not understood: %s.", type(error).__name__)
+                continue
+            if isinstance(line, Report | Failed):
+                last = line
+            else:
+                job.told(line)
+        code = await process.wait()
+        if isinstance(last, Report):
+            return last.report
+        if job.cancelled:
+            return ended("cancelled", "The sync was cancelled; the next one carries on.")
+        if last is None:
+            raise JobError(f"The sync ended without a report (exit code {code}).", todo="Sync again; it carries on.")
+        if last.code == "busy":
+            return ended("busy", last.message)
+        raise failure(last)
+
+    def kill_all(self) -> None:
+        """Kills every job at once; for the end of the sidecar."""
+        for job in list(self.running.values()):
+            if job.process is not None and job.process.returncode is None:
+                kill(job.process.pid)
+
+
+def ended(state: str, message: str) -> SyncReport:
+    """A report of a sync that did nothing."""
+    return SyncReport(
+        project="",
+        sessions=SessionCounts(),
+        candidates=[],
+        dropped={},
+        dropped_items=[],
+        withdrawn=[],
+        problems=[],
+        state=state,  # type: ignore[arg-type]
+        message=message,
+    )
+
+
+def failure(failed: Failed) -> LerimError:
+    """The job's error as one of ours, with its code."""
+    error = JobError(failed.message)
+    error.code = failed.code  # type: ignore[misc]
+    return error
+
+
+def start(launch: Launch, folder: Path) -> Awaitable[asyncio.subprocess.Process]:
+    """Starts a child with pipes on stdin and stdout; its stderr is ours."""
+    return asyncio.create_subprocess_exec(
+        *launch.argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=launch.environ,
+        cwd=folder if folder.is_dir() else None,
+        limit=MAX_LINE,
+        creationflags=launch.creationflags,
+        start_new_session=launch.new_session,
+    )
+
+
+def kill(pid: int) -> None:
+    """Kills a job and its children now; one that is gone already is fine."""
+    argv = kill_argv(pid)
+    if argv is not None:
+        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)

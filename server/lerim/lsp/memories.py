@@ -1,0 +1,101 @@
+"""Accepted memories for the editor: read from their files, as hovers and as `MemoryView`s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import MemoryError_, NotFoundError
+from lerim.lsp.handles import MemoryHandle, TurnHandle
+from lerim.lsp.hovers import Shown
+from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
+from lerim.lsp.repos import Repo
+from lerim.lsp.sidecar import Sidecar
+from lerim.memory.record import MemoryRecord
+from lerim.memory.store import Store, Stored
+from lerim.memory.views import MemoryView, memory_view, source_parts
+
+MAX_RESULTS = 200
+Message = dict[str, object]
+
+
+async def search(sidecar: Sidecar, params: SearchParams) -> Message:
+    """The memories that match a query, best first; every repository of the window where no root is given."""
+    limit = max(1, min(params.limit, MAX_RESULTS))
+    repos = [await sidecar.repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    found: list[MemoryView] = []
+    for repo in repos:
+        found += await sidecar.run(_search, sidecar, repo, params.query[:1000], limit)
+    return {"memories": found[:limit]}
+
+
+async def show(sidecar: Sidecar, params: ShowParams) -> MemoryView:
+    """One memory by its handle. Raises NotFoundError."""
+    meant = sidecar.handles.memory(params.id)
+    repo = next((repo for repo in sidecar.repos.known if repo.project.root == meant.root), None)
+    if repo is None:
+        raise NotFoundError("This memory's repository is no longer open.", where=str(meant.root))
+    stored = await sidecar.run(store(sidecar, repo).read, meant.id)
+    return view(sidecar, repo, stored)
+
+
+async def for_file(sidecar: Sidecar, params: FileParams) -> Message:
+    """Every memory that refers to a file."""
+    place = await sidecar.repos.place(params.uri)
+    if place is None:
+        return {"memories": []}
+    paths = [entry.path for entry in place.repo.references.for_file(place.path)][:MAX_RESULTS]
+    stored = await sidecar.run(load, sidecar, place.repo, paths)
+    return {"memories": [view(sidecar, place.repo, one) for one in stored]}
+
+
+def load(sidecar: Sidecar, repo: Repo, paths: Iterable[Path]) -> list[Stored]:
+    """The memories in these files; one that is gone or broken since is left out (diagnostics show it)."""
+    found: list[Stored] = []
+    for path in paths:
+        kept = repo.cache.get(path)
+        if kept is None:
+            try:
+                kept = store(sidecar, repo).load(path)[0]
+            except MemoryError_:
+                continue
+            repo.keep(path, kept)
+        found.append(kept)
+    return found
+
+
+def store(sidecar: Sidecar, repo: Repo) -> Store:
+    """The repository's memory files."""
+    return Store(repo.project.memory_dir, sidecar.home.project(repo.project.key))
+
+
+def shown(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) -> list[Shown]:
+    """The memories with the handles a hover's links need."""
+    return [
+        Shown(one.record, handle(sidecar, repo, one.record), turn_handle(sidecar, repo, one.record)) for one in stored
+    ]
+
+
+def handle(sidecar: Sidecar, repo: Repo, record: MemoryRecord) -> str:
+    """The opaque handle of a memory."""
+    return sidecar.handles.give(MemoryHandle(repo.project.root, record.id))
+
+
+def turn_handle(sidecar: Sidecar, repo: Repo, record: MemoryRecord) -> str:
+    """The opaque handle of the turn a memory rests on; "" for one made by hand."""
+    _, session, turn = source_parts(record.source)
+    turn = next((evidence.turn for evidence in record.evidence if evidence.quote), turn)
+    return sidecar.handles.give(TurnHandle(repo.project.root, session, turn)) if session and turn else ""
+
+
+def view(sidecar: Sidecar, repo: Repo, stored: Stored) -> MemoryView:
+    """A memory for the editor, with a handle of this process."""
+    return msgspec.structs.replace(memory_view(stored), handle=handle(sidecar, repo, stored.record))
+
+
+def _search(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[MemoryView]:
+    from lerim.memory.search import search as find
+
+    raise NotImplementedError(find)

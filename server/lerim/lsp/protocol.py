@@ -1,0 +1,165 @@
+"""The wire between editor and sidecar; its mirror is extension/protocol.ts (docs/PROTOCOL.md §1).
+
+Inside, fields are snake_case; on the wire camelCase. `wire` turns any of our own frozen objects into what is sent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import msgspec
+
+SYNC = "lerim/sync"
+REVIEW_LIST = "lerim/review/list"
+REVIEW_ACT = "lerim/review/act"
+REVIEW_UNDO = "lerim/review/undo"
+MEMORY_SEARCH = "lerim/memory/search"
+MEMORY_SHOW = "lerim/memory/show"
+MEMORY_FOR_FILE = "lerim/memory/forFile"
+TURN = "lerim/turn"
+DEBUG = "lerim/debug"
+
+SYNC_PROGRESS = "lerim/syncProgress"
+CANDIDATES_CHANGED = "lerim/candidatesChanged"
+MEMORIES_CHANGED = "lerim/memoriesChanged"
+
+OPEN_MEMORY = "lerim.openMemory"
+OPEN_TURN = "lerim.openTurn"
+SHOW_FILE_MEMORIES = "lerim.showFileMemories"
+
+
+class Params(msgspec.Struct, frozen=True, rename="camel"):
+    """Parameters of a request; unknown keys are ignored so that an older sidecar serves a newer extension."""
+
+
+class SyncParams(Params, frozen=True):
+    """What to sync. `explicit`: the person asked, so that the last exchange counts."""
+
+    root: str
+    explicit: bool = True
+
+
+class RootParams(Params, frozen=True):
+    """A workspace folder by its URI."""
+
+    root: str
+
+
+class Edit(Params, frozen=True):
+    """A candidate's new words."""
+
+    title: str
+    body: str
+    tags: list[str] = []
+
+
+class ActParams(Params, frozen=True):
+    """One step with one candidate. `quotes` answers `askQuotes`."""
+
+    root: str
+    id: str
+    action: Literal["accept", "reject", "edit"]
+    edit: Edit | None = None
+    quotes: Literal["shared", "local"] | None = None
+
+
+class UndoParams(Params, frozen=True):
+    """The action to take back; None is the last one."""
+
+    root: str
+    action: str | None = None
+
+
+class SearchParams(Params, frozen=True):
+    """A query; no `root` searches every repository of the window."""
+
+    query: str
+    root: str | None = None
+    limit: int = 20
+
+
+class ShowParams(Params, frozen=True):
+    """A memory's handle."""
+
+    id: str
+
+
+class FileParams(Params, frozen=True):
+    """A file by its URI."""
+
+    uri: str
+
+
+class TurnParams(Params, frozen=True):
+    """A turn by the handle of a hover's link, or by session and turn id."""
+
+    root: str | None = None
+    session: str = ""
+    turn: str = ""
+    handle: str = ""
+
+
+class DebugParams(Params, frozen=True):
+    """Nothing."""
+
+
+class TurnView(msgspec.Struct, frozen=True):
+    """A transcript around one turn as text; `line` (from 0) is where the turn starts."""
+
+    title: str
+    text: str
+    line: int
+    found: Literal["catalog", "gone"]
+
+
+class SyncProgress(msgspec.Struct, frozen=True):
+    """How far a sync of `root` is."""
+
+    root: str
+    stage: str
+    sessions_done: int
+    sessions_total: int
+    candidates: int
+    message: str
+
+
+class RootView(msgspec.Struct, frozen=True):
+    """One repository of the window, for `lerim/debug`."""
+
+    uri: str
+    project: str
+    memories: int
+    candidates: int
+
+
+class DebugView(msgspec.Struct, frozen=True):
+    """What to put into a bug report: no text of any memory or transcript."""
+
+    version: str
+    python: str
+    executable: str
+    platform: str
+    home: str
+    roots: list[RootView]
+    memory_mb: float
+    start_ms: int
+
+
+def camel(name: str) -> str:
+    """`sessions_done` → `sessionsDone`."""
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)
+
+
+def wire(value: object) -> Any:
+    """Plain JSON values of our own frozen objects, field names in camelCase; keys of mappings are data and stay."""
+    if isinstance(value, msgspec.Struct):
+        return {camel(name): wire(getattr(value, name)) for name in value.__struct_fields__}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {camel(field.name): wire(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): wire(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [wire(item) for item in value]
+    return msgspec.to_builtins(value)

@@ -1,0 +1,91 @@
+"""What the editor asks while a person reads code: hovers and lenses, from memory, in milliseconds."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from lerim.lsp import cursor, memories
+from lerim.lsp import lenses as lens
+from lerim.lsp.documents import Document
+from lerim.lsp.hovers import MAX_MEMORIES, render
+from lerim.lsp.protocol import SHOW_FILE_MEMORIES
+from lerim.lsp.repos import Place
+from lerim.lsp.sidecar import Sidecar
+from lerim.memory.references import Entry
+
+
+async def hover(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
+    """The memories about the word, the path or the file under the cursor; None where there are none."""
+    settings = sidecar.options.settings
+    document = _document(sidecar, params.text_document.uri)
+    if document is None or not settings.hover:
+        return None
+    place = await sidecar.repos.place(params.text_document.uri)
+    if place is None:
+        return None
+    entries = about(document, params.position, place)
+    if not entries:
+        return None
+    wanted = [entry.path for entry in entries[:MAX_MEMORIES]]
+    if all(path in place.repo.cache for path in wanted):
+        stored = memories.load(sidecar, place.repo, wanted)
+    else:
+        stored = await sidecar.run(memories.load, sidecar, place.repo, wanted)
+    if not stored:
+        return None
+    text = render(
+        memories.shown(sidecar, place.repo, stored),
+        len(entries) - len(wanted),
+        sidecar.clock(),
+        trusted=sidecar.options.trusted,
+    )
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+
+
+async def lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.CodeLens]:
+    """What is known about the file, counted on its first line."""
+    uri = params.text_document.uri
+    document = _document(sidecar, uri)
+    mode = sidecar.options.settings.code_lens
+    if document is None or mode == "off":
+        return []
+    place = await sidecar.repos.place(uri)
+    if place is None:
+        return []
+    references = place.repo.references
+    whole = [entry.label for entry in references.for_file(place.path)]
+    symbols = {
+        name: [entry.label for entry in references.for_symbol(place.path, name)]
+        for name in (references.symbols(place.path) if mode == "symbols" else ())
+    }
+    return [
+        types.CodeLens(
+            range=types.Range(types.Position(line, 0), types.Position(line, 0)),
+            command=types.Command(title=title, command=SHOW_FILE_MEMORIES, arguments=[uri]),
+        )
+        for line, title in lens.place(mode, whole, symbols, document.lines if symbols else ())
+    ]
+
+
+def about(document: Document, position: types.Position, place: Place) -> list[Entry]:
+    """The memories about what stands at `position`: a symbol of this file, else a path, else on line 1 the file."""
+    references = place.repo.references
+    line = document.line(position.line)
+    index = document.index(position)
+    word = cursor.word_at(line, index)
+    found = list(references.for_symbol(place.path, word)) if word else []
+    if found:
+        return found
+    for path in cursor.candidates(cursor.path_at(line, index), place.folder):
+        found = list(references.for_file(path))
+        if found:
+            return found
+    return list(references.for_file(place.path)) if position.line == 0 else []
+
+
+def _document(sidecar: Sidecar, uri: str) -> Document | None:
+    settings = sidecar.options.settings
+    document = sidecar.server.documents.opened(uri) if settings.enabled else None
+    if document is None or document.oversize or len(document.source) > settings.max_file_kb * 1024:
+        return None
+    return document

@@ -1,0 +1,185 @@
+"""The repositories of the window: which one a file belongs to, and what its memories refer to."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lerim.errors import ProjectError
+from lerim.lsp.uris import from_path, to_path
+from lerim.memory.references import ReferenceMap
+from lerim.memory.store import Stored
+from lerim.paths import Home
+from lerim.project import Project, locate
+from lerim.repository import read_small
+
+log = logging.getLogger("lerim.repos")
+
+CACHED = 64
+"""Memories kept parsed; the rest is read again from its file when it is shown."""
+
+HeadStamp = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Repo:
+    """One repository and its references. `uri` is what the editor calls it: a workspace folder, else the root."""
+
+    project: Project
+    uri: str
+    references: ReferenceMap
+    head: HeadStamp = ()
+    reported: frozenset[str] = frozenset()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    cache: OrderedDict[Path, Stored] = field(default_factory=OrderedDict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def keep(self, path: Path, stored: Stored) -> None:
+        """Remembers a memory that was just shown."""
+        self.cache[path] = stored
+        if len(self.cache) > CACHED:
+            self.cache.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file is: its repository and its path in it, with forward slashes."""
+
+    repo: Repo
+    path: str
+
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0]
+
+
+class Repos:
+    """Repositories by root, found when a file of theirs is first asked for. Disk work is done in `executor`."""
+
+    def __init__(self, home: Home, executor: Executor) -> None:
+        self._home = home
+        self._executor = executor
+        self._folders: dict[str, Path] = {}
+        self._repos: dict[Path, Repo] = {}
+        self._found: dict[str, asyncio.Task[tuple[Repo | None, str]]] = {}
+        self._building = threading.Lock()
+
+    def set_folders(self, uris: Iterable[str]) -> None:
+        """The window's folders; what is known of other repositories is forgotten."""
+        self._folders = {uri: Path(path) for uri in uris if (path := to_path(uri)) is not None}
+        self._found.clear()
+
+    @property
+    def known(self) -> list[Repo]:
+        """The repositories met so far."""
+        return list(self._repos.values())
+
+    async def load(self) -> list[Repo]:
+        """The repositories of the window's folders, their memories read."""
+        found = [await self._folder(path) for path in self._folders.values()]
+        return list({id(repo): repo for repo, _ in found if repo is not None}.values())
+
+    async def root(self, uri: str) -> Repo:
+        """The repository of a workspace folder. Raises ProjectError."""
+        path = to_path(uri)
+        repo = (await self._folder(Path(path)))[0] if path is not None else None
+        if repo is None:
+            raise ProjectError("This folder is in no git repository.", where=uri[:300], todo="Run `git init` in it.")
+        return repo
+
+    async def place(self, uri: str) -> Place | None:
+        """The repository and path of a file; None outside any repository and for other schemes."""
+        path = to_path(uri)
+        if path is None:
+            return None
+        repo, inner = await self._folder(Path(path.parent))
+        return Place(repo, f"{inner}/{path.name}" if inner else path.name) if repo is not None else None
+
+    def of_memory(self, path: Path) -> Repo | None:
+        """The known repository in whose memory folder `path` lies; `path` must be real (no symlinks)."""
+        return next((repo for repo in self._repos.values() if path.is_relative_to(repo.project.memory_dir)), None)
+
+    def forget_misses(self) -> None:
+        """Looks again next time where no repository was found: one may have been made since."""
+        missing = [key for key, task in self._found.items() if task.done() and not _result(task)]
+        for key in missing:
+            del self._found[key]
+
+    async def _folder(self, folder: Path) -> tuple[Repo | None, str]:
+        key = str(folder)
+        task = self._found.get(key)
+        if task is None:
+            task = self._found[key] = asyncio.create_task(self._look(folder))
+        return await asyncio.shield(task)
+
+    async def _look(self, folder: Path) -> tuple[Repo | None, str]:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self._open, folder)
+
+    def _open(self, folder: Path) -> tuple[Repo | None, str]:
+        real = Path(os.path.realpath(folder))
+        project = locate(real, self._home)
+        if project is None or not real.is_relative_to(project.root):
+            return None, ""
+        inner = real.relative_to(project.root).as_posix()
+        with self._building:
+            repo = self._repos.get(project.root)
+            if repo is None:
+                repo = Repo(project, self._uri(project), ReferenceMap(project.memory_dir))
+                repo.references.scan()
+                repo.head = head_stamp(project.root)
+                self._repos[project.root] = repo
+        return repo, "" if inner == "." else inner
+
+    def _uri(self, project: Project) -> str:
+        for uri, folder in self._folders.items():
+            if Path(os.path.realpath(folder)) == project.root:
+                return uri
+        for uri, folder in self._folders.items():
+            if Path(os.path.realpath(folder)).is_relative_to(project.root):
+                return uri
+        return from_path(project.root)
+
+
+def refresh(repo: Repo, changed: Iterable[Path]) -> None:
+    """Reads changed memory files again (in the executor)."""
+    with repo.lock:
+        for path in changed:
+            repo.cache.pop(path, None)
+            repo.references.apply(path)
+
+
+def rescan(repo: Repo, always: bool = False) -> bool:
+    """Compares every memory file by stat if git's HEAD moved; True if anything changed (in the executor)."""
+    stamp = head_stamp(repo.project.root)
+    if stamp == repo.head and not always:
+        return False
+    repo.head = stamp
+    with repo.lock:
+        repo.cache.clear()
+        return repo.references.scan()
+
+
+def head_stamp(root: Path) -> HeadStamp:
+    """Changes with every checkout, commit, merge and reset of the worktree at `root`."""
+    git = root / ".git"
+    pointer = read_small(git)
+    folder = (root / pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else git
+    stamp: list[int] = []
+    for name in ("HEAD", "logs/HEAD"):
+        try:
+            found = (folder / name).stat()
+        except (OSError, ValueError):
+            continue
+        stamp += [found.st_mtime_ns, found.st_size, found.st_ino]
+    return tuple(stamp)
+
+
+def _result(task: asyncio.Task[tuple[Repo | None, str]]) -> Repo | None:
+    return None if task.cancelled() or task.exception() else task.result()[0]

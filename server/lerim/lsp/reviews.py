@@ -1,0 +1,83 @@
+"""The review panel's requests: list, accept, edit, reject, undo. The work is `review/`'s; here it meets the window."""
+
+from __future__ import annotations
+
+from lerim.errors import MemoryError_
+from lerim.lsp.protocol import ActParams, RootParams, UndoParams
+from lerim.lsp.repos import Repo, rescan
+from lerim.lsp.sidecar import Sidecar
+from lerim.review import queue
+from lerim.review.place import Place
+from lerim.review.views import candidate_view, undo_view
+
+Message = dict[str, object]
+
+
+async def listed(sidecar: Sidecar, params: RootParams) -> Message:
+    """What waits, what was blocked or dropped, what could not be read, and what can be undone."""
+    sidecar.trust("Review")
+    repo = await sidecar.repo(params.root)
+    return await sidecar.run(_listed, sidecar, repo)
+
+
+async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
+    """Accepts, edits or rejects one candidate."""
+    sidecar.trust("Review")
+    repo = await sidecar.repo(params.root)
+    result = await sidecar.run(_act, place(sidecar, repo), params)
+    await settle(sidecar, repo)
+    return result
+
+
+async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
+    """Takes back an action, the last one where none is named."""
+    sidecar.trust("Review")
+    repo = await sidecar.repo(params.root)
+    result = await sidecar.run(queue.undo, place(sidecar, repo), params.action)
+    await settle(sidecar, repo)
+    return result
+
+
+async def settle(sidecar: Sidecar, repo: Repo) -> None:
+    """After a step of the review: hovers and the panel follow at once, not only when the editor sees the files."""
+    from lerim.lsp.syncing import announce_pending
+    from lerim.lsp.watching import announce
+
+    if await sidecar.run(rescan, repo, True):
+        announce(sidecar, repo)
+    await announce_pending(sidecar, repo)
+
+
+def place(sidecar: Sidecar, repo: Repo) -> Place:
+    """Where the repository's review lies."""
+    return Place(repo.project, sidecar.home)
+
+
+def count(sidecar: Sidecar, repo: Repo) -> int:
+    """How many candidates wait."""
+    return len(queue.pending(place(sidecar, repo))[0]) if sidecar.options.trusted else 0
+
+
+def _listed(sidecar: Sidecar, repo: Repo) -> Message:
+    where = place(sidecar, repo)
+    proposals, problems, blocked = queue.pending(where)
+    return {
+        "candidates": [candidate_view(proposal) for proposal in proposals],
+        "blocked": blocked,
+        "dropped": dict(repo.dropped),
+        "problems": problems,
+        "undo": undo_view(queue.undoable(where)),
+    }
+
+
+def _act(where: Place, params: ActParams) -> queue.ReviewResult:
+    given = params.edit
+    edit = queue.Edit(given.title, given.body, tuple(given.tags)) if given is not None else None
+    match params.action:
+        case "accept":
+            return queue.accept(where, params.id, edit, params.quotes)
+        case "reject":
+            return queue.reject(where, params.id)
+        case "edit" if edit is not None:
+            return queue.edit(where, params.id, edit)
+    raise MemoryError_("There is nothing to change.", where=params.id[:80], todo="Send the new title, body and tags.")

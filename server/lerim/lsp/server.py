@@ -1,0 +1,157 @@
+"""The server: which handler answers what. Handlers are async; what they do is in the modules they name.
+
+Nothing but pygls and this folder's light modules is imported before `initialize` is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from lsprotocol import types
+
+from lerim import __version__
+from lerim.lsp import parent, protocol
+from lerim.lsp.boundary import guarded, make_server, request
+from lerim.lsp.logs import EditorHandler
+from lerim.lsp.settings import read
+from lerim.lsp.sidecar import Sidecar
+from lerim.paths import Home
+
+log = logging.getLogger("lerim.lsp")
+
+MEMORY_FILES = "**/.lerim/memory/**/*.md"
+
+Handler = Callable[[Sidecar, Any], Awaitable[Any]]
+
+
+def create_server(
+    home: Home, environ: Mapping[str, str], *, handler: EditorHandler | None = None, began: float | None = None
+) -> Sidecar:
+    """A sidecar with every handler registered, not yet serving. `began` (monotonic) is when the process started."""
+    sidecar = Sidecar(make_server("lerim", __version__), home, environ)
+    if began is not None:
+        sidecar.began = began
+    _life(sidecar, handler)
+    _documents(sidecar)
+    _requests(sidecar)
+    return sidecar
+
+
+def _life(sidecar: Sidecar, handler: EditorHandler | None) -> None:
+    server = sidecar.server
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        sidecar.options, problems = read(params.initialization_options)
+        sidecar.folders = [folder.uri for folder in params.workspace_folders or ()]
+        if not params.workspace_folders and params.root_uri:
+            sidecar.folders = [params.root_uri]
+        if params.process_id:
+            parent.watch(params.process_id, functools.partial(_end, sidecar, 1))
+        sidecar.start_ms = round((time.monotonic() - sidecar.began) * 1000)
+        for problem in problems:
+            sidecar.warn(problem)
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(_params: types.InitializedParams) -> None:
+        loop = asyncio.get_running_loop()
+        if handler is not None:
+            handler.connect(loop, _log_to(sidecar))
+        from lerim.lsp import watching
+
+        await watching.begin(sidecar)
+
+    @server.feature(types.EXIT)
+    def leave(_params: Any) -> None:
+        _end(sidecar, 0 if server.protocol._shutdown else 1)
+
+
+def _end(sidecar: Sidecar, code: int) -> None:
+    """Leaves at once: a thread that is stuck in a system call must not keep the process alive."""
+    try:
+        sidecar.stop()
+    finally:
+        os._exit(code)
+
+
+def _log_to(sidecar: Sidecar) -> Callable[[int, str], None]:
+    def send(level: int, line: str) -> None:
+        sidecar.server.window_log_message(types.LogMessageParams(types.MessageType(level), line))
+
+    return send
+
+
+def _documents(sidecar: Sidecar) -> None:
+    server = sidecar.server
+
+    def on(method: str, handler: Handler, options: object = None, *, person: bool = False) -> None:
+        """Registers a standard message; `person`: it shows that somebody is at work."""
+
+        async def call(params: Any) -> Any:
+            if person:
+                sidecar.touch()
+            return await guarded(method, handler(sidecar, params))
+
+        server.feature(method, options)(call)
+
+    on(types.TEXT_DOCUMENT_DID_OPEN, _opened, person=True)
+    on(types.TEXT_DOCUMENT_DID_CHANGE, _nothing, person=True)
+    on(types.TEXT_DOCUMENT_DID_SAVE, _opened, types.SaveOptions(include_text=False), person=True)
+    on(types.TEXT_DOCUMENT_DID_CLOSE, _nothing, person=True)
+    on(types.TEXT_DOCUMENT_HOVER, _lazy("reading", "hover"), person=True)
+    # The editor asks for lenses by itself, also after our own refresh: no sign of a person.
+    on(types.TEXT_DOCUMENT_CODE_LENS, _lazy("reading", "lenses"), types.CodeLensOptions(resolve_provider=False))
+    on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, _lazy("watching", "changed"))
+    on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, _lazy("watching", "folders"), person=True)
+    on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _lazy("watching", "configured"), person=True)
+
+
+def _requests(sidecar: Sidecar) -> None:
+    def on(method: str, kind: type[Any], module: str, name: str, *, person: bool = True) -> None:
+        lazy = _lazy(module, name)
+
+        async def call(params: Any) -> object:
+            if person:
+                sidecar.touch()
+            return await lazy(sidecar, params)
+
+        request(sidecar.server, method, kind, call)
+
+    on(protocol.SYNC, protocol.SyncParams, "syncing", "sync")
+    # The panel lists again whenever a sync found something: no sign of a person either.
+    on(protocol.REVIEW_LIST, protocol.RootParams, "reviews", "listed", person=False)
+    on(protocol.REVIEW_ACT, protocol.ActParams, "reviews", "act")
+    on(protocol.REVIEW_UNDO, protocol.UndoParams, "reviews", "undo")
+    on(protocol.MEMORY_SEARCH, protocol.SearchParams, "memories", "search")
+    on(protocol.MEMORY_SHOW, protocol.ShowParams, "memories", "show")
+    on(protocol.MEMORY_FOR_FILE, protocol.FileParams, "memories", "for_file")
+    on(protocol.TURN, protocol.TurnParams, "turns", "turn")
+    on(protocol.DEBUG, protocol.DebugParams, "debug", "debug")
+
+
+def _lazy(module: str, name: str) -> Handler:
+    """The function `name` of `lerim.lsp.<module>`, imported at its first call."""
+
+    async def call(sidecar: Sidecar, params: Any) -> Any:
+        import importlib
+
+        handler: Handler = getattr(importlib.import_module(f"lerim.lsp.{module}"), name)
+        return await handler(sidecar, params)
+
+    return call
+
+
+async def _opened(sidecar: Sidecar, _params: object) -> None:
+    from lerim.lsp import watching
+
+    await watching.look_at_heads(sidecar)
+
+
+async def _nothing(_sidecar: Sidecar, _params: object) -> None:
+    pass

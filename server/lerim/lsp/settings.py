@@ -1,0 +1,81 @@
+"""The editor's settings as the sidecar sees them: every default here, a wrong value is one message and the default."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+CodeLensMode = Literal["file", "symbols", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` get no answers."""
+
+    enabled: bool = True
+    hover: bool = True
+    code_lens: CodeLensMode = "file"
+    idle_seconds: float = 30.0
+    max_file_kb: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`initializationOptions`: what the person trusts and set. Nothing is trusted until the editor says so."""
+
+    trusted: bool = False
+    settings: Settings = Settings()
+
+
+LIMITS = {"idle_seconds": 86_400.0, "max_file_kb": 512.0}
+NAMES = {
+    "enabled": "enabled",
+    "hover": "hover",
+    "codeLens": "code_lens",
+    "idleSeconds": "idle_seconds",
+    "maxFileKb": "max_file_kb",
+}
+
+
+def read(raw: object, before: Options | None = None) -> tuple[Options, tuple[str, ...]]:
+    """Options from the wire, and one message for each value that was not used. `trusted` left out stays as `before`."""
+    if raw is None:
+        return before or Options(), ()
+    if not isinstance(raw, Mapping):
+        return before or Options(), ("Lerim's settings are not an object; the defaults are used.",)
+    problems: list[str] = []
+    trusted = raw.get("trusted", before.trusted if before else False)
+    if not isinstance(trusted, bool):
+        trusted = False
+        problems.append("`trusted` is not true or false; the workspace is treated as not trusted.")
+    given = raw.get("settings", {})
+    if not isinstance(given, Mapping):
+        given = {}
+        problems.append("Lerim's settings are not an object; the defaults are used.")
+    values: dict[str, object] = {}
+    for name, value in given.items():
+        field = NAMES.get(name)
+        if field is None:
+            problems.append(f"Unknown setting `lerim.{str(name)[:60]}`; it is ignored.")
+            continue
+        checked = _checked(field, value)
+        if checked is None:
+            default = getattr(Settings(), field)
+            problems.append(f"`lerim.{name}` cannot be {str(value)[:60]!r}; {default!r} is used instead.")
+        else:
+            values[field] = checked
+    return Options(trusted, Settings(**values)), tuple(problems)  # type: ignore[arg-type]
+
+
+def _checked(field: str, value: object) -> object | None:
+    default = getattr(Settings(), field)
+    if isinstance(default, bool):
+        return value if isinstance(value, bool) else None
+    if isinstance(default, str):
+        return value if value in get_args(CodeLensMode) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        return None
+    bounded = min(value, LIMITS[field])
+    return int(bounded) if isinstance(default, int) else float(bounded)

@@ -1,0 +1,144 @@
+"""What the sidecar holds while it lives: the window's repositories, settings, jobs, idle clock. No handlers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lsprotocol import types
+
+from lerim.errors import ProjectError
+from lerim.lsp.boundary import Server, UntrustedError, place
+from lerim.lsp.handles import Handles
+from lerim.lsp.protocol import wire
+from lerim.lsp.settings import Options
+from lerim.paths import Home
+
+if TYPE_CHECKING:
+    from lerim.lsp.idle import IdleClock, Look
+    from lerim.lsp.jobs import Jobs
+    from lerim.lsp.repos import Repo, Repos
+
+log = logging.getLogger("lerim.lsp")
+R = TypeVar("R")
+
+WORKERS = 3
+"""Threads for files and SQLite; never pygls' own, which its reader of stdin shares."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class Sidecar:
+    """One window's server. What costs an import (`repos`, `jobs`) is made after `initialize` was answered."""
+
+    server: Server
+    home: Home
+    environ: Mapping[str, str]
+    clock: Callable[[], datetime] = _now
+    options: Options = field(default_factory=Options)
+    began: float = field(default_factory=time.monotonic)
+    start_ms: int = 0
+    folders: list[str] = field(default_factory=list)
+    handles: Handles = field(default_factory=Handles)
+    executor: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(WORKERS, thread_name_prefix="lerim")
+    )
+    idle: IdleClock | None = None
+    looked: Look | None = None
+    _repos: Repos | None = None
+    _jobs: Jobs | None = None
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def repos(self) -> Repos:
+        """The repositories of the window."""
+        if self._repos is None:
+            from lerim.lsp.repos import Repos
+
+            self._repos = Repos(self.home, self.executor)
+            self._repos.set_folders(self.folders)
+        return self._repos
+
+    @property
+    def jobs(self) -> Jobs:
+        """The jobs that run."""
+        if self._jobs is None:
+            from lerim.lsp.jobs import Jobs
+
+            self._jobs = Jobs(self.environ, self.home.root)
+        return self._jobs
+
+    async def run(self, work: Callable[..., R], *arguments: object) -> R:
+        """Runs blocking work in our own threads."""
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work, *arguments)
+
+    def spawn(self, name: str, work: Awaitable[None]) -> None:
+        """Runs a task nobody waits for; its failure is logged."""
+
+        async def owned() -> None:
+            try:
+                await work
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:
+                log.error("%s failed: %s at %s.", name, type(error).__name__, place(error))
+
+        task = asyncio.get_running_loop().create_task(owned())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def touch(self) -> None:
+        """The person did something: the idle clock starts anew."""
+        if self.idle is not None:
+            self.idle.touch()
+
+    def trust(self, what: str) -> None:
+        """Raises UntrustedError in Restricted Mode."""
+        if not self.options.trusted:
+            raise UntrustedError(
+                f"{what} is off in Restricted Mode.", todo="Trust this workspace (Workspaces: Manage Workspace Trust)."
+            )
+
+    def notify(self, method: str, params: object) -> None:
+        """Sends one of our notifications."""
+        self.server.protocol.notify(method, wire(params))
+
+    def warn(self, message: str) -> None:
+        """Shows a message the person must act on."""
+        self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+
+    async def repo(self, uri: str | None) -> Repo:
+        """The repository of a workspace folder, or of the first one. Raises ProjectError."""
+        if uri is None:
+            loaded = await self.repos.load()
+            if not loaded:
+                raise ProjectError("No folder of this window is in a git repository.", todo="Run `git init` in one.")
+            return loaded[0]
+        return await self.repos.root(uri)
+
+    def stop(self) -> None:
+        """Ends everything that would outlive the window."""
+        if self.idle is not None:
+            self.idle.stop()
+        if self._jobs is not None:
+            self._jobs.kill_all()
+        self.executor.shutdown(wait=False, cancel_futures=True)
+
+
+def resident_mb() -> float:
+    """This process's resident memory in MB; 0 where the system does not say cheaply."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return round(pages * 4096 / 2**20, 1)

@@ -1,0 +1,133 @@
+"""Sync from the editor: when the person asks, and when the editor was idle and something changed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+
+from lerim.errors import BusyError, LerimError
+from lerim.lsp import idle as clockwork
+from lerim.lsp.protocol import CANDIDATES_CHANGED, SYNC_PROGRESS, SyncParams, SyncProgress
+from lerim.lsp.repos import Repo
+from lerim.lsp.sidecar import Sidecar
+from lerim.report import Found, Progress, SyncReport, Withdrew
+from lerim.worker import Line
+
+log = logging.getLogger("lerim.sync")
+LAST_STAGES = ("done", "failed", "cancelled")
+PENDING_EVERY = 0.25
+"""Seconds between two counts of the review folder while a sync fills it."""
+
+
+async def sync(sidecar: Sidecar, params: SyncParams) -> SyncReport:
+    """Runs or joins a sync of a root; its progress goes out as notifications."""
+    sidecar.trust("Sync")
+    repo = await sidecar.repo(params.root)
+    return await follow(sidecar, repo, explicit=params.explicit)
+
+
+async def follow(sidecar: Sidecar, repo: Repo, *, explicit: bool, waits: bool = True) -> SyncReport:
+    """One sync of a repository. `waits`: somebody waits for it and may cancel it."""
+    told = Teller(sidecar, repo)
+    try:
+        report = await sidecar.jobs.sync(repo.project.key, repo.project.root, told, explicit=explicit, waits=waits)
+    except asyncio.CancelledError:
+        told.finish("cancelled", "")
+        raise
+    except LerimError as error:
+        told.finish("failed", error.message)
+        raise
+    stage = {"cancelled": "cancelled", "failed": "failed"}.get(report.state, "done")
+    told.finish(stage, report.message)
+    if report.state != "busy":
+        repo.dropped = report.dropped
+    await announce_pending(sidecar, repo)
+    return report
+
+
+class Teller:
+    """Passes a job's lines on to the editor as they come."""
+
+    def __init__(self, sidecar: Sidecar, repo: Repo) -> None:
+        self._sidecar = sidecar
+        self._repo = repo
+        self._last = Progress("looking", 0, 0, 0)
+        self._counting = False
+
+    def __call__(self, line: Line) -> None:
+        if isinstance(line, Progress):
+            self._last = line
+            self._send(line)
+        elif isinstance(line, Found | Withdrew) and not self._counting:
+            self._counting = True
+            self._sidecar.spawn("Counting candidates", self._count())
+
+    def finish(self, stage: str, message: str) -> None:
+        """The last word, if the job did not say it itself."""
+        last = self._last
+        if last.stage not in LAST_STAGES:
+            self._send(Progress(stage, last.sessions_done, last.sessions_total, last.candidates, message))  # type: ignore[arg-type]
+
+    def _send(self, at: Progress) -> None:
+        self._sidecar.notify(
+            SYNC_PROGRESS,
+            SyncProgress(self._repo.uri, at.stage, at.sessions_done, at.sessions_total, at.candidates, at.message),
+        )
+
+    async def _count(self) -> None:
+        await announce_pending(self._sidecar, self._repo)
+        await asyncio.sleep(PENDING_EVERY)
+        self._counting = False
+        await announce_pending(self._sidecar, self._repo)
+
+
+async def announce_pending(sidecar: Sidecar, repo: Repo) -> None:
+    """Tells the editor how many candidates wait."""
+    from lerim.lsp.reviews import count
+
+    sidecar.notify(CANDIDATES_CHANGED, {"root": repo.uri, "pending": await sidecar.run(count, sidecar, repo)})
+
+
+async def idle(sidecar: Sidecar) -> None:
+    """The person does nothing: one stat pass over memories and the agents' stores; a sync only if one would find
+    something."""
+    from lerim.lsp import watching
+
+    await watching.look_at_heads(sidecar)
+    sidecar.repos.forget_misses()
+    if not sidecar.options.trusted or not sidecar.options.settings.enabled:
+        return
+    repos = await sidecar.repos.load()
+    if not repos:
+        return
+    seen, something = await sidecar.run(_look, sidecar)
+    if not something:
+        sidecar.looked = seen
+        return
+    for repo in repos:
+        try:
+            report = await follow(sidecar, repo, explicit=False, waits=False)
+        except BusyError:
+            return
+        if report.state == "busy":
+            return  # whoever holds the lock may or may not take it all: look again next time
+    sidecar.looked = seen
+
+
+def _look(sidecar: Sidecar) -> tuple[clockwork.Look, bool]:
+    from lerim.sessions.discovery import discover
+
+    transcripts, problems = discover(sidecar.environ)
+    for problem in problems:
+        log.info("%s: %s", problem.code, problem.path)
+    seen = clockwork.look(transcripts, time.time_ns())
+    return seen, clockwork.due(seen, sidecar.looked, transcripts, lambda: _stamps(sidecar))
+
+
+def _stamps(sidecar: Sidecar) -> Mapping[str, clockwork.Stamp]:
+    from lerim.sessions.catalog import Catalog
+
+    with Catalog.open(sidecar.home) as catalog:
+        return catalog.stamps("claude")

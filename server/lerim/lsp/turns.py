@@ -1,0 +1,93 @@
+"""The transcript around one turn, as text to read: from the catalog, redacted, with the line to jump to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from lerim.errors import NotFoundError
+from lerim.extraction.redact import redact
+from lerim.lsp.markdown import visible
+from lerim.lsp.protocol import TurnParams, TurnView
+from lerim.lsp.sidecar import Sidecar
+from lerim.memory.record import MemoryRecord
+from lerim.sessions.turns import TurnRow
+
+BEFORE, AFTER = 20, 20
+MAX_TEXT = 20_000
+"""Characters kept of one turn; what is left out is said."""
+NAMES = {"claude": "Claude Code"}
+
+
+async def turn(sidecar: Sidecar, params: TurnParams) -> TurnView:
+    """The turn with its neighbours; if it is gone, whose session it was and when."""
+    sidecar.trust("The transcript")
+    session, wanted = params.session, params.turn
+    if params.handle:
+        meant = sidecar.handles.turn(params.handle)
+        session, wanted = meant.session, meant.turn
+    if not wanted:
+        raise NotFoundError("No turn is named.", todo="Open it from a memory's hover or from the review.")
+    return await sidecar.run(_read, sidecar, session, wanted)
+
+
+def _read(sidecar: Sidecar, session: str, wanted: str) -> TurnView:
+    from lerim.sessions.catalog import Catalog
+
+    rows: list[TurnRow] = []
+    if sidecar.home.catalog.exists():
+        with Catalog.open(sidecar.home) as catalog:
+            rows = catalog.around(wanted, BEFORE, AFTER)
+    if rows:
+        return render(rows, wanted)
+    records = [stored for repo in sidecar.repos.known for stored in repo.cache.values()]
+    record = next((one.record for one in records if f"{session}#" in one.record.source), None)
+    return gone(session, wanted, record)
+
+
+def render(rows: Sequence[TurnRow], wanted: str) -> TurnView:
+    """Turns as text: a heading with who and when, then what was said, then what was done."""
+    lines: list[str] = []
+    start = 0
+    for row in rows:
+        if row.id == wanted:
+            start = len(lines)
+        lines += [f"{'▶' if row.id == wanted else '─'} {_who(row)} · {_when(row.time)}", ""]
+        lines += _body(row.text)
+        if row.tools:
+            lines += ["", *(f"    {line}" for line in _body(row.tools))]
+        lines.append("")
+    first = rows[0]
+    title = f"{NAMES.get(first.platform, first.platform)} session {first.session[:8]} · {_when(first.time)}"
+    return TurnView(title, "\n".join(lines), start, "catalog")
+
+
+def gone(session: str, wanted: str, record: MemoryRecord | None) -> TurnView:
+    """What can be said where the transcript is not on this machine."""
+    platform = record.source.partition(":")[0] if record is not None else ""
+    who = NAMES.get(platform, platform) or "An agent's"
+    text = [
+        "This turn is not on this machine.",
+        "",
+        f"{who} session {visible(session)[:80] or 'of unknown name'}, turn {visible(wanted)[:80]}.",
+    ]
+    if record is not None:
+        text.append(f"It was learned from on {_when(record.created)}.")
+    text += ["", "Agents delete their transcripts after some weeks, and a teammate's never were here."]
+    return TurnView(f"Session {session[:8]}", "\n".join(text), 0, "gone")
+
+
+def _who(row: TurnRow) -> str:
+    return "The person" if row.role == "user" else "The agent"
+
+
+def _when(time: datetime | None) -> str:
+    return f"{time:%Y-%m-%d %H:%M} UTC" if time is not None else "at an unknown time"
+
+
+def _body(text: str) -> list[str]:
+    clean = visible(redact(text).text)
+    left = len(clean) - MAX_TEXT
+    if left > 0:
+        clean = f"{clean[:MAX_TEXT]}\n… {left:,} more characters"
+    return clean.split("\n")

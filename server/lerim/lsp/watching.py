@@ -1,0 +1,123 @@
+"""Staying true to the disk: memory files that change, git checkouts, folders, settings. Nothing here polls."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from lsprotocol import types
+
+from lerim.lsp import diagnostics, syncing
+from lerim.lsp.idle import IdleClock
+from lerim.lsp.protocol import MEMORIES_CHANGED
+from lerim.lsp.repos import Repo, refresh, rescan
+from lerim.lsp.settings import read
+from lerim.lsp.sidecar import Sidecar
+from lerim.lsp.uris import from_path, to_path
+
+MEMORY_FILES = ".lerim/memory/**/*.md"
+
+
+async def begin(sidecar: Sidecar) -> None:
+    """After `initialized`: reads the memories of the window's repositories, watches them, starts the idle clock."""
+    loop = asyncio.get_running_loop()
+    sidecar.idle = IdleClock(
+        loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", syncing.idle(sidecar))
+    )
+    repos = await sidecar.repos.load()
+    sidecar.spawn("Watching memory files", watch(sidecar, repos))
+    for repo in repos:
+        announce(sidecar, repo)
+
+
+async def watch(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
+    """Asks the editor to tell of changed memory files; also for repositories around the window's folders."""
+    asked = sidecar.server.client_capabilities.workspace
+    able = asked.did_change_watched_files if asked else None
+    if able is None or not able.dynamic_registration:
+        return
+    watchers = [types.FileSystemWatcher(f"**/{MEMORY_FILES}")]
+    folders = await sidecar.run(_folders, sidecar.folders)
+    for repo in repos:
+        root = repo.project.root
+        if able.relative_pattern_support and not any(root.is_relative_to(folder) for folder in folders):
+            watchers.append(types.FileSystemWatcher(types.RelativePattern(from_path(root), MEMORY_FILES)))
+    registration = types.Registration(
+        id="lerim-memories",
+        method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+        register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
+    )
+    await sidecar.server.client_register_capability_async(types.RegistrationParams([registration]))
+
+
+async def changed(sidecar: Sidecar, params: types.DidChangeWatchedFilesParams) -> None:
+    """Memory files were made, changed or removed: only these are read again."""
+    paths = [path for event in params.changes if (path := to_path(event.uri)) is not None and path.suffix == ".md"]
+    by_repo: dict[int, tuple[Repo, list[Path]]] = {}
+    for real in await sidecar.run(_real, [Path(path) for path in paths]):
+        repo = sidecar.repos.of_memory(real)
+        if repo is not None:
+            by_repo.setdefault(id(repo), (repo, []))[1].append(real)
+    for repo, files in by_repo.values():
+        await sidecar.run(refresh, repo, files)
+        announce(sidecar, repo)
+
+
+async def folders(sidecar: Sidecar, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    """Folders came or went."""
+    gone = {folder.uri for folder in params.event.removed}
+    kept = [uri for uri in sidecar.folders if uri not in gone]
+    sidecar.folders = list(dict.fromkeys([*kept, *(folder.uri for folder in params.event.added)]))
+    sidecar.repos.set_folders(sidecar.folders)
+    for repo in await sidecar.repos.load():
+        announce(sidecar, repo)
+
+
+async def configured(sidecar: Sidecar, params: types.DidChangeConfigurationParams) -> None:
+    """Settings or trust changed."""
+    sidecar.options, problems = read(params.settings, sidecar.options)
+    for problem in problems:
+        sidecar.warn(problem)
+    if sidecar.idle is not None:
+        sidecar.idle.change(_idle_seconds(sidecar))
+    refresh_lenses(sidecar)
+
+
+async def look_at_heads(sidecar: Sidecar) -> None:
+    """A checkout or pull may have changed memory files behind the editor's back: one stat a repository tells."""
+    for repo in sidecar.repos.known:
+        if await sidecar.run(rescan, repo):
+            announce(sidecar, repo)
+
+
+def announce(sidecar: Sidecar, repo: Repo) -> None:
+    """Tells the editor that a repository's memories are what they are now."""
+    sidecar.notify(MEMORIES_CHANGED, {"root": repo.uri, "memories": len(repo.references)})
+    diagnostics.publish(sidecar, repo)
+    refresh_lenses(sidecar)
+
+
+def refresh_lenses(sidecar: Sidecar) -> None:
+    """Asks the editor to ask for its lenses again."""
+    asked = sidecar.server.client_capabilities.workspace
+    if asked is not None and asked.code_lens is not None and asked.code_lens.refresh_support:
+        sidecar.spawn("Refreshing lenses", _refresh(sidecar))
+
+
+async def _refresh(sidecar: Sidecar) -> None:
+    await sidecar.server.workspace_code_lens_refresh_async(None)
+
+
+def _idle_seconds(sidecar: Sidecar) -> float:
+    return sidecar.options.settings.idle_seconds if sidecar.options.settings.enabled else 0.0
+
+
+def _folders(uris: list[str]) -> list[Path]:
+    return [Path(os.path.realpath(path)) for uri in uris if (path := to_path(uri)) is not None]
+
+
+def _real(paths: list[Path]) -> list[Path]:
+    # The file may be gone, its folder may be a link: the folder is resolved, the name is kept.
+    return [Path(os.path.realpath(path.parent)) / path.name for path in paths]

@@ -1,0 +1,76 @@
+"""Starting and ending child processes, as functions of (platform, environment): no shell, no console, own group.
+
+Everything here returns data, so that every system is tested on any machine; only `claim_streams` and `be_nice` act.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+CREATE_NEW_PROCESS_GROUP = 0x00000200
+BELOW_NORMAL_PRIORITY_CLASS = 0x00004000
+CREATE_NO_WINDOW = 0x08000000
+
+NICE = 10
+"""How much a job yields to the editor and to what the person runs."""
+
+FOREIGN = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONHOME", "PYTHONWARNINGS")
+"""Variables that would change what our Python does; they belong to the person's own programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to hand to `subprocess`: `new_session` makes a process group on POSIX, `creationflags` do so on Windows."""
+
+    argv: tuple[str, ...]
+    environ: dict[str, str]
+    creationflags: int
+    new_session: bool
+
+
+def lerim(
+    arguments: Sequence[str], executable: str, environ: Mapping[str, str], platform: str = sys.platform
+) -> Launch:
+    """A child `python -m lerim <arguments>`.
+
+    `-P` keeps the working directory, which may be a hostile repository, off the module path.
+    """
+    windows = platform == "win32"
+    kept = {name: value for name, value in environ.items() if name.upper() not in FOREIGN}
+    return Launch(
+        argv=(executable, "-P", "-X", "utf8", "-m", "lerim", *arguments),
+        environ={**kept, "PYTHONUTF8": "1"},
+        creationflags=CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | BELOW_NORMAL_PRIORITY_CLASS if windows else 0,
+        new_session=not windows,
+    )
+
+
+def kill_argv(pid: int, platform: str = sys.platform) -> tuple[str, ...] | None:
+    """The command that ends a process and all its children, or None where a signal to its group does (POSIX)."""
+    return ("taskkill", "/F", "/T", "/PID", str(pid)) if platform == "win32" else None
+
+
+def be_nice(platform: str = sys.platform) -> None:
+    """Lowers this process's priority; on Windows the parent already asked for it at start."""
+    if platform != "win32":
+        os.nice(NICE)
+
+
+def claim_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Takes stdin and stdout for a protocol: (input, output) on file descriptors of their own.
+
+    Afterwards fd 1 is stderr and fd 0 is empty, so that nothing this process or a child of it prints or reads can
+    corrupt the protocol.
+    """
+    output = os.fdopen(os.dup(1), "wb", 0x10000)
+    source = os.fdopen(os.dup(0), "rb", 0x10000)
+    os.dup2(2, 1)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdout = sys.stderr
+    return source, output

@@ -1,0 +1,82 @@
+"""Lines and columns as the editor counts them."""
+
+from __future__ import annotations
+
+import pytest
+from lsprotocol import types
+
+from lerim.lsp.documents import MAX_BYTES, Document, Documents, column, split_lines
+
+
+def document(text: str, encoding: str = "utf-16") -> Document:
+    return Document("file:///a.py", source=text, version=1, encoding=encoding)
+
+
+def edit(start: tuple[int, int], end: tuple[int, int], text: str) -> types.TextDocumentContentChangePartial:
+    return types.TextDocumentContentChangePartial(types.Range(types.Position(*start), types.Position(*end)), text)
+
+
+def test_only_line_feeds_and_carriage_returns_end_a_line() -> None:
+    assert split_lines("a\x0cb\u2028c\nd\r\ne\rf\x85") == ["a\x0cb\u2028c\n", "d\r\n", "e\r", "f\x85"]
+    assert split_lines("a\nb\n") == ["a\n", "b\n"]
+    assert split_lines("") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "character", "encoding", "expected"),
+    [
+        ("abc", 2, "utf-16", 2),
+        ("abc\n", 99, "utf-16", 3),
+        ("😀 load", 3, "utf-16", 2),
+        ("😀 load", 5, "utf-8", 2),
+        ("😀 load", 2, "utf-32", 2),
+        ("日本 x", 3, "utf-16", 3),
+        ("😀", 1, "utf-16", 1),
+        ("\ud800x", 1, "utf-16", 1),
+    ],
+)
+def test_columns_are_counted_in_the_editors_units(line: str, character: int, encoding: str, expected: int) -> None:
+    assert column(line, character, encoding) == expected
+
+
+def test_edits_land_where_the_editor_made_them_after_wide_and_exotic_characters() -> None:
+    opened = document("a\x0cb\n😀 load\nend")
+    opened.apply_change(edit((1, 3), (1, 7), "save"))
+    opened.apply_change(edit((2, 3), (2, 3), "ing"))
+    opened.apply_change(edit((3, 0), (3, 0), "!"))
+    assert opened.source == "a\x0cb\n😀 save\nending!"
+    assert opened.line(1) == "😀 save"
+    assert opened.line(9) == ""
+
+
+def test_an_edit_across_lines_joins_them() -> None:
+    opened = document("one\r\ntwo\r\nthree")
+    opened.apply_change(edit((0, 3), (1, 0), " "))
+    assert opened.lines == ["one two\r\n", "three"]
+
+
+def test_a_full_change_replaces_the_text() -> None:
+    opened = document("x")
+    opened.apply_change(types.TextDocumentContentChangeWholeDocument("y\nz"))
+    assert opened.lines == ["y\n", "z"]
+
+
+@pytest.mark.parametrize("text", ["x" * (MAX_BYTES + 1), "日" * (MAX_BYTES // 3 + 1)])
+def test_a_large_document_keeps_no_text_and_ignores_edits(text: str) -> None:
+    opened = document(text)
+    opened.apply_change(edit((0, 0), (0, 0), "y"))
+    assert opened.oversize
+    assert opened.source == ""
+
+
+def test_a_document_that_grows_too_large_is_let_go() -> None:
+    opened = document("x")
+    opened.apply_change(edit((0, 0), (0, 0), "y" * MAX_BYTES))
+    assert opened.oversize
+
+
+def test_a_file_that_is_not_open_is_not_read_from_disk() -> None:
+    held = Documents(None)
+    held.put_text_document(types.TextDocumentItem("untitled:Untitled-1", "python", 1, "text"))
+    assert held.opened("file:///etc/hostname") is None
+    assert held.opened("untitled:Untitled-1") is not None

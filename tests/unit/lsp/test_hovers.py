@@ -1,0 +1,108 @@
+"""What a hover says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lerim.lsp.hovers import MAX_MEMORIES, Shown, age, render
+from lerim.memory.record import Evidence, MemoryRecord
+
+NOW = datetime(2026, 8, 22, 12, tzinfo=UTC)
+RECORD = MemoryRecord(
+    id="20260801-use-uv",
+    primitive="decision",
+    title="Use uv, not pip",
+    created=NOW - timedelta(days=21),
+    updated=NOW,
+    source="claude:11111111-2222-3333-4444-555555555555#0123456789ab",
+    confidence=0.9,
+    tags=(),
+    body="Dependencies are installed with uv.\n\nIt is faster.",
+    evidence=(Evidence("please use uv", "0123456789ab", "user"),),
+)
+
+
+def shown(**changes: object) -> Shown:
+    return Shown(replace(RECORD, **changes), "aaaa", "bbbb")  # type: ignore[arg-type]
+
+
+def text(*memories: Shown, more: int = 0, trusted: bool = True) -> str:
+    return render(memories, more, NOW, trusted=trusted)
+
+
+def plain(markdown: str) -> str:
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown)
+
+
+def test_a_hover_names_what_how_old_how_sure_and_who_said_it() -> None:
+    said = plain(text(shown()))
+    assert "**Use uv, not pip**" in said
+    assert "decision · 3 weeks ago · confidence 90%" in said
+    assert "Dependencies are installed with uv." in said
+    assert "“please use uv”" in said
+    assert "(the person)" in said
+
+
+def test_its_links_carry_opaque_handles_only() -> None:
+    links = re.findall(r"\]\((command:[^)]*)\)", text(shown()))
+    assert links == ["command:lerim.openMemory?%5B%22aaaa%22%5D", "command:lerim.openTurn?%5B%22bbbb%22%5D"]
+
+
+def test_a_memory_made_by_hand_has_no_transcript_to_open() -> None:
+    assert "openTurn" not in render([Shown(RECORD, "aaaa")], 0, NOW, trusted=True)
+
+
+def test_an_untrusted_repository_is_named_and_its_transcripts_stay_closed() -> None:
+    said = text(shown(), trusted=False)
+    assert said.startswith("*From the repository")
+    assert "openTurn" not in said
+
+
+def test_hostile_text_makes_no_link_of_its_own() -> None:
+    evil = "x](command:evil) [y](command:evil) <a href=command:evil>"
+    said = text(shown(title=evil, body=f"```\n{evil}\n    {evil}", evidence=(Evidence(evil, "t", "web"),)))
+    assert len(re.findall(r"(?<!\\)\]\(command:", said)) == 2
+    assert not re.search(r"(?<!\\)<", said)
+    assert "```" not in said
+
+
+def test_three_memories_are_shown_and_the_rest_is_counted() -> None:
+    said = text(*[shown(title=f"Memory {number}") for number in range(5)], more=4)
+    assert said.count("Open memory") == MAX_MEMORIES
+    assert "and 6 more" in said
+
+
+def test_a_long_body_is_cut() -> None:
+    assert len(text(shown(body="word " * 1000))) < 900
+
+
+def test_a_quote_that_is_kept_elsewhere_is_not_shown_empty() -> None:
+    assert "“" not in text(shown(evidence=(Evidence("", "t", "user"),)))
+
+
+def test_a_learning_is_called_by_its_kind() -> None:
+    assert "pitfall · " in text(shown(primitive="learning", kind="pitfall"))
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (-3, "today"),
+        (0, "today"),
+        (1, "yesterday"),
+        (6, "6 days ago"),
+        (7, "1 week ago"),
+        (59, "1 month ago"),
+        (800, "2 years ago"),
+    ],
+)
+def test_ages_are_said_in_words(days: int, said: str) -> None:
+    assert age(NOW - timedelta(days=days), NOW) == said
+
+
+def test_a_time_without_a_zone_is_utc() -> None:
+    assert age(datetime(2026, 8, 21, 11), NOW) == "yesterday"  # noqa: DTZ001

@@ -1,0 +1,85 @@
+"""Memory text in a hover: shown as it is, and dead."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lerim.lsp.markdown import escape, escape_block, shorten, visible
+
+HOSTILE = [
+    "[click](command:workbench.action.terminal.sendSequence?%5B%5D)",
+    "![x](https://example.invalid/pixel.png)",
+    "<img src=x onerror=alert(1)><a href='command:x'>y</a>",
+    "<!-- hidden -->",
+    "&lt;b&gt;",
+    "```\nfence\n```",
+    "~~~ fence",
+    "https://example.invalid/a?b=c and www.example.invalid",
+    "someone@example.invalid",
+    "[ref]: command:x",
+    "$(zap) **bold** _it_ `code` # heading",
+    "1. one\n2. two\n- three\n> quote",
+    "a | b\n--|--\nc | d",
+    "Title\n=====\n",
+    "\\[not escaped away\\](command:x)",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_every_mark_that_could_mean_something_is_escaped(text: str) -> None:
+    for shown in (escape(text), escape_block(text)):
+        assert not re.search(r"(?<!\\)(?:\\\\)*[\[\]<>`*_()#&~|!$@:]", shown)
+
+
+def test_a_marked_renderer_would_give_the_text_back() -> None:
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escape(HOSTILE[0])) == HOSTILE[0]
+
+
+def test_indentation_cannot_make_a_code_block() -> None:
+    assert escape_block("    [x](command:y)\n\tz") == "\\[x\\]\\(command\\:y\\)  \nz"
+
+
+def test_paragraphs_and_line_breaks_stay() -> None:
+    assert escape_block("one\ntwo\n\n\nthree") == "one  \ntwo\n\nthree"
+
+
+@pytest.mark.parametrize(
+    "character",
+    [
+        "\u202e",
+        "\u2066",
+        "\u200b",
+        "\u200f",
+        "\ufeff",
+        "\u00ad",
+        "\U000e0041",
+        "\u2028",
+        "\x1b",
+        "\x00",
+        "\u3164",
+        "\ud800",
+    ],
+)
+def test_hidden_characters_are_spelled_out(character: str) -> None:
+    assert visible(f"pay{character}load") == f"pay⟦U+{ord(character):04X}⟧load"
+
+
+def test_ordinary_text_of_every_script_is_untouched() -> None:
+    text = "Grüße, 日本語, العربية, हिन्दी, 👩\u200d💻 and ❤\ufe0f"
+    assert visible(text) == text
+
+
+def test_a_joiner_outside_an_emoji_is_spelled_out() -> None:
+    assert visible("pass\u200dword") == "pass⟦U+200D⟧word"
+
+
+def test_windows_line_ends_are_line_ends() -> None:
+    assert escape_block("a\r\nb") == "a  \nb"
+
+
+def test_long_text_is_cut_at_a_word() -> None:
+    assert shorten("one two three four", 12) == "one two …"
+    assert shorten("x" * 20, 10) == "x" * 10 + " …"
+    assert shorten(" short ", 10) == "short"

@@ -1,0 +1,57 @@
+"""Settings from the editor: a wrong value is one message and the default."""
+
+from __future__ import annotations
+
+import pytest
+
+from lerim.lsp.settings import Options, Settings, read
+
+
+def test_nothing_given_is_every_default_and_no_trust() -> None:
+    assert read(None) == (Options(trusted=False, settings=Settings()), ())
+    assert read({}) == (Options(), ())
+
+
+def test_good_values_are_taken() -> None:
+    raw = {"trusted": True, "settings": {"hover": False, "codeLens": "symbols", "idleSeconds": 0, "maxFileKb": 64}}
+    options, problems = read(raw)
+    assert options == Options(True, Settings(hover=False, code_lens="symbols", idle_seconds=0.0, max_file_kb=64))
+    assert problems == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("enabled", "yes"),
+        ("hover", 1),
+        ("codeLens", "everywhere"),
+        ("codeLens", ["file"]),
+        ("idleSeconds", -1),
+        ("idleSeconds", "30"),
+        ("idleSeconds", True),
+        ("idleSeconds", float("nan")),
+        ("maxFileKb", None),
+        ("unknown", 1),
+    ],
+)
+def test_a_bad_value_is_one_message_and_the_default(name: str, value: object) -> None:
+    options, problems = read({"settings": {name: value}})
+    assert options.settings == Settings()
+    assert len(problems) == 1
+    assert f"lerim.{name}" in problems[0]
+
+
+def test_large_numbers_are_bounded() -> None:
+    options, _ = read({"settings": {"idleSeconds": 1e9, "maxFileKb": 10**9}})
+    assert (options.settings.idle_seconds, options.settings.max_file_kb) == (86_400.0, 512)
+
+
+@pytest.mark.parametrize("raw", ["x", [1], 5])
+def test_something_else_is_a_message(raw: object) -> None:
+    assert len(read(raw)[1]) == 1
+
+
+def test_trust_is_kept_when_a_change_does_not_name_it_and_is_never_guessed() -> None:
+    trusted = Options(trusted=True)
+    assert read({"settings": {}}, trusted)[0].trusted
+    assert not read({"trusted": "true"}, trusted)[0].trusted

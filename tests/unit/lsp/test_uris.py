@@ -1,0 +1,57 @@
+"""`file:` URIs on every platform."""
+
+from __future__ import annotations
+
+import pytest
+
+from lerim.lsp.uris import from_path, to_path
+
+
+@pytest.mark.parametrize(
+    ("uri", "platform", "path"),
+    [
+        ("file:///home/me/a%20b.py", "linux", "/home/me/a b.py"),
+        ("file:///home/me/%E6%97%A5.py", "linux", "/home/me/日.py"),
+        ("file:///c%3A/Users/me/a.py", "win32", "C:\\Users\\me\\a.py"),
+        ("file:///C:/Users/me/a.py", "win32", "C:\\Users\\me\\a.py"),
+        ("file://server/share/a.py", "win32", "\\\\server\\share\\a.py"),
+    ],
+)
+def test_a_file_uri_has_a_path(uri: str, platform: str, path: str) -> None:
+    assert str(to_path(uri, platform)) == path
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "untitled:Untitled-1",
+        "git:/home/me/a.py?%7B%7D",
+        "vscode-notebook-cell:/a.ipynb#x",
+        "https://example.invalid/a",
+        "file:relative",
+        "file:///a%00b",
+        "file://[bad/a",
+        "",
+        "nonsense",
+    ],
+)
+def test_other_uris_have_none(uri: str) -> None:
+    assert to_path(uri, "linux") is None
+
+
+def test_a_path_without_a_drive_is_none_on_windows() -> None:
+    assert to_path("file:///home/me", "win32") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "platform", "uri"),
+    [
+        ("/home/me/a b#1.py", "linux", "file:///home/me/a%20b%231.py"),
+        ("C:\\Users\\me\\a.py", "win32", "file:///c%3A/Users/me/a.py"),
+        ("\\\\server\\share\\a.py", "win32", "file://server/share/a.py"),
+    ],
+)
+def test_a_path_has_the_uri_the_editor_writes(path: str, platform: str, uri: str) -> None:
+    assert from_path(path, platform) == uri
+    assert to_path(uri, platform) is not None
+    assert str(to_path(uri, platform)) == path

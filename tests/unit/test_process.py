@@ -1,0 +1,41 @@
+"""How a child is started, on three systems, as data."""
+
+from __future__ import annotations
+
+import sys
+
+from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, kill_argv, lerim
+
+ENVIRON = {"PATH": "/bin", "PYTHONSTARTUP": "evil.py", "PYTHONHOME": "/x", "LERIM_HOME": "/h", "PYTHONPATH": "server"}
+
+
+def test_a_child_on_posix_leads_its_own_group() -> None:
+    launch = lerim(["worker", "sync"], "/usr/bin/python3", ENVIRON, "linux")
+    assert launch.new_session
+    assert launch.creationflags == 0
+
+
+def test_a_child_on_windows_shows_no_console_and_leads_its_own_group() -> None:
+    launch = lerim(["worker"], "C:\\env\\python.exe", ENVIRON, "win32")
+    assert not launch.new_session
+    assert launch.creationflags & CREATE_NO_WINDOW
+    assert launch.creationflags & CREATE_NEW_PROCESS_GROUP
+
+
+def test_the_working_directory_is_never_a_place_to_import_from() -> None:
+    launch = lerim(["worker", "sync", "--repo", "/a b/$(x)"], sys.executable, ENVIRON, "darwin")
+    assert launch.argv == (sys.executable, "-P", "-X", "utf8", "-m", "lerim", "worker", "sync", "--repo", "/a b/$(x)")
+
+
+def test_variables_that_would_change_our_python_are_left_out() -> None:
+    environ = lerim([], "python", ENVIRON, "linux").environ
+    assert "PYTHONSTARTUP" not in environ
+    assert "PYTHONHOME" not in environ
+    assert environ["LERIM_HOME"] == "/h"
+    assert environ["PYTHONPATH"] == "server"
+    assert environ["PYTHONUTF8"] == "1"
+
+
+def test_a_tree_of_processes_is_ended_by_group_or_by_taskkill() -> None:
+    assert kill_argv(12, "linux") is None
+    assert kill_argv(12, "win32") == ("taskkill", "/F", "/T", "/PID", "12")
