@@ -9,62 +9,27 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
-from lerim.errors import LerimError, Problem
+from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.sessions import queue, session_rows, turns
+from lerim.sessions import indexing, queue, session_rows, turns
 from lerim.sessions.catalog_schema import open_database, telling, transaction
-from lerim.sessions.model import Platform, Session, Transcript, Turn
+from lerim.sessions.indexing import Indexed, Owning, Readable
+from lerim.sessions.model import Platform, Transcript
 from lerim.sessions.queue import Job, Trouble
 from lerim.sessions.session_rows import SessionRow
+from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
-
-BATCH_TURNS = 500
-BATCH_CHARACTERS = 2_000_000
 
 __all__ = ["Catalog", "Indexed", "Job", "Owning", "Readable", "SessionRow", "Stamp", "Trouble", "TurnRow"]
 
 Stamp = tuple[int, int, int]
-
-
-class Readable(Protocol):
-    """A reading of one transcript: its turns, and after the last one the session, the resume position and problems."""
-
-    session: Session
-    resume: bytes
-    problems: list[Problem]
-
-    def __iter__(self) -> Iterator[Turn]: ...
-
-
-class Owning(Protocol):
-    """Says which project a working folder belongs to ('' for none)."""
-
-    def owner(self, cwd: str) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """What indexing one transcript did. `projects` are those it brought work for. `failed`: it could not be read at
-    all. `taken`: another process was indexing it at the same time and goes on with it."""
-
-    new_turns: int
-    projects: frozenset[str]
-    session: Session | None
-    problems: tuple[Problem, ...] = ()
-    failed: bool = False
-    taken: bool = False
-
-
-class _TakenError(Exception):
-    """Another process wrote this transcript's turns since this one began."""
 
 
 class Catalog:
@@ -75,7 +40,7 @@ class Catalog:
         self.db = db
         self.problems = problems
         self._clock = clock
-        self._folders: dict[str, tuple[int, str]] = {}
+        self._folders: indexing.Folders = {}
 
     @classmethod
     def open(cls, home: Home, clock: Callable[[], float] = time.time) -> Self:
@@ -108,11 +73,7 @@ class Catalog:
     def resume_of(self, path: Path) -> bytes | None:
         """Where reading this transcript goes on; None from the start."""
         with self._telling():
-            row = self.db.execute(
-                "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE path = ?",
-                (_spelled(path),),
-            ).fetchone()
-        return bytes(row[0]) if row else None
+            return session_rows.resume_of(self.db, _spelled(path))
 
     def index(self, transcript: Transcript, reading: Readable, owners: Owning) -> Indexed:
         """Takes what `reading` (begun at `resume_of`) yields into the catalog, in short transactions.
@@ -120,69 +81,18 @@ class Catalog:
         Where it got to is written with the last turns, so that a run killed before is repeated, to the same end. A
         transcript that cannot be read is a problem of the result. Raises CatalogError.
         """
+        return next(self.index_all([(transcript, reading)], owners))
+
+    def index_all(self, readings: Iterable[tuple[Transcript, Readable]], owners: Owning) -> Iterator[Indexed]:
+        """`index` for many: several small transcripts share a transaction, which is faster, so their results come
+        together. Make each reading only when it is asked for (pass a generator)."""
         with self._telling():
-            number, generation = session_rows.enter(self.db, transcript)
-            new, touched, batch, size = 0, set[str](), list[Turn](), 0
-            try:
-                for turn in reading:
-                    batch.append(turn)
-                    size += turns.weight(turn)
-                    if len(batch) >= BATCH_TURNS or size >= BATCH_CHARACTERS:
-                        new += self._write(number, generation, batch, owners, touched)
-                        generation += 1
-                        batch, size = [], 0
-                new += self._write(number, generation, batch, owners, touched, (transcript, reading))
-            except _TakenError:
-                return Indexed(new, frozenset(touched), None, taken=True)
-            except (LerimError, OSError) as error:
-                problem = _problem(transcript, error)
-                session_rows.fail(self.db, transcript, problem)
-                return Indexed(new, frozenset(touched), None, (problem,), failed=True)
-        return Indexed(new, frozenset(touched), reading.session, tuple(reading.problems))
-
-    def _write(
-        self,
-        number: int,
-        generation: int,
-        batch: Sequence[Turn],
-        owners: Owning,
-        touched: set[str],
-        ended: tuple[Transcript, Readable] | None = None,
-    ) -> int:
-        """One transaction. The generation tells whether another process wrote to this transcript in between."""
-        with transaction(self.db):
-            mine = self.db.execute(
-                "UPDATE transcripts SET generation = generation + 1 WHERE id = ? AND generation = ?",
-                (number, generation),
-            )
-            if not mine.rowcount:
-                raise _TakenError
-            folders = {cwd: self._folder(cwd, owners) for cwd in {turn.cwd for turn in batch}}
-            written = turns.write(self.db, number, batch, {cwd: row for cwd, (row, _) in folders.items()})
-            projects = {folders[cwd][1] for cwd in written.folders} - {""}
-            for project in projects:
-                queue.put(self.db, queue.EXTRACT, number, project)
-            if ended is not None:
-                session_rows.finish(self.db, number, ended[0], ended[1].session, ended[1].resume)
-        self._folders.update(folders)
-        touched |= projects
-        return written.new
-
-    def _folder(self, cwd: str, owners: Owning) -> tuple[int, str]:
-        known = self._folders.get(cwd)
-        if known is not None:
-            return known
-        spelled = turns.storable(cwd)
-        self.db.execute(
-            "INSERT INTO folders (cwd, project) VALUES (?, ?) ON CONFLICT DO NOTHING", (spelled, owners.owner(cwd))
-        )
-        row = self.db.execute("SELECT id, project FROM folders WHERE cwd = ?", (spelled,)).fetchone()
-        return int(row[0]), str(row[1])
+            yield from indexing.index(self.db, readings, owners, self._folders)
 
     def failed(self, transcript: Transcript, problem: Problem) -> None:
         """Remembers that a transcript could not be read; it is tried again when it changes, or in the next cycle if
         it was closed to us."""
-        with self._telling():
+        with self._telling(), transaction(self.db):
             session_rows.enter(self.db, transcript)
             session_rows.fail(self.db, transcript, problem)
 
@@ -300,11 +210,5 @@ class Catalog:
         return telling(self.path)
 
 
-def _problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
-    closed = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
-    code = session_rows.CLOSED if closed else getattr(error, "code", LerimError.code)
-    return Problem(code, _spelled(transcript.path), str(error))
-
-
 def _spelled(path: str | Path) -> str:
-    return turns.storable(str(path))
+    return storable(str(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,8 @@ BUSY_MS = 30_000
 
 # transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions.
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
-# a new alias moves every turn by one row. words holds only the index; the text stands once, in turns.
+# a new alias moves every turn by one row. words holds only the index; the text stands once, packed, in
+# turns.body.
 SCHEMA = """
 CREATE TABLE transcripts (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
@@ -38,12 +40,12 @@ CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project 
 CREATE INDEX folders_project ON folders (project);
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
-    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, text TEXT NOT NULL, tools TEXT NOT NULL
+    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, body BLOB NOT NULL
 );
 CREATE INDEX turns_place ON turns (transcript, ordinal);
 CREATE INDEX turns_folder ON turns (folder, transcript, time);
 CREATE VIRTUAL TABLE words USING fts5 (
-    text, tools, content = 'turns', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+    text, tools, content = '', tokenize = 'unicode61 remove_diacritics 2'
 );
 CREATE TABLE positions (
     transcript INTEGER NOT NULL, project TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
@@ -99,7 +101,7 @@ def telling(path: Path) -> Iterator[None]:
     """Turns what SQLite raises into CatalogError; damage found is remembered, so that the next opening rebuilds."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, zlib.error) as error:
         todo = "Check the disk's free space and the folder's rights, then try again."
         if _is_damage(error):
             _marker(path).touch(mode=0o600)
@@ -175,5 +177,5 @@ def _marker(path: Path) -> Path:
     return path.with_name(path.name + ".damaged")
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
+def _is_damage(error: sqlite3.Error | zlib.error) -> bool:
+    return isinstance(error, zlib.error) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED

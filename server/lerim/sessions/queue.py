@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Transcript
+from lerim.sessions.turn_text import deflated, inflated
 
 TRIES = 3
 BACK_OFF_SECONDS = 30.0
@@ -99,6 +100,7 @@ def claim(
         db.execute("UPDATE jobs SET state = 'running', claimed = ?, again = 0 WHERE id = ?", (now, row[0]))
     number, kind, owner, platform, path, session, size, mtime_ns, inode, parent, resume, state, tries = row
     transcript = Transcript(platform, Path(path), session, size or 0, mtime_ns or 0, inode or 0, parent)
+    resume, state = (None if packed is None else inflated(packed) for packed in (resume, state))
     return Job(number, kind, owner, transcript, resume, state, tries)
 
 
@@ -118,7 +120,7 @@ def done(db: sqlite3.Connection, job: Job, resume: bytes, state: bytes, again_at
             db.execute(
                 "INSERT INTO positions SELECT transcript, project, ?, ? FROM jobs WHERE id = ?"
                 " ON CONFLICT (transcript, project) DO UPDATE SET resume = excluded.resume, state = excluded.state",
-                (resume, state, job.id),
+                (deflated(resume), deflated(state), job.id),
             )
 
 

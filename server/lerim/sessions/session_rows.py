@@ -12,7 +12,8 @@ from lerim.errors import Problem
 from lerim.sessions import queue
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
-from lerim.sessions.turns import moment, storable
+from lerim.sessions.turn_text import deflated, inflated, storable
+from lerim.sessions.turns import moment
 
 CLOSED = "unreadable"
 """The problem code of a transcript that could not be opened; it is tried again in every cycle."""
@@ -33,18 +34,44 @@ class SessionRow:
     error: str
 
 
-def enter(db: sqlite3.Connection, transcript: Transcript) -> tuple[int, int]:
-    """The transcript's row and generation, made where it is new."""
+def generation(db: sqlite3.Connection, path: str) -> int:
+    """How often something of this transcript was written; 0 for one that is not known."""
+    row = db.execute("SELECT generation FROM transcripts WHERE path = ?", (path,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def enter(db: sqlite3.Connection, transcript: Transcript, since: int | None = None) -> int | None:
+    """The transcript's row, made where it is new; inside a transaction. With `since`: None if its generation is another
+    by now (somebody else wrote), else it is one more from here on."""
     path = storable(str(transcript.path))
-    found = db.execute("SELECT id, generation FROM transcripts WHERE path = ?", (path,)).fetchone()
-    if found is None:
-        with transaction(db):
-            db.execute(
-                "INSERT INTO transcripts (path, platform, session, parent) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (path, transcript.platform, storable(transcript.session_id), storable(transcript.parent)),
-            )
-            found = db.execute("SELECT id, generation FROM transcripts WHERE path = ?", (path,)).fetchone()
-    return int(found[0]), int(found[1])
+    row = db.execute("SELECT id, generation FROM transcripts WHERE path = ?", (path,)).fetchone()
+    if row is None:
+        made = db.execute(
+            "INSERT INTO transcripts (path, platform, session, parent, generation) VALUES (?, ?, ?, ?, ?)",
+            (
+                path,
+                transcript.platform,
+                storable(transcript.session_id),
+                storable(transcript.parent),
+                since is not None,
+            ),
+        )
+        return made.lastrowid
+    number, now = row
+    if since is None:
+        return int(number)
+    if since != now:
+        return None
+    db.execute("UPDATE transcripts SET generation = generation + 1 WHERE id = ?", (number,))
+    return int(number)
+
+
+def resume_of(db: sqlite3.Connection, path: str) -> bytes | None:
+    """Where reading a transcript goes on; None from the start."""
+    row = db.execute(
+        "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE path = ?", (path,)
+    ).fetchone()
+    return inflated(row[0]) if row else None
 
 
 def finish(db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes) -> None:
@@ -59,7 +86,7 @@ def finish(db: sqlite3.Connection, number: int, transcript: Transcript, session:
         "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             number,
-            resume,
+            deflated(resume),
             storable(session.title),
             _seconds(session.started),
             _seconds(session.ended),
@@ -73,14 +100,13 @@ def finish(db: sqlite3.Connection, number: int, transcript: Transcript, session:
 
 
 def fail(db: sqlite3.Connection, transcript: Transcript, problem: Problem) -> None:
-    """Keeps why a transcript could not be read. Its stamp is kept too, so that it is read again only when it changes,
-    unless it was closed to us: rights change without a trace in the stamp."""
+    """Keeps why a transcript could not be read, inside a transaction. Its stamp is kept too, so that it is read again
+    only when it changes, unless it was closed to us: rights change without a trace in the stamp."""
     stamp = (None, None, None) if problem.code == CLOSED else transcript.stamp
-    with transaction(db):
-        db.execute(
-            "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ? WHERE path = ?",
-            (*stamp, storable(problem.message)[:2000], storable(str(transcript.path))),
-        )
+    db.execute(
+        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ? WHERE path = ?",
+        (*stamp, storable(problem.message)[:2000], storable(str(transcript.path))),
+    )
 
 
 def reown(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,13 +12,10 @@ from typing import cast
 
 import msgspec
 
-from lerim.sessions.model import Platform, Role, ToolCall, Turn, TurnKind
+from lerim.sessions.model import Platform, Role, Turn, TurnKind
+from lerim.sessions.turn_text import pack, rendered, storable, unpack
 
-COMMAND_CHARACTERS = 4_000
-ERROR_CHARACTERS = 400
 QUERY_WORDS = 32
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,84 +40,84 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one batch did: turns never seen before, and the folders of every turn that is this transcript's own."""
+    """What one batch did, by transcript row: how many turns were never seen before, and the folders of all turns that
+    are its own."""
 
-    new: int
-    folders: frozenset[str]
+    new: Counter[int]
+    folders: frozenset[tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     row: int
-    own: bool
-    text: str
-    tools: str
+    transcript: int
+    vanished: bool
+    body: str | bytes
 
 
-def write(db: sqlite3.Connection, transcript: int, turns: Sequence[Turn], folders: Mapping[str, int]) -> Written:
-    """Writes turns of one transcript; for use inside a transaction. A turn met again is updated, and one that stands
-    in another transcript (a fork copied it) stays there, unless that transcript is gone."""
-    batch = {turn.id: turn for turn in turns}
-    known = _known(db, transcript, batch)
-    new = [turn for key, turn in batch.items() if key not in known]
-    first = cast(int, db.execute("SELECT coalesce(max(id), 0) + 1 FROM turns").fetchone()[0])
-    rows = [_values(turn, transcript, folders, first + number) for number, turn in enumerate(new)]
-    db.executemany("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    db.executemany(
-        "INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", [(row[0], row[8], row[9]) for row in rows]
+def write(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folders: Mapping[str, int]) -> Written:
+    """Writes turns, each with its transcript's row; for use inside a transaction. A turn met again is updated, and one
+    that stands in another transcript (a fork copied it) stays there, unless that transcript is gone."""
+    known = _known(db, [turn.id for _, turn in turns])
+    inserts: dict[str, tuple[int, Turn]] = {}
+    updates: dict[str, tuple[int, Turn]] = {}
+    for transcript, turn in turns:
+        before = known.get(turn.id)
+        if before is not None:
+            if before.transcript == transcript or before.vanished:
+                updates[turn.id] = transcript, turn
+        elif turn.id not in inserts or inserts[turn.id][0] == transcript:
+            inserts[turn.id] = transcript, turn
+    _insert(db, inserts.values(), folders)
+    for transcript, turn in updates.values():
+        _update(db, known[turn.id], turn, _place(turn, transcript, folders))
+    own = (*inserts.values(), *updates.values())
+    return Written(
+        Counter(transcript for transcript, _ in inserts.values()),
+        frozenset((transcript, turn.cwd) for transcript, turn in own),
     )
-    own = [(turn, known[key]) for key, turn in batch.items() if key in known and known[key].own]
-    for turn, before in own:
-        _update(db, _values(turn, transcript, folders, before.row), before)
-    return Written(len(new), frozenset(turn.cwd for turn in new) | frozenset(turn.cwd for turn, _ in own))
 
 
-def _known(db: sqlite3.Connection, transcript: int, batch: Iterable[str]) -> dict[str, _Known]:
+def _known(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _Known]:
     found = db.execute(
-        "SELECT turns.turn, turns.id, transcripts.id = ? OR transcripts.vanished, turns.text, turns.tools"
+        "SELECT turns.turn, turns.id, turns.transcript, transcripts.vanished, turns.body"
         " FROM turns JOIN transcripts ON transcripts.id = turns.transcript"
         " WHERE turns.turn IN (SELECT value FROM json_each(?))",
-        (transcript, msgspec.json.encode(list(batch)).decode()),
+        (msgspec.json.encode(ids).decode(),),
     )
-    return {key: _Known(row, bool(own), text, tools) for key, row, own, text, tools in found}
+    return {key: _Known(row, transcript, bool(gone), body) for key, row, transcript, gone, body in found}
 
 
-_Values = tuple[int, str, int, int, int, str, str, float | None, str, str]
+def _insert(db: sqlite3.Connection, turns: Iterable[tuple[int, Turn]], folders: Mapping[str, int]) -> None:
+    first = cast(int, db.execute("SELECT coalesce(max(id), 0) + 1 FROM turns").fetchone()[0])
+    rows, words = [], []
+    for number, (transcript, turn) in enumerate(turns, first):
+        text, tools = storable(turn.text), rendered(turn.tool_calls)
+        rows.append((number, turn.id, *_place(turn, transcript, folders), pack(text, tools)))
+        words.append((number, text, tools))
+    db.executemany("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.executemany("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", words)
 
 
-def _values(turn: Turn, transcript: int, folders: Mapping[str, int], row: int) -> _Values:
-    return (
-        row,
-        turn.id,
-        transcript,
-        turn.ordinal,
-        folders[turn.cwd],
-        turn.role,
-        turn.kind,
-        turn.time.timestamp() if turn.time else None,
-        storable(turn.text),
-        storable(rendered(turn.tool_calls)),
-    )
+_Place = tuple[int, int, int, str, str, float | None]
 
 
-def _update(db: sqlite3.Connection, values: _Values, before: _Known) -> None:
-    row, _, transcript, ordinal, folder, role, kind, time, text, tools = values
-    if (text, tools) != (before.text, before.tools):
-        # An index without its own content must be told what it had.
-        db.execute(
-            "INSERT INTO words (words, rowid, text, tools) VALUES ('delete', ?, ?, ?)", (row, before.text, before.tools)
-        )
-        db.execute("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", (row, text, tools))
+def _place(turn: Turn, transcript: int, folders: Mapping[str, int]) -> _Place:
+    time = turn.time.timestamp() if turn.time else None
+    return transcript, turn.ordinal, folders[turn.cwd], turn.role, turn.kind, time
+
+
+def _update(db: sqlite3.Connection, before: _Known, turn: Turn, place: _Place) -> None:
+    words = (storable(turn.text), rendered(turn.tool_calls))
+    had = unpack(before.body)
+    if words != had:
+        # An index without its own text must be told what it had.
+        db.execute("INSERT INTO words (words, rowid, text, tools) VALUES ('delete', ?, ?, ?)", (before.row, *had))
+        db.execute("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", (before.row, *words))
     db.execute(
-        "UPDATE turns SET transcript = ?, ordinal = ?, folder = ?, role = ?, kind = ?, time = ?, text = ?, tools = ?"
-        " WHERE id = ?",
-        (transcript, ordinal, folder, role, kind, time, text, tools, row),
+        "UPDATE turns SET transcript = ?, ordinal = ?, folder = ?, role = ?, kind = ?, time = ?, body = ? WHERE id = ?",
+        (*place, pack(*words), before.row),
     )
-
-
-def weight(turn: Turn) -> int:
-    """About how many characters the turn's row takes."""
-    return len(turn.text) + sum(len(call.command) + len(call.plan) for call in turn.tool_calls)
 
 
 def moment(seconds: float | None) -> datetime | None:
@@ -131,38 +128,9 @@ def moment(seconds: float | None) -> datetime | None:
         return None
 
 
-def storable(text: str) -> str:
-    """`text` with lone surrogates replaced: SQLite takes only what UTF-8 can hold."""
-    if text.isascii() or not _SURROGATE.search(text):
-        return text
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
-def rendered(calls: Iterable[ToolCall]) -> str:
-    """The tool calls of a turn for people and for search: commands, paths, questions with answers, plans, errors."""
-    return "\n".join(line for call in calls for line in _lines(call))
-
-
-def _lines(call: ToolCall) -> Iterator[str]:
-    head = " ".join((call.name[:80], *call.paths))
-    yield f"$ {call.command[:COMMAND_CHARACTERS]}" if call.kind == "shell" and call.command else head
-    if call.description:
-        yield call.description[:COMMAND_CHARACTERS]
-    if call.kind != "shell" and call.command:
-        yield call.command[:COMMAND_CHARACTERS]
-    for answer in call.answers:
-        yield f"{answer.question} [{' | '.join(answer.options)}] {answer.answer}"
-    if call.plan:
-        yield call.plan
-    if call.status == "error" and call.output:
-        yield call.output[:ERROR_CHARACTERS]
-    if call.feedback:
-        yield call.feedback
-
-
 _COLUMNS = (
     "turns.turn, transcripts.platform, transcripts.session, transcripts.path, turns.ordinal, turns.role, turns.kind,"
-    " turns.time, folders.cwd, folders.project, turns.text, turns.tools"
+    " turns.time, folders.cwd, folders.project, turns.body"
 )
 _JOINED = "turns JOIN transcripts ON transcripts.id = turns.transcript JOIN folders ON folders.id = turns.folder"
 
@@ -206,11 +174,12 @@ def _words(query: str) -> list[str]:
     return [word for word in plain.split() if any(character.isalnum() for character in word)][:QUERY_WORDS]
 
 
-_Row = tuple[str, Platform, str, str, int, Role, TurnKind, float | None, str, str, str, str]
+_Row = tuple[str, Platform, str, str, int, Role, TurnKind, float | None, str, str, str | bytes]
 
 
 def _row(row: _Row, score: float = 0.0) -> TurnRow:
-    turn_id, platform, session, path, ordinal, role, kind, time, cwd, project, text, tools = row
+    turn_id, platform, session, path, ordinal, role, kind, time, cwd, project, body = row
+    text, tools = unpack(body)
     return TurnRow(
         id=turn_id,
         platform=platform,

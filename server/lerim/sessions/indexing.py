@@ -1,0 +1,170 @@
+"""Taking transcripts into the catalog: turns in short transactions, several small transcripts in one.
+
+Where reading got to is written with the last turns it covers. A process killed before that has written turns that are
+met again, and updated, by the next one; the end is the same.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lerim.errors import LerimError, Problem
+from lerim.sessions import queue, session_rows, turns
+from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.turn_text import storable, weight
+
+BATCH_CHARACTERS = 2_000_000
+LEAST_CHARACTERS = 4_000
+"""A turn counts as at least so many: no transaction holds more than 500 turns."""
+BATCH_TRANSCRIPTS = 100
+
+
+class Readable(Protocol):
+    """A reading of one transcript: its turns, and after the last one the session, the resume position and problems."""
+
+    session: Session
+    resume: bytes
+    problems: list[Problem]
+
+    def __iter__(self) -> Iterator[Turn]: ...
+
+
+class Owning(Protocol):
+    """Says which project a working folder belongs to ('' for none)."""
+
+    def owner(self, cwd: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What indexing one transcript did. `projects` are those it brought work for. `failed`: it could not be read at
+    all. `taken`: another process was indexing it at the same time and goes on with it."""
+
+    transcript: Transcript
+    new_turns: int
+    projects: frozenset[str]
+    session: Session | None
+    problems: tuple[Problem, ...] = ()
+    failed: bool = False
+    taken: bool = False
+
+
+@dataclass(slots=True)
+class _Open:
+    """A transcript being taken in: what of it waits to be written, and what was."""
+
+    transcript: Transcript
+    reading: Readable
+    generation: int
+    waiting: list[Turn] = field(default_factory=list)
+    ended: bool = False
+    taken: bool = False
+    problem: Problem | None = None
+    new: int = 0
+    projects: set[str] = field(default_factory=set)
+
+    def result(self) -> Indexed:
+        given = (self.transcript, self.new, frozenset(self.projects))
+        if self.taken:
+            return Indexed(*given, None, taken=True)
+        if self.problem:
+            return Indexed(*given, None, (self.problem,), failed=True)
+        return Indexed(*given, self.reading.session, tuple(self.reading.problems))
+
+
+Folders = dict[str, tuple[int, str]]
+"""cwd -> (its row, the project it belongs to)."""
+
+
+def index(
+    db: sqlite3.Connection, readings: Iterable[tuple[Transcript, Readable]], owners: Owning, folders: Folders
+) -> Iterator[Indexed]:
+    """Takes transcripts in, one after another; each result comes when it is written, so some come together.
+
+    `folders` is kept between calls. A transcript that cannot be read is a problem of its result. Raises sqlite3.Error.
+    """
+    group: list[_Open] = []
+    size = 0
+    for transcript, reading in readings:
+        one = _Open(transcript, reading, session_rows.generation(db, storable(str(transcript.path))))
+        group.append(one)
+        try:
+            for turn in reading:
+                one.waiting.append(turn)
+                size += max(LEAST_CHARACTERS, weight(turn))
+                if size >= BATCH_CHARACTERS:
+                    yield from _write(db, group, owners, folders)
+                    group, size = [one], 0
+                    if one.taken:
+                        break
+        except (LerimError, OSError) as error:
+            one.problem = _problem(transcript, error)
+        one.ended = True
+        if len(group) >= BATCH_TRANSCRIPTS:
+            yield from _write(db, group, owners, folders)
+            group, size = [], 0
+    yield from _write(db, group, owners, folders)
+
+
+def _write(db: sqlite3.Connection, group: list[_Open], owners: Owning, folders: Folders) -> list[Indexed]:
+    """One transaction for what waits; the results of the transcripts that ended with it."""
+    added: Folders = {}
+    if any(not one.taken for one in group):
+        with transaction(db):
+            rows = _enter(db, group)
+            batch = [(row, turn) for row, one in rows.items() for turn in one.waiting]
+            for cwd in {turn.cwd for _, turn in batch}:
+                added[cwd] = folders.get(cwd) or _folder(db, cwd, owners)
+            written = turns.write(db, batch, {cwd: row for cwd, (row, _) in added.items()})
+            found = _projects(written.folders, added)
+            for row, project in found:
+                queue.put(db, queue.EXTRACT, row, project)
+            for row, one in rows.items():
+                _finish(db, row, one)
+        for row, one in rows.items():
+            one.new += written.new[row]
+            one.projects |= {project for of, project in found if of == row}
+            one.generation += 1
+            one.waiting = []
+        folders.update(added)
+    return [one.result() for one in group if one.ended]
+
+
+def _enter(db: sqlite3.Connection, group: list[_Open]) -> dict[int, _Open]:
+    rows: dict[int, _Open] = {}
+    for one in group:
+        row = None if one.taken else session_rows.enter(db, one.transcript, one.generation)
+        if row is None:
+            one.taken = True
+        else:
+            rows[row] = one
+    return rows
+
+
+def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
+    if one.problem:
+        session_rows.fail(db, one.transcript, one.problem)
+    elif one.ended:
+        session_rows.finish(db, row, one.transcript, one.reading.session, one.reading.resume)
+
+
+def _projects(own: Iterable[tuple[int, str]], folders: Mapping[str, tuple[int, str]]) -> set[tuple[int, str]]:
+    return {(row, folders[cwd][1]) for row, cwd in own if folders[cwd][1]}
+
+
+def _folder(db: sqlite3.Connection, cwd: str, owners: Owning) -> tuple[int, str]:
+    spelled = storable(cwd)
+    owner = owners.owner(cwd)
+    db.execute("INSERT INTO folders (cwd, project) VALUES (?, ?) ON CONFLICT DO NOTHING", (spelled, owner))
+    row = db.execute("SELECT id, project FROM folders WHERE cwd = ?", (spelled,)).fetchone()
+    return int(row[0]), str(row[1])
+
+
+def _problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
+    closed = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
+    code = session_rows.CLOSED if closed else getattr(error, "code", LerimError.code)
+    return Problem(code, storable(str(transcript.path)), str(error))

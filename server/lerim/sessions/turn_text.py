@@ -1,0 +1,81 @@
+"""The text of a turn as the catalog keeps it: what was said, and its tool calls in readable lines, packed as one."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+
+from lerim.sessions.model import ToolCall, Turn
+
+COMMAND_CHARACTERS = 4_000
+ERROR_CHARACTERS = 400
+PACKED_FROM = 400
+"""Bytes below which packing gains too little for its time."""
+WINDOW = -12
+"""Deflate with a window of 4 kB and no header: clearing the usual 32 kB takes longer than packing a turn."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BETWEEN = "\x1f"
+
+
+def pack(text: str, tools: str) -> str | bytes:
+    """Text and tools as one value; deflated where that is shorter, so that index and text fit in twice the text."""
+    body = f"{text}{_BETWEEN}{tools}"
+    plain = body.encode()
+    if len(plain) < PACKED_FROM:
+        return body
+    packed = deflated(plain)
+    return packed if len(packed) < len(plain) else body
+
+
+def unpack(body: str | bytes) -> tuple[str, str]:
+    """Text and tools of a packed value."""
+    plain = body if isinstance(body, str) else inflated(body).decode()
+    text, _, tools = plain.rpartition(_BETWEEN)
+    return text, tools
+
+
+def deflated(data: bytes) -> bytes:
+    """`data` made smaller, fast."""
+    return zlib.compress(data, 1, WINDOW)
+
+
+def inflated(data: bytes) -> bytes:
+    """What was deflated. Raises zlib.error for anything else."""
+    return zlib.decompress(data, WINDOW)
+
+
+def weight(turn: Turn) -> int:
+    """About how many characters the turn's row takes."""
+    return len(turn.text) + sum(len(call.command) + len(call.plan) for call in turn.tool_calls)
+
+
+def storable(text: str) -> str:
+    """`text` with lone surrogates replaced: SQLite takes only what UTF-8 can hold."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def rendered(calls: Iterable[ToolCall]) -> str:
+    """The tool calls of a turn for people and for search: commands, paths, questions with answers, plans, errors."""
+    lines = "\n".join(line for call in calls for line in _lines(call))
+    return storable(lines).replace(_BETWEEN, " ")
+
+
+def _lines(call: ToolCall) -> Iterator[str]:
+    head = " ".join((call.name[:80], *call.paths))
+    yield f"$ {call.command[:COMMAND_CHARACTERS]}" if call.kind == "shell" and call.command else head
+    if call.description:
+        yield call.description[:COMMAND_CHARACTERS]
+    if call.kind != "shell" and call.command:
+        yield call.command[:COMMAND_CHARACTERS]
+    for answer in call.answers:
+        yield f"{answer.question} [{' | '.join(answer.options)}] {answer.answer}"
+    if call.plan:
+        yield call.plan
+    if call.status == "error" and call.output:
+        yield call.output[:ERROR_CHARACTERS]
+    if call.feedback:
+        yield call.feedback
