@@ -1,0 +1,19 @@
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["extension/dist/**"] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { project: ["./tsconfig.json", "./extension/webview/tsconfig.json"], tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "no-console": "error",
+      eqeqeq: "error",
+      "max-lines": ["error", { max: 400 }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+    },
+  },
+  { files: ["extension/webview/**", "extension/views/messages.ts"], rules: { "no-restricted-properties": ["error", { property: "innerHTML" }, { property: "outerHTML" }, { property: "insertAdjacentHTML" }] } },
+);

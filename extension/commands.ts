@@ -1,0 +1,54 @@
+import * as vscode from "vscode";
+import { isFileUri, isToken, parseTurn } from "./arguments";
+import { type Context, NotRunning } from "./context";
+import { showDebugInformation } from "./debug";
+import { openMemory, searchMemories, showFileMemories } from "./memories";
+import { chooseRoot } from "./roots";
+import { syncRoot } from "./sync";
+import type { Turns } from "./turns";
+import type { ReviewPanel } from "./views/review";
+
+/** Registers every command; an error of one is shown once, with the log a click away. */
+export function registerCommands(context: Context, turns: Turns, review: ReviewPanel): vscode.Disposable {
+  const commands: Record<string, (...args: unknown[]) => unknown> = {
+    "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
+    "lerim.openReview": async () => {
+      const root = await chooseRoot();
+      if (root !== undefined) await review.show(root);
+    },
+    "lerim.searchMemories": () => searchMemories(context),
+    "lerim.openMemory": (handle) => {
+      if (handle !== undefined && !isToken(handle)) throw new Error("This link is broken.");
+      return openMemory(context, handle);
+    },
+    "lerim.openTurn": (value) => {
+      const target = parseTurn(value);
+      if (target === undefined) throw new Error("This link is broken.");
+      return turns.open(target);
+    },
+    "lerim.showFileMemories": (value) => {
+      const uri = isFileUri(value) ? value : vscode.window.activeTextEditor?.document.uri.toString();
+      if (uri === undefined) throw new Error("Open a file first.");
+      return showFileMemories(context, uri);
+    },
+    "lerim.showLog": () => context.output.show(),
+    "lerim.debugInformation": () => showDebugInformation(context),
+    "lerim.restart": () => context.restart(true),
+  };
+  return vscode.Disposable.from(
+    ...Object.entries(commands).map(([id, command]) => vscode.commands.registerCommand(id, (...args: unknown[]) => guarded(context, () => command(...args)))),
+  );
+}
+
+async function guarded(context: Context, command: () => unknown): Promise<void> {
+  try {
+    await command();
+  } catch (error) {
+    if (error instanceof NotRunning) return; // told already
+    const message = error instanceof Error ? error.message : String(error);
+    context.output.error(message);
+    void vscode.window.showErrorMessage(`Lerim: ${message}`, "Show Log").then((choice) => {
+      if (choice !== undefined) context.output.show();
+    });
+  }
+}

@@ -1,0 +1,288 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as vscode from "vscode";
+import { type CancellationToken, type RequestType, State, Trace } from "vscode-languageclient/node";
+import { checkInterpreter, ensureEnvironment, environmentFolder, isReady, markUsed, type Place, pruneEnvironments, type Tools } from "./bootstrap";
+import { SidecarClient } from "./client";
+import { sidecarCommand, sidecarEnvironment } from "./environment";
+import { BootstrapError } from "./failure";
+import { isAlive, run } from "./process";
+import * as protocol from "./protocol";
+import { RestartQueue } from "./restart";
+import { isUseful, rootFolders } from "./roots";
+import { maxFileKb, readSettings, type Settings } from "./settings";
+import { Status } from "./status";
+import { progressText } from "./wording";
+
+const cancelledKey = "setupCancelled";
+
+/** A command cannot be carried out because the sidecar does not run; the person has been told, or knows. */
+export class NotRunning extends Error {
+  override readonly name = "NotRunning";
+}
+
+/** Owns the sidecar, the status item, the log and everything to be disposed of. */
+export class Context implements vscode.Disposable {
+  readonly output = vscode.window.createOutputChannel("Lerim", { log: true });
+  readonly status = new Status();
+  readonly #progress = new vscode.EventEmitter<protocol.SyncProgress>();
+  readonly #candidates = new vscode.EventEmitter<protocol.CandidatesChanged>();
+  readonly onSyncProgress = this.#progress.event;
+  readonly onCandidatesChanged = this.#candidates.event;
+  readonly #restarts = new RestartQueue(() => this.#restart());
+  readonly #closing = new AbortController();
+  #sidecar: SidecarClient | undefined;
+  #unmark: (() => Promise<void>) | undefined;
+  #settings: Settings;
+  #asked = false;
+
+  constructor(readonly extension: vscode.ExtensionContext) {
+    this.#settings = this.readSettings();
+    this.status.visible = this.#settings.statusBar;
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  get place(): Place {
+    return {
+      lockFile: this.extension.asAbsolutePath("requirements.lock"),
+      environments: join(this.extension.globalStorageUri.fsPath, "env"),
+    };
+  }
+
+  /** Starts the sidecar if this window holds a repository. */
+  async startIfUseful(): Promise<void> {
+    for (const folder of rootFolders()) {
+      if (await isUseful(folder.uri.fsPath)) {
+        await this.#restarts.request();
+        return;
+      }
+    }
+    this.output.info("No repository is open; the sidecar starts with the first command.");
+  }
+
+  /** Stops the sidecar, and starts it again when Lerim is enabled. `asked`: by the person, so that set-up is tried again. */
+  restart(asked: boolean): Promise<void> {
+    this.#asked ||= asked;
+    return this.#restarts.request();
+  }
+
+  /** Sends a request, starting the sidecar first if it does not run. Throws `NotRunning`, or the sidecar's own error. */
+  async request<P, R>(type: RequestType<P, R, void>, params: P, token?: CancellationToken): Promise<R> {
+    if (!this.#settings.enabled) {
+      void this.#offerSettings("Lerim is turned off by the setting lerim.enabled.", "lerim.enabled");
+      throw new NotRunning();
+    }
+    if (!this.isRunning) await (this.#restarts.running ?? this.restart(true));
+    const client = this.#sidecar?.client;
+    if (client?.state !== State.Running) throw new NotRunning();
+    return client.sendRequest<R>(type.method, params, token);
+  }
+
+  get isRunning(): boolean {
+    return this.#sidecar?.client.state === State.Running;
+  }
+
+  /** Settings changed: the sidecar is told, and restarted only when its process would differ. */
+  async settingsChanged(): Promise<void> {
+    const before = this.#settings;
+    this.#settings = this.readSettings();
+    this.status.visible = this.#settings.statusBar;
+    if (before.enabled !== this.#settings.enabled || before.python !== this.#settings.python) return this.restart(true);
+    return this.configurationChanged();
+  }
+
+  /** Tells the sidecar the settings and whether the workspace is trusted. */
+  async configurationChanged(): Promise<void> {
+    const client = this.#sidecar?.client;
+    if (client?.state !== State.Running) return;
+    await client.setTrace(traceOf(this.#settings));
+    await client.sendNotification("workspace/didChangeConfiguration", { settings: this.initOptions() });
+  }
+
+  initOptions(): protocol.InitOptions {
+    const { enabled, hover, codeLens, idleSeconds } = this.#settings;
+    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb } };
+  }
+
+  /** Ends the sidecar; resolves when its process is gone. */
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    await this.#stopSidecar();
+  }
+
+  dispose(): void {
+    this.#closing.abort();
+    this.status.dispose();
+    this.#progress.dispose();
+    this.#candidates.dispose();
+    this.output.dispose();
+  }
+
+  /** The interpreter this window would use, for the debug information. */
+  async interpreter(): Promise<string> {
+    return this.#settings.python || (await environmentFolder(this.place));
+  }
+
+  private readSettings(): Settings {
+    const { settings, rejected } = readSettings(vscode.workspace.getConfiguration("lerim"));
+    for (const key of rejected) this.output.warn(`The setting ${key} has a value that does not fit; its default is used.`);
+    return settings;
+  }
+
+  async #stopSidecar(): Promise<void> {
+    const sidecar = this.#sidecar;
+    this.#sidecar = undefined;
+    await sidecar?.stop();
+    await this.#unmark?.();
+    this.#unmark = undefined;
+  }
+
+  async #restart(): Promise<void> {
+    const asked = this.#asked;
+    this.#asked = false;
+    await this.#stopSidecar();
+    if (!this.#settings.enabled || this.#closing.signal.aborted) {
+      this.status.state = { kind: "off" };
+      return;
+    }
+    try {
+      const python = await this.#python(asked);
+      if (python === undefined) {
+        this.status.state = { kind: "not-set-up" };
+        return;
+      }
+      await this.#start(python);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** The interpreter to run the sidecar with; undefined when the person cancelled the set-up and has not asked again. */
+  async #python(asked: boolean): Promise<string | undefined> {
+    if (this.#settings.python !== "") return this.#settings.python;
+    const { globalState } = this.extension;
+    const folder = await environmentFolder(this.place);
+    const ready = await isReady(process.platform, folder);
+    if (!ready && !asked && globalState.get(cancelledKey) === folder) return undefined;
+    const python = await (ready ? ensureEnvironment(this.place, this.#tools(this.#closing.signal, () => undefined)) : this.#setUp(folder));
+    this.#unmark = await markUsed(folder);
+    return python;
+  }
+
+  async #setUp(folder: string): Promise<string> {
+    const { globalState } = this.extension;
+    return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Setting up Lerim", cancellable: true }, async (progress, token) => {
+      const cancel = new AbortController();
+      token.onCancellationRequested(() => cancel.abort());
+      const report = (message: string): void => {
+        progress.report({ message });
+        this.status.state = { kind: "starting", message };
+        this.output.info(message);
+      };
+      const python = await ensureEnvironment(this.place, this.#tools(AbortSignal.any([cancel.signal, this.#closing.signal]), report)).catch(async (error: unknown) => {
+        if (cancel.signal.aborted) await globalState.update(cancelledKey, folder);
+        throw error;
+      });
+      await globalState.update(cancelledKey, undefined);
+      return python;
+    });
+  }
+
+  #tools(signal: AbortSignal, report: (message: string) => void): Tools {
+    return {
+      platform: process.platform,
+      environ: process.env,
+      proxy: vscode.workspace.getConfiguration("http").get("proxy", ""),
+      run,
+      alive: isAlive,
+      signal,
+      report,
+      log: (line) => this.output.info(line),
+    };
+  }
+
+  async #start(python: string): Promise<void> {
+    this.status.state = { kind: "starting", message: "starting" };
+    const { fsPath: storage } = this.extension.globalStorageUri;
+    await mkdir(storage, { recursive: true });
+    const command = sidecarCommand(python);
+    const env = sidecarEnvironment(process.platform, process.env, this.extension.extensionPath);
+    this.output.info(`Starting ${[command.file, ...command.args].join(" ")}`);
+    const sidecar = new SidecarClient({ command, env, cwd: storage }, this.initOptions(), this.output);
+    const { client } = sidecar;
+    client.onNotification(protocol.syncProgress, (progress) => this.#synced(progress));
+    client.onNotification(protocol.candidatesChanged, (changed) => {
+      this.status.setPending(changed.root, changed.pending);
+      this.#candidates.fire(changed);
+    });
+    client.onDidChangeState(({ newState }) => {
+      if (this.#sidecar !== sidecar) return;
+      if (newState === State.Running) this.status.state = { kind: "ready" };
+      else if (newState === State.Starting) this.status.state = { kind: "starting", message: "starting again" };
+      else this.status.state = { kind: "failed", message: "the sidecar stopped. Click to restart it." };
+    });
+    this.#sidecar = sidecar;
+    try {
+      await client.start();
+    } catch (error) {
+      this.#sidecar = undefined;
+      await sidecar.stop();
+      if (this.#settings.python !== "") await checkInterpreter(python, dirname(this.place.environments), this.#tools(this.#closing.signal, () => undefined));
+      throw new Error(`The sidecar did not start. ${sidecar.tail.at(-1) ?? String(error)}`, { cause: error });
+    }
+    await client.setTrace(traceOf(this.#settings));
+    this.status.state = { kind: "ready" };
+    void this.#afterStart();
+  }
+
+  async #afterStart(): Promise<void> {
+    try {
+      const { roots } = await this.request(protocol.debug, {});
+      for (const root of roots) this.status.setPending(root.uri, root.candidates);
+      if (this.#settings.python !== "") return;
+      const deleted = await pruneEnvironments(this.place, isAlive);
+      if (deleted.length > 0) this.output.info(`Deleted environments of earlier releases: ${deleted.join(", ")}`);
+    } catch (error) {
+      this.output.warn(`After the start: ${String(error)}`);
+    }
+  }
+
+  #synced(progress: protocol.SyncProgress): void {
+    const over = progress.stage === "done" || progress.stage === "failed" || progress.stage === "cancelled";
+    this.status.setSyncing(progress.root, over ? "" : progressText(progress));
+    this.#progress.fire(progress);
+  }
+
+  #failed(error: unknown): void {
+    if (this.#closing.signal.aborted) return;
+    if (error instanceof BootstrapError && error.reason === "cancelled") {
+      this.output.info("Setting up was cancelled; nothing was left behind.");
+      this.status.state = { kind: "not-set-up" };
+      return;
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    this.output.error(message);
+    if (error instanceof BootstrapError && error.detail !== "") this.output.error(error.detail);
+    this.status.state = { kind: "failed", message };
+    void vscode.window.showErrorMessage(`Lerim: ${message}`, "Retry", "Show Log", "Open Settings").then((choice) => {
+      if (choice === "Retry") void this.restart(true);
+      if (choice === "Show Log") this.output.show();
+      if (choice === "Open Settings") void openSetting("lerim.python");
+    });
+  }
+
+  async #offerSettings(message: string, setting: string): Promise<void> {
+    if ((await vscode.window.showInformationMessage(message, "Open Settings")) !== undefined) await openSetting(setting);
+  }
+}
+
+function openSetting(name: string): Thenable<unknown> {
+  return vscode.commands.executeCommand("workbench.action.openSettings", name);
+}
+
+function traceOf(settings: Settings): Trace {
+  return { off: Trace.Off, messages: Trace.Messages, verbose: Trace.Verbose }[settings["trace.server"]];
+}

@@ -1,0 +1,113 @@
+// How interpreters are found and processes are started, as functions of (platform, environment). Nothing here touches the disk.
+import { posix, win32 } from "node:path";
+
+export type Platform = NodeJS.Platform;
+export type Environ = Readonly<Record<string, string | undefined>>;
+
+/** A process to start: never through a shell. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** The oldest Python the sidecar runs on. */
+export const oldestPython = [3, 11] as const;
+
+const probe = "import sys,json;print(json.dumps([list(sys.version_info[:3]),sys.executable]))";
+const health = "import pygls,lsprotocol,msgspec,pydantic,frontmatter,filelock,typer,importlib.util as u;assert u.find_spec('dspy'),'dspy is missing'";
+const dropped = /^(PYTHON.*|VIRTUAL_ENV|CONDA_PREFIX|__PYVENV_LAUNCHER__|ELECTRON_RUN_AS_NODE|NODE_OPTIONS|PIP_(TARGET|PREFIX|USER|ROOT|REQUIRE_VIRTUALENV|PYTHON)|UV_(PYTHON|PROJECT.*|TARGET|PREFIX|SYSTEM_PYTHON))$/;
+
+export function pathOf(platform: Platform): typeof posix {
+  return platform === "win32" ? win32 : posix;
+}
+
+/** Interpreters to try, best first. A graphical editor on macOS does not see the shell's PATH, hence the known folders. */
+export function pythonCandidates(platform: Platform): Command[] {
+  if (platform === "win32") return [{ file: "py", args: ["-3"] }, { file: "python", args: [] }, { file: "python3", args: [] }];
+  const names = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11"];
+  const folders = platform === "darwin" ? ["/opt/homebrew/bin", "/usr/local/bin"] : ["/usr/local/bin"];
+  return [...names, ...folders.map((folder) => `${folder}/python3`)].map((file) => ({ file, args: [] }));
+}
+
+/** Asks an interpreter for its version and its own path; answered in a line `parseProbe` reads. */
+export function probeCommand(python: Command): Command {
+  return { file: python.file, args: [...python.args, "-I", "-c", probe] };
+}
+
+export interface Interpreter {
+  readonly path: string;
+  readonly version: readonly [number, number, number];
+}
+
+/** The interpreter a probe's output speaks of; undefined when it is not that output. */
+export function parseProbe(stdout: string): Interpreter | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(value) || !Array.isArray(value[0]) || typeof value[1] !== "string" || value[1] === "") return undefined;
+  const [major, minor, patch] = value[0] as unknown[];
+  if (typeof major !== "number" || typeof minor !== "number" || typeof patch !== "number") return undefined;
+  return { path: value[1], version: [major, minor, patch] };
+}
+
+export function isRecent(interpreter: Interpreter): boolean {
+  const [major, minor] = interpreter.version;
+  return major === oldestPython[0] && minor >= oldestPython[1];
+}
+
+/** The interpreter of a virtual environment. */
+export function venvPython(platform: Platform, folder: string): string {
+  return platform === "win32" ? win32.join(folder, "Scripts", "python.exe") : posix.join(folder, "bin", "python");
+}
+
+/** Makes the environment in `folder` from the hashed `lock`: with uv where it is there, else with Python's own tools. */
+export function installCommands(platform: Platform, plan: { uv: boolean; python: string; folder: string; lock: string }): Command[] {
+  const inside = venvPython(platform, plan.folder);
+  const pinned = ["--no-deps", "--require-hashes", "-r", plan.lock];
+  if (plan.uv) {
+    return [
+      { file: "uv", args: ["venv", "--no-project", "--python", plan.python, plan.folder] },
+      { file: "uv", args: ["pip", "install", "--python", inside, ...pinned] },
+    ];
+  }
+  return [
+    { file: plan.python, args: ["-I", "-m", "venv", plan.folder] },
+    { file: inside, args: ["-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", ...pinned] },
+  ];
+}
+
+export function uvVersionCommand(): Command {
+  return { file: "uv", args: ["--version"] };
+}
+
+export function healthCommand(python: string): Command {
+  return { file: python, args: ["-I", "-c", health] };
+}
+
+/** The sidecar: no user site, no current folder on the module path. */
+export function sidecarCommand(python: string): Command {
+  return { file: python, args: ["-s", "-P", "-X", "utf8", "-m", "lerim", "lsp"] };
+}
+
+/** The editor's environment without what redirects a Python, pip or uv; the person's indexes, certificates and proxies stay. */
+export function toolEnvironment(platform: Platform, environ: Environ, proxy = ""): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environ)) {
+    const compared = platform === "win32" ? name.toUpperCase() : name;
+    if (value !== undefined && !dropped.test(compared)) kept[name] = value;
+  }
+  const names = new Set(Object.keys(kept).map((name) => name.toUpperCase()));
+  if (proxy !== "") {
+    if (!names.has("HTTPS_PROXY")) kept["HTTPS_PROXY"] = proxy;
+    if (!names.has("HTTP_PROXY")) kept["HTTP_PROXY"] = proxy;
+  }
+  kept["PYTHONUTF8"] = "1";
+  return kept;
+}
+
+export function sidecarEnvironment(platform: Platform, environ: Environ, extensionPath: string): Record<string, string> {
+  return { ...toolEnvironment(platform, environ), PYTHONPATH: pathOf(platform).join(extensionPath, "server") };
+}

@@ -1,0 +1,33 @@
+import * as vscode from "vscode";
+import { registerCommands } from "./commands";
+import { Context } from "./context";
+import { Turns } from "./turns";
+import { ReviewPanel } from "./views/review";
+
+let context: Context | undefined;
+
+export function activate(extension: vscode.ExtensionContext): void {
+  const owner = new Context(extension);
+  context = owner;
+  const turns = new Turns(owner);
+  const review = new ReviewPanel(owner, turns);
+  extension.subscriptions.push(
+    owner,
+    turns,
+    review,
+    registerCommands(owner, turns, review),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("lerim")) void owner.settingsChanged();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void owner.configurationChanged()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      if (!owner.isRunning) void owner.startIfUseful();
+    }),
+  );
+  void owner.startIfUseful();
+}
+
+/** Waits for the sidecar to end, so that closing the window leaves no process. */
+export async function deactivate(): Promise<void> {
+  await context?.stop();
+}

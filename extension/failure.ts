@@ -1,0 +1,57 @@
+// Names the cause of a failed first start from what the tools printed.
+
+export type Cause =
+  | "no-python"
+  | "old-python"
+  | "bad-interpreter"
+  | "no-venv"
+  | "tls"
+  | "hash"
+  | "disk"
+  | "permission"
+  | "offline"
+  | "index"
+  | "cancelled"
+  | "unknown";
+
+// The first match wins: pip's last line is "no matching distribution" whatever kept it from the index.
+const signs: readonly (readonly [Cause, RegExp])[] = [
+  ["no-venv", /No module named '?"?(venv|ensurepip|pip)\b|ensurepip is not available|python3[.\d]*-venv/i],
+  ["disk", /No space left on device|ENOSPC|not enough space on the disk|Disk quota exceeded|os error 28\b/i],
+  ["hash", /DO NOT MATCH THE HASHES|Hash mismatch/i],
+  ["tls", /CERTIFICATE_VERIFY_FAILED|SSLError|SSLCertVerification|certificate verify failed|invalid peer certificate|UnknownIssuer/i],
+  ["offline", /name resolution|Name or service not known|getaddrinfo|nodename nor servname|establish a new connection|Network is unreachable|dns error|Connection (refused|reset|timed out)|ConnectTimeout|ProxyError|error sending request|actively refused|ConnectionError/i],
+  ["permission", /Permission denied|EACCES|EPERM|Access is denied|Read-only file system|EROFS/i],
+  ["index", /No matching distribution|Could not find a version|not found in the package registry|\b(401|403|404) |Unauthorized|Forbidden|No solution found/i],
+];
+
+export function causeOf(output: string): Cause {
+  return signs.find(([, sign]) => sign.test(output))?.[0] ?? "unknown";
+}
+
+const sentences: Readonly<Record<Cause, string>> = {
+  "no-python": "No Python was found. Install Python 3.11 or newer, or name one in the setting lerim.python.",
+  "old-python": "Only a Python older than 3.11 was found. Install Python 3.11 or newer, or name one in the setting lerim.python.",
+  "bad-interpreter": "The interpreter named in the setting lerim.python cannot run Lerim. It must be Python 3.11 or newer with the packages of requirements.lock; empty the setting to let Lerim make its own environment.",
+  "no-venv": "Python cannot make virtual environments here. Install its venv package (on Debian and Ubuntu: apt install python3-venv), or install uv.",
+  tls: "The package index was refused because its certificate is not trusted. Behind a company proxy, name its certificate in SSL_CERT_FILE (uv) or PIP_CERT (pip) and restart the editor.",
+  hash: "A downloaded package is not the one Lerim was released with, so it was not installed. Check the package index that pip or uv is set to.",
+  disk: "There is no space left on the disk. About 100 MB are needed.",
+  permission: "A folder could not be written.",
+  offline: "The package index could not be reached. The first start needs the network once (about 11 MB).",
+  index: "The package index does not have a package Lerim needs. Check the index that pip or uv is set to.",
+  cancelled: "Setting up was cancelled.",
+  unknown: "Setting up the Python environment failed.",
+};
+
+/** A first start that did not succeed: `message` is for people, `detail` (the end of what was printed) for the log. */
+export class BootstrapError extends Error {
+  override readonly name = "BootstrapError";
+
+  constructor(
+    readonly reason: Cause,
+    readonly detail: string,
+  ) {
+    super(sentences[reason]);
+  }
+}

@@ -1,0 +1,243 @@
+// The wire between editor and sidecar; mirrors server/lerim/lsp/protocol.py, described in docs/PROTOCOL.md. Types only, no behaviour.
+import { NotificationType, RequestType } from "vscode-languageclient/node";
+import type { CodeLensMode } from "./settings";
+
+export interface ServerSettings {
+  enabled: boolean;
+  hover: boolean;
+  codeLens: CodeLensMode;
+  idleSeconds: number;
+  maxFileKb: number;
+}
+
+/** `initializationOptions`, and `settings` of `workspace/didChangeConfiguration`. */
+export interface InitOptions {
+  trusted: boolean;
+  settings: ServerSettings;
+}
+
+export type Speaker = "user" | "assistant" | "tool" | "web";
+export type Primitive = "decision" | "learning" | "question" | "theme" | "summary";
+
+export interface EvidenceView {
+  quote: string;
+  turn: string;
+  who: Speaker;
+}
+
+export interface CandidateView {
+  id: string;
+  primitive: Primitive;
+  kind: string | null;
+  title: string;
+  body: string;
+  confidence: number;
+  action: "add" | "update";
+  target: string | null;
+  diff: string | null;
+  tags: string[];
+  references: string[];
+  evidence: EvidenceView[];
+  session: string;
+  turn: string;
+  platform: string;
+  time: string;
+  signal: string;
+  flags: string[];
+}
+
+export interface MemoryView {
+  id: string;
+  handle: string;
+  primitive: Primitive;
+  kind: string | null;
+  title: string;
+  body: string;
+  confidence: number;
+  created: string;
+  updated: string;
+  tags: string[];
+  references: string[];
+  evidence: EvidenceView[];
+  session: string;
+  platform: string;
+  path: string;
+  status: string;
+  scope: string;
+}
+
+export interface Problem {
+  code: string;
+  path: string;
+  message: string;
+}
+
+export interface UndoView {
+  action: string;
+  label: string;
+}
+
+export interface DroppedView {
+  reason: string;
+  title: string;
+  session: string;
+  turn: string;
+  detail: string;
+}
+
+export interface Withdrew {
+  id: string;
+  reason: string;
+}
+
+export interface SessionCounts {
+  found: number;
+  new: number;
+  changed: number;
+  unchanged: number;
+  failed: number;
+}
+
+export interface SyncReport {
+  project: string;
+  sessions: SessionCounts;
+  candidates: CandidateView[];
+  dropped: Record<string, number>;
+  droppedItems: DroppedView[];
+  withdrawn: Withdrew[];
+  problems: Problem[];
+  accepted: string[];
+  model: string;
+  seconds: number;
+  run: string;
+  state: "done" | "partial" | "cancelled" | "busy" | "failed";
+  message: string;
+}
+
+export interface SyncParams {
+  root: string;
+  explicit: boolean;
+}
+
+export interface RootParams {
+  root: string;
+}
+
+export interface ReviewList {
+  candidates: CandidateView[];
+  blocked: number;
+  dropped: Record<string, number>;
+  problems: Problem[];
+  undo: UndoView | null;
+}
+
+export interface Edit {
+  title: string;
+  body: string;
+  tags: string[];
+}
+
+export interface ActParams {
+  root: string;
+  id: string;
+  action: "accept" | "reject" | "edit";
+  edit?: Edit;
+  quotes?: "shared" | "local";
+}
+
+export interface UndoParams {
+  root: string;
+  action?: string;
+}
+
+/** `askQuotes`: nothing was done yet, the person must first say whether quotes are shared. */
+export interface ReviewResult {
+  ok: boolean;
+  code: string;
+  message: string;
+  action: string | null;
+  path: string | null;
+  askQuotes: boolean;
+}
+
+export interface SearchParams {
+  root: string | null;
+  query: string;
+  limit: number;
+}
+
+export interface MemoryList {
+  memories: MemoryView[];
+}
+
+/** `id` is the handle of a `MemoryView` or of a hover's link. */
+export interface ShowParams {
+  id: string;
+}
+
+export interface ForFileParams {
+  uri: string;
+}
+
+export type TurnParams = { root: string | null; session: string; turn: string } | { handle: string };
+
+/** `line` counts from 0. */
+export interface TurnView {
+  title: string;
+  text: string;
+  line: number;
+  found: "catalog" | "gone";
+}
+
+export interface DebugRoot {
+  uri: string;
+  project: string;
+  memories: number;
+  candidates: number;
+}
+
+export interface DebugView {
+  version: string;
+  python: string;
+  executable: string;
+  platform: string;
+  home: string;
+  roots: DebugRoot[];
+  memoryMb: number;
+  startMs: number;
+}
+
+export type SyncStage = "looking" | "reading" | "learning" | "done" | "failed" | "cancelled";
+
+export interface SyncProgress {
+  root: string;
+  stage: SyncStage;
+  sessionsDone: number;
+  sessionsTotal: number;
+  candidates: number;
+  message: string;
+}
+
+export interface CandidatesChanged {
+  root: string;
+  pending: number;
+}
+
+export interface MemoriesChanged {
+  root: string;
+  memories: number;
+}
+
+export const sync = new RequestType<SyncParams, SyncReport, void>("lerim/sync");
+export const reviewList = new RequestType<RootParams, ReviewList, void>("lerim/review/list");
+export const reviewAct = new RequestType<ActParams, ReviewResult, void>("lerim/review/act");
+export const reviewUndo = new RequestType<UndoParams, ReviewResult, void>("lerim/review/undo");
+export const memorySearch = new RequestType<SearchParams, MemoryList, void>("lerim/memory/search");
+export const memoryShow = new RequestType<ShowParams, MemoryView, void>("lerim/memory/show");
+export const memoryForFile = new RequestType<ForFileParams, MemoryList, void>("lerim/memory/forFile");
+export const turn = new RequestType<TurnParams, TurnView, void>("lerim/turn");
+export const debug = new RequestType<Record<string, never>, DebugView, void>("lerim/debug");
+
+export const syncProgress = new NotificationType<SyncProgress>("lerim/syncProgress");
+export const candidatesChanged = new NotificationType<CandidatesChanged>("lerim/candidatesChanged");
+export const memoriesChanged = new NotificationType<MemoriesChanged>("lerim/memoriesChanged");

@@ -1,0 +1,43 @@
+import { realpath } from "node:fs/promises";
+import { sep } from "node:path";
+import * as vscode from "vscode";
+import { parseReference } from "./arguments";
+import { repositoryOf } from "./roots";
+
+/** Opens what a candidate or memory refers to, at its symbol if there is one. Refuses what is not inside the root. */
+export async function openReference(root: string, reference: string): Promise<void> {
+  const parsed = parseReference(reference);
+  if (parsed === undefined) throw new Error(`"${reference}" does not name a file of this repository.`);
+  const opened = vscode.Uri.parse(root);
+  // references count from the repository, which may lie above the opened folder
+  const folder = vscode.Uri.file((await repositoryOf(opened.fsPath)) ?? opened.fsPath);
+  const file = vscode.Uri.joinPath(folder, parsed.path);
+  let inside: boolean;
+  try {
+    inside = (await realpath(file.fsPath)).startsWith((await realpath(folder.fsPath)) + sep);
+  } catch {
+    throw new Error(`${parsed.path} is not there any more.`);
+  }
+  if (!inside) throw new Error(`${parsed.path} leads outside the repository.`);
+  const document = await vscode.workspace.openTextDocument(file);
+  const at = parsed.symbol === "" ? undefined : await symbolRange(file, parsed.symbol);
+  await vscode.window.showTextDocument(document, at === undefined ? { preview: true } : { preview: true, selection: at });
+}
+
+async function symbolRange(file: vscode.Uri, symbol: string): Promise<vscode.Range | undefined> {
+  const found = await vscode.commands.executeCommand<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>("vscode.executeDocumentSymbolProvider", file);
+  const name = symbol.split(/[.:]+/).at(-1) ?? symbol;
+  return rangeOf(found ?? [], name);
+}
+
+/** Where the symbol `name` is declared; undefined when it is not there or stands in several places. */
+export function rangeOf(symbols: readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[], name: string): vscode.Range | undefined {
+  const ranges: vscode.Range[] = [];
+  const waiting = [...symbols];
+  for (let symbol = waiting.pop(); symbol !== undefined; symbol = waiting.pop()) {
+    if ("children" in symbol) waiting.push(...symbol.children);
+    // a provider may append a signature: "add(a, b)"
+    if (symbol.name.split("(")[0] === name) ranges.push("selectionRange" in symbol ? symbol.selectionRange : symbol.location.range);
+  }
+  return ranges.length === 1 ? ranges[0] : undefined;
+}

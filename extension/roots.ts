@@ -1,0 +1,46 @@
+import { access } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as vscode from "vscode";
+
+/** The workspace folders on the disk. */
+export function rootFolders(): vscode.WorkspaceFolder[] {
+  return (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
+}
+
+/** The root a command acts on: the active editor's, else the only one, else the one the person picks; undefined when there is none. */
+export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> {
+  const folders = rootFolders();
+  const document = vscode.window.activeTextEditor?.document;
+  const owner = document === undefined ? undefined : vscode.workspace.getWorkspaceFolder(document.uri);
+  if (owner !== undefined && folders.some((folder) => folder.uri.toString() === owner.uri.toString())) return owner;
+  if (folders.length === 1) return folders[0];
+  if (folders.length === 0) {
+    void vscode.window.showInformationMessage("Lerim works on a repository: open a folder first.");
+    return undefined;
+  }
+  const picked = await vscode.window.showQuickPick(
+    folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
+    { placeHolder: "Which folder?" },
+  );
+  return picked?.folder;
+}
+
+/** The innermost repository a folder lies in; undefined when it lies in none. */
+export async function repositoryOf(folder: string): Promise<string | undefined> {
+  for (let place = folder; ; place = dirname(place)) {
+    if (await exists(join(place, ".git"))) return place;
+    if (dirname(place) === place) return undefined;
+  }
+}
+
+/** Whether a folder lies in a repository or holds memories itself. */
+export async function isUseful(folder: string): Promise<boolean> {
+  return (await exists(join(folder, ".lerim"))) || (await repositoryOf(folder)) !== undefined;
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,31 @@
+export interface PageParts {
+  readonly cspSource: string;
+  readonly nonce: string;
+  readonly script: string;
+  readonly style: string;
+}
+
+/** The review panel's page: no inline code or style, nothing from elsewhere; what it shows is built by its script. */
+export function reviewHtml(parts: PageParts): string {
+  const { cspSource, nonce, script, style } = parts;
+  const policy = `default-src 'none'; style-src ${cspSource}; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${attribute(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${attribute(style)}">
+<title>Lerim Review</title>
+</head>
+<body>
+<main id="review" class="review"></main>
+<script nonce="${attribute(nonce)}" src="${attribute(script)}"></script>
+</body>
+</html>
+`;
+}
+
+function attribute(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
+}

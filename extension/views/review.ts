@@ -1,0 +1,246 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import * as vscode from "vscode";
+import { type Context, NotRunning } from "../context";
+import * as protocol from "../protocol";
+import { openReference } from "../references";
+import { RestartQueue } from "../restart";
+import { rootFolders } from "../roots";
+import { syncRoot } from "../sync";
+import type { Turns } from "../turns";
+import { progressText } from "../wording";
+import { reviewHtml } from "./html";
+import { type FromWebview, type ToWebview, parseFromWebview } from "./messages";
+
+const viewType = "lerim.review";
+/** Between two listings, so that a sync that proposes quickly does not keep the sidecar listing. */
+const betweenListsMs = 150;
+
+interface Root {
+  readonly uri: string;
+  readonly name: string;
+}
+
+/** The review panel's host side: one panel, showing the candidates of one root at a time. */
+export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerializer {
+  #panel: vscode.WebviewPanel | undefined;
+  #root: Root | undefined;
+  /** What the browser side holds: candidate id to its JSON. */
+  readonly #sent = new Map<string, string>();
+  /** Candidates acted upon, with the number of the act: a listing begun before the act still names them. */
+  readonly #gone = new Map<string, number>();
+  #acts = 0;
+  #queue: Promise<void> = Promise.resolve();
+  readonly #refreshes = new RestartQueue(async () => {
+    await this.#list();
+    await pause(betweenListsMs);
+  });
+  readonly #subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly context: Context,
+    private readonly turns: Turns,
+  ) {
+    this.#subscriptions = [
+      vscode.window.registerWebviewPanelSerializer(viewType, this),
+      context.onCandidatesChanged(({ root }) => {
+        if (root === this.#root?.uri) this.#refresh();
+      }),
+      context.onSyncProgress((progress) => {
+        if (progress.root !== this.#root?.uri) return;
+        const running = progress.stage !== "done" && progress.stage !== "failed" && progress.stage !== "cancelled";
+        this.#post({ type: "sync", running, text: running ? progressText(progress) : progress.message });
+        if (!running) this.#refresh();
+      }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#begin()),
+    ];
+  }
+
+  /** Opens the panel, or brings it to the front, on a root. */
+  async show(folder: vscode.WorkspaceFolder): Promise<void> {
+    const root = { uri: folder.uri.toString(), name: folder.name };
+    const changed = this.#root?.uri !== root.uri;
+    this.#root = root;
+    if (this.#panel === undefined) {
+      this.#adopt(vscode.window.createWebviewPanel(viewType, "Lerim Review", vscode.ViewColumn.Active, { enableScripts: true }));
+      return;
+    }
+    this.#panel.reveal();
+    if (changed) this.#begin();
+    await Promise.resolve();
+  }
+
+  /** Called by VS Code when a window with the panel open is opened again. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const wanted = typeof state === "object" && state !== null ? (state as { root?: unknown }).root : undefined;
+    const folder = rootFolders().find(({ uri }) => uri.toString() === wanted) ?? rootFolders()[0];
+    if (folder === undefined || this.#panel !== undefined) {
+      panel.dispose();
+      return;
+    }
+    this.#root = { uri: folder.uri.toString(), name: folder.name };
+    this.#adopt(panel);
+    await Promise.resolve();
+  }
+
+  dispose(): void {
+    this.#panel?.dispose();
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+
+  #adopt(panel: vscode.WebviewPanel): void {
+    this.#panel = panel;
+    const folder = vscode.Uri.joinPath(this.context.extension.extensionUri, "extension", "dist", "webview");
+    const { webview } = panel;
+    webview.options = { enableScripts: true, enableForms: false, localResourceRoots: [folder] };
+    webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    panel.onDidDispose(() => {
+      this.#panel = undefined;
+      this.#sent.clear();
+    });
+    webview.html = reviewHtml({
+      cspSource: webview.cspSource,
+      nonce: randomBytes(16).toString("base64url"),
+      script: webview.asWebviewUri(vscode.Uri.joinPath(folder, "review.js")).toString(),
+      style: webview.asWebviewUri(vscode.Uri.joinPath(folder, "review.css")).toString(),
+    });
+  }
+
+  #post(message: ToWebview): void {
+    void this.#panel?.webview.postMessage(message);
+  }
+
+  /** The browser side starts from nothing: it was just made, or shows another root. */
+  #begin(): void {
+    const root = this.#root;
+    if (this.#panel === undefined || root === undefined) return;
+    this.#sent.clear();
+    this.#panel.title = rootFolders().length > 1 ? `Lerim Review: ${root.name}` : "Lerim Review";
+    this.#post({ type: "root", root: root.uri, name: root.name, restricted: !vscode.workspace.isTrusted });
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    if (this.#panel === undefined || !vscode.workspace.isTrusted) return;
+    this.#refreshes.request().catch((error: unknown) => this.#failed(error));
+  }
+
+  async #list(): Promise<void> {
+    const root = this.#root;
+    if (root === undefined || this.#panel === undefined) return;
+    const begun = this.#acts;
+    const { candidates, blocked, dropped, problems, undo } = await this.context.request(protocol.reviewList, { root: root.uri });
+    if (this.#root?.uri !== root.uri) return;
+    const pending = candidates.filter(({ id }) => (this.#gone.get(id) ?? 0) <= begun);
+    const changed = pending.filter((candidate) => {
+      const json = JSON.stringify(candidate);
+      const differs = this.#sent.get(candidate.id) !== json;
+      this.#sent.set(candidate.id, json);
+      return differs;
+    });
+    this.context.status.setPending(root.uri, pending.length);
+    this.#post({ type: "list", root: root.uri, order: pending.map(({ id }) => id), changed, blocked, dropped, problems, undo });
+  }
+
+  #receive(value: unknown): void {
+    const message = parseFromWebview(value);
+    const root = this.#root;
+    if (message === undefined || root === undefined) {
+      this.context.output.warn("The review panel sent a message that was not understood.");
+      return;
+    }
+    this.#handle(message, root.uri).catch((error: unknown) => this.#failed(error));
+  }
+
+  async #handle(message: FromWebview, root: string): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        return this.#begin();
+      case "act":
+        return this.#enqueue(() => this.#act(root, message));
+      case "undo":
+        return this.#enqueue(() => this.#undo(root));
+      case "openTurn":
+        return this.turns.open({ root, session: message.session, turn: message.turn });
+      case "openReference":
+        return openReference(root, message.reference);
+      case "sync":
+        return syncRoot(this.context, root);
+      case "manageTrust":
+        await vscode.commands.executeCommand("workbench.trust.manage");
+        return;
+      case "showLog":
+        return this.context.output.show();
+    }
+  }
+
+  /** Acts are carried out one after the other, in the order they were asked for. */
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  async #act(root: string, message: FromWebview & { type: "act" }): Promise<void> {
+    const { id, action, edit } = message;
+    const params: protocol.ActParams = { root, id, action, ...(edit === null ? {} : { edit }) };
+    try {
+      let result = await this.context.request(protocol.reviewAct, params);
+      if (result.askQuotes) {
+        const quotes = await askQuotes();
+        if (quotes === undefined) {
+          this.#post({ type: "acted", id, action, ok: false, message: "Not accepted: first choose where quotes are kept." });
+          return;
+        }
+        result = await this.context.request(protocol.reviewAct, { ...params, quotes });
+      }
+      if (result.ok && action !== "edit") {
+        this.#gone.set(id, ++this.#acts);
+        this.#sent.delete(id);
+      }
+      this.#post({ type: "acted", id, action, ok: result.ok, message: result.message });
+    } catch (error) {
+      this.#post({ type: "acted", id, action, ok: false, message: textOf(error) });
+      throw error;
+    } finally {
+      this.#refresh();
+    }
+  }
+
+  async #undo(root: string): Promise<void> {
+    const result = await this.context.request(protocol.reviewUndo, { root });
+    this.#gone.clear();
+    this.#post({ type: "acted", id: "", action: "undo", ok: result.ok, message: result.message });
+    this.#refresh();
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof NotRunning) {
+      this.#post({ type: "failed", message: "Lerim's sidecar does not run. Run Lerim: Restart." });
+      return;
+    }
+    this.context.output.error(textOf(error));
+    this.#post({ type: "failed", message: textOf(error) });
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Asked once a repository, at the first accept; undefined when the person chose neither. */
+async function askQuotes(): Promise<"shared" | "local" | undefined> {
+  const share = "Share quotes in git";
+  const keep = "Keep quotes local";
+  const choice = await vscode.window.showInformationMessage(
+    "Should the quotes behind memories be shared in git?",
+    {
+      modal: true,
+      detail:
+        "A memory is a markdown file in the repository. It can carry the quotes from your sessions that it rests on, for everyone with the repository to read, or the quotes can stay on this machine. Asked once for this repository.",
+    },
+    share,
+    keep,
+  );
+  return choice === share ? "shared" : choice === keep ? "local" : undefined;
+}

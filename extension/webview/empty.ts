@@ -1,0 +1,23 @@
+import { button, h } from "./dom";
+
+export interface EmptyFacts {
+  readonly loading: boolean;
+  readonly syncing: boolean;
+  readonly restricted: boolean;
+  readonly undo: boolean;
+}
+
+/** What the panel says and offers when there is no candidate to show. */
+export function emptyState(facts: EmptyFacts, actions: { sync: () => void; undo: () => void; trust: () => void }): HTMLElement {
+  const undo = facts.undo ? [button("Undo", actions.undo, { class: "undo", title: "Undo the last action (u)" })] : [];
+  if (facts.restricted) {
+    return box("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and to review what was found.", button("Manage Trust", actions.trust, { class: "primary" }));
+  }
+  if (facts.syncing) return box("Reading sessions…", "Candidates appear here as they are found.", ...undo);
+  if (facts.loading) return box("Loading candidates…", "");
+  return box("Nothing waits for review.", "Sync reads the new sessions of your coding agents and proposes what was decided and learned.", button("Sync", actions.sync, { class: "primary sync" }), ...undo);
+}
+
+function box(title: string, text: string, ...buttons: HTMLElement[]): HTMLElement {
+  return h("div", { class: "empty-state" }, h("h2", {}, title), h("p", {}, text), h("div", { class: "actions" }, ...buttons));
+}

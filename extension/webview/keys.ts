@@ -1,0 +1,30 @@
+export type KeyAction = "next" | "previous" | "first" | "last" | "pageDown" | "pageUp" | "accept" | "edit" | "reject" | "undo" | "openTurn" | "help";
+
+export interface Key {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+}
+
+const letters: Readonly<Record<string, KeyAction>> = { j: "next", k: "previous", a: "accept", e: "edit", r: "reject", u: "undo", o: "openTurn", "?": "help" };
+const movement: Readonly<Record<string, KeyAction>> = { ArrowDown: "next", ArrowUp: "previous", Home: "first", End: "last", PageDown: "pageDown", PageUp: "pageUp" };
+
+/** What a key does outside text fields. Movement keys act on the list unless the focus is in `detail`, where they scroll. */
+export function actionOf(key: Key, inDetail: boolean): KeyAction | undefined {
+  if (key.ctrlKey || key.metaKey || key.altKey) return undefined;
+  return letters[key.key] ?? (inDetail ? undefined : movement[key.key]);
+}
+
+export const helpRows: readonly (readonly [string, string])[] = [
+  ["j or ↓", "Next candidate"],
+  ["k or ↑", "Previous candidate"],
+  ["a", "Accept"],
+  ["e", "Edit"],
+  ["r", "Reject"],
+  ["u", "Undo the last action"],
+  ["o", "Open the turn it comes from"],
+  ["Ctrl+Enter", "While editing: save and accept"],
+  ["Escape", "While editing: cancel"],
+  ["?", "This list"],
+];

@@ -1,0 +1,97 @@
+import type { CandidateView } from "../protocol";
+import { kindOf } from "../wording";
+import { h } from "./dom";
+import { plain } from "./text";
+
+/** Pixels; the same in review.css. */
+const rowHeight = 48;
+const spare = 6;
+
+/** Which rows to draw for a scroll position. */
+export function visibleRange(scrollTop: number, height: number, count: number): { first: number; last: number } {
+  const first = Math.max(Math.floor(scrollTop / rowHeight) - spare, 0);
+  const last = Math.min(Math.ceil((scrollTop + height) / rowHeight) + spare, count);
+  return { first: Math.min(first, last), last };
+}
+
+/** The list of candidates: only the rows in sight exist. */
+export class CandidateList {
+  readonly element: HTMLElement;
+  readonly #rows: HTMLElement;
+  #order: readonly string[] = [];
+  #candidates: ReadonlyMap<string, CandidateView> = new Map();
+  #selected: string | undefined;
+
+  constructor(private readonly onSelect: (id: string) => void) {
+    this.#rows = h("div", { class: "rows", role: "presentation" });
+    this.element = h("div", { class: "candidate-list", role: "listbox", label: "Candidates", attributes: { tabindex: "0" } }, this.#rows);
+    this.element.addEventListener("scroll", () => this.#draw(), { passive: true });
+    new ResizeObserver(() => this.#draw()).observe(this.element);
+  }
+
+  update(order: readonly string[], candidates: ReadonlyMap<string, CandidateView>, selected: string | undefined): void {
+    this.#order = order;
+    this.#candidates = candidates;
+    this.#selected = selected;
+    this.#rows.style.height = `${order.length * rowHeight}px`;
+    this.#draw();
+  }
+
+  /** Brings the selected row into sight. */
+  reveal(): void {
+    const position = this.#selected === undefined ? -1 : this.#order.indexOf(this.#selected);
+    if (position < 0) return;
+    const top = position * rowHeight;
+    const { scrollTop, clientHeight } = this.element;
+    if (top < scrollTop) this.element.scrollTop = top;
+    else if (top + rowHeight > scrollTop + clientHeight) this.element.scrollTop = top + rowHeight - clientHeight;
+    this.#draw();
+  }
+
+  /** How many rows fit, for a page's step. */
+  get page(): number {
+    return Math.max(Math.floor(this.element.clientHeight / rowHeight) - 1, 1);
+  }
+
+  #draw(): void {
+    const { first, last } = visibleRange(this.element.scrollTop, this.element.clientHeight, this.#order.length);
+    const rows: HTMLElement[] = [];
+    for (let position = first; position < last; position++) {
+      const candidate = this.#candidates.get(this.#order[position] ?? "");
+      if (candidate !== undefined) rows.push(this.#row(candidate, position));
+    }
+    this.#rows.replaceChildren(...rows);
+    const shown = rows.find((row) => row.getAttribute("aria-selected") === "true");
+    if (shown === undefined) this.element.removeAttribute("aria-activedescendant");
+    else this.element.setAttribute("aria-activedescendant", shown.id);
+  }
+
+  #row(candidate: CandidateView, position: number): HTMLElement {
+    const selected = candidate.id === this.#selected;
+    const row = h(
+      "div",
+      {
+        class: `candidate-row${selected ? " selected" : ""}`,
+        role: "option",
+        id: `row-${position}`,
+        onClick: () => this.onSelect(candidate.id),
+        attributes: {
+          "aria-selected": String(selected),
+          "aria-setsize": String(this.#order.length),
+          "aria-posinset": String(position + 1),
+          "data-id": candidate.id,
+        },
+      },
+      h("div", { class: "row-title" }, plain(candidate.title)),
+      h("div", { class: "row-meta" }, rowMeta(candidate)),
+    );
+    row.style.top = `${position * rowHeight}px`;
+    return row;
+  }
+}
+
+function rowMeta(candidate: CandidateView): string {
+  const change = candidate.action === "update" ? " · changes a memory" : "";
+  const flagged = candidate.flags.length > 0 ? " · ⚠ look closely" : "";
+  return `${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${change}${flagged}`;
+}

@@ -1,0 +1,75 @@
+// Text of transcripts and memories made safe to look at: what would be invisible or turn the reading order is written out.
+
+export interface Piece {
+  readonly text: string;
+  /** Whether this stands for a hidden character. */
+  readonly hidden: boolean;
+}
+
+// zero-width, bidirectional controls, variation selectors, tag characters and control characters other than tab and newline
+// eslint-disable-next-line no-control-regex, no-misleading-character-class -- these are what is looked for
+const hiddenCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0]|[\u{e0000}-\u{e01ef}]/gu;
+
+export function pieces(text: string): Piece[] {
+  const found: Piece[] = [];
+  let end = 0;
+  for (const match of text.matchAll(hiddenCharacter)) {
+    if (match.index > end) found.push({ text: text.slice(end, match.index), hidden: false });
+    const code = match[0].codePointAt(0) ?? 0;
+    found.push({ text: `U+${code.toString(16).toUpperCase().padStart(4, "0")}`, hidden: true });
+    end = match.index + match[0].length;
+  }
+  if (end < text.length) found.push({ text: text.slice(end), hidden: false });
+  return found;
+}
+
+export function plain(text: string): string {
+  return pieces(text)
+    .map((piece) => (piece.hidden ? `⟨${piece.text}⟩` : piece.text))
+    .join("");
+}
+
+const speakers: Readonly<Record<string, string>> = { user: "You said", assistant: "The agent said", tool: "A tool printed", web: "A web page said" };
+
+export function speakerText(who: string): string {
+  return speakers[who] ?? "Someone said";
+}
+
+const signals: Readonly<Record<string, string>> = {
+  correction: "You corrected the agent or insisted on this",
+  answer: "You answered the agent's question",
+  plan: "You approved a plan",
+  "fixed-command": "A failing command passed after edits",
+  choice: "A choice was stated with its reason",
+};
+
+export function signalText(signal: string): string {
+  return signals[signal] ?? signal;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  "no-evidence": "no verbatim quote in the transcript",
+  "no-artifact": "names no file, symbol, command, setting or error of the session",
+  invalid: "not a valid memory",
+  "secret-only": "nothing was left after secrets were cut out",
+  "not-the-person": "rests only on a tool's output or a web page",
+  refuted: "a later turn refuted it",
+  duplicate: "said twice in the session",
+  "rejected-before": "you rejected it before",
+  "already-known": "a memory says it already",
+};
+
+export function reasonText(reason: string): string {
+  return reasons[reason] ?? reason;
+}
+
+const flags: Readonly<Record<string, string>> = {
+  hidden: "Contains hidden characters; they are written out below.",
+  "hidden-characters": "Contains hidden characters; they are written out below.",
+  imperative: "Text from a tool gives instructions here. Read it carefully before you accept.",
+  exfiltration: "Speaks of sending data elsewhere. Read it carefully before you accept.",
+};
+
+export function flagText(flag: string): string {
+  return flags[flag] ?? flag;
+}
