@@ -140,12 +140,6 @@ def listed(home: Home) -> tuple[list[Project], list[Problem]]:
     return projects, problems
 
 
-def owners_for(project: Project, home: Home) -> Owners:
-    """Owners who know the aliases of `project` (also those given for this run only) and of every remembered one."""
-    others = [other for other in listed(home)[0] if other.key != project.key]
-    return Owners((project, *others))
-
-
 class Owners:
     """Which project each working folder belongs to. Answers are kept for its life: make one for each run."""
 

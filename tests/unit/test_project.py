@@ -1,0 +1,337 @@
+"""Which project a folder belongs to: decided by git's own files, never by what a folder claims alone."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lerim import project
+from lerim.errors import ProjectError
+from lerim.paths import Home
+from lerim.project import Owners, locate
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "lerim-home")
+
+
+def key(path, home):
+    found = locate(path, home)
+    assert found is not None
+    return found.key
+
+
+def snapshot(folder: Path) -> set[str]:
+    return {str(path) for path in folder.rglob("*")}
+
+
+def test_a_folder_deep_in_a_repository_belongs_to_it(repo, home):
+    found = locate(repo / "src", home)
+    assert found is not None
+    assert (found.root, found.main, found.common_dir, found.name) == (repo, repo, repo / ".git", "repo")
+    assert len(found.key) == 16
+    assert found.memory_dir == repo / ".lerim" / "memory"
+    assert found.state_dir(home) == repo / ".lerim"
+
+
+def test_locating_creates_nothing(repo, home):
+    before = snapshot(repo)
+    locate(repo, home)
+    assert snapshot(repo) == before
+    assert not home.root.exists()
+
+
+def test_no_repository_is_no_project(tmp_path, home):
+    assert locate(tmp_path, home) is None
+
+
+def test_all_worktrees_are_one_project_whose_state_lies_in_the_main_one(repo, home, git, tmp_path):
+    git(repo, "worktree", "add", "-q", str(tmp_path / "side"), "-b", "side")
+    side = locate(tmp_path / "side" / "src", home)
+    assert side is not None
+    assert side.key == key(repo, home)
+    assert (side.root, side.main) == ((tmp_path / "side").resolve(), repo)
+    assert side.memory_dir == side.root / ".lerim" / "memory"
+    assert side.state_dir(home) == repo / ".lerim"
+
+
+def test_a_worktree_moved_by_git_stays_with_its_project(repo, home, git, tmp_path):
+    git(repo, "worktree", "add", "-q", str(tmp_path / "side"))
+    git(repo, "worktree", "move", str(tmp_path / "side"), str(tmp_path / "other"))
+    assert key(tmp_path / "other", home) == key(repo, home)
+
+
+def test_a_folder_that_points_at_another_repository_s_worktree_does_not_become_it(repo, home, git, tmp_path):
+    git(repo, "worktree", "add", "-q", str(tmp_path / "side"))
+    thief = tmp_path / "thief"
+    thief.mkdir()
+    (thief / ".git").write_text((tmp_path / "side" / ".git").read_text())
+    found = locate(thief, home)
+    assert found is not None
+    assert found.key != key(repo, home)
+    assert found.root == thief
+
+
+@pytest.mark.parametrize("claim", ["gitdir: {git}", "gitdir: {git}/", "gitdir: ../repo/.git"])
+def test_a_folder_that_points_at_another_repository_does_not_become_it(repo, home, tmp_path, claim):
+    thief = tmp_path / "thief"
+    thief.mkdir()
+    (thief / ".git").write_text(claim.format(git=repo / ".git") + "\n")
+    assert key(thief, home) != key(repo, home)
+
+
+def test_a_symlink_to_another_repository_s_git_dir_does_not_become_it(repo, home, tmp_path):
+    thief = tmp_path / "thief"
+    thief.mkdir()
+    (thief / ".git").symlink_to(repo / ".git")
+    assert key(thief, home) != key(repo, home)
+
+
+def test_a_git_dir_that_names_another_s_common_dir_does_not_become_it(repo, home, tmp_path):
+    thief = tmp_path / "thief"
+    own = thief / "dir"
+    own.mkdir(parents=True)
+    (thief / ".git").write_text("gitdir: dir\n")
+    (own / "HEAD").write_text("ref: refs/heads/main\n")
+    (own / "commondir").write_text(str(repo / ".git") + "\n")
+    (own / "gitdir").write_text(str(thief / ".git") + "\n")
+    assert key(thief, home) != key(repo, home)
+
+
+def test_a_submodule_is_its_own_project(repo, home, git, tmp_path):
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    git(outer, "init", "-q")
+    git(outer, "submodule", "--quiet", "add", str(repo), "inner")
+    found = locate(outer / "inner" / "src", home)
+    assert found is not None
+    assert found.key not in {key(outer, home), key(repo, home)}
+    assert (found.root, found.main) == (outer / "inner", outer / "inner")
+    assert found.remote == str(repo)
+
+
+def test_a_nested_repository_is_its_own_project(repo, home, git):
+    (repo / "vendor" / "lib").mkdir(parents=True)
+    git(repo / "vendor" / "lib", "init", "-q")
+    assert key(repo / "vendor" / "lib", home) != key(repo, home)
+    assert key(repo / "vendor", home) == key(repo, home)
+
+
+def test_the_worktrees_of_a_bare_repository_are_one_project_without_a_main_one(repo, home, git, tmp_path):
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "store.git")
+    for name in ("one", "two"):
+        git(tmp_path / "store.git", "worktree", "add", "-q", str(tmp_path / name), "-b", name)
+    one, two = locate(tmp_path / "one", home), locate(tmp_path / "two", home)
+    assert one is not None
+    assert two is not None
+    assert one.key == two.key == key(tmp_path / "store.git", home)
+    assert one.main is None
+    assert one.name == "store"
+    assert one.state_dir(home) == home.project(one.key)
+
+
+def test_a_bare_folder_beside_its_worktrees_is_one_project_with_them(repo, home, git, tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    git(place, "clone", "-q", "--bare", str(repo), ".bare")
+    (place / ".git").write_text("gitdir: ./.bare\n")
+    git(place, "worktree", "add", "-q", "feature")
+    assert key(place, home) == key(place / "feature", home)
+    found = locate(place, home)
+    assert found is not None
+    assert found.main is None
+    assert found.name == "place"
+
+
+def test_a_git_folder_that_is_no_repository_is_passed_over(repo, home):
+    (repo / "src" / ".git").mkdir()
+    assert key(repo / "src", home) == key(repo, home)
+
+
+def test_a_repository_reached_through_a_symlink_is_the_same(repo, home, tmp_path):
+    (tmp_path / "link").symlink_to(repo)
+    assert key(tmp_path / "link" / "src", home) == key(repo, home)
+
+
+def test_symlink_loops_and_impossible_paths_are_no_project(tmp_path, home):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    assert locate(tmp_path / "a" / "x", home) is None
+    assert locate(Path("/nul\0byte"), home) is None
+    assert locate(Path("/" + "x" * 5000), home) is None
+
+
+def test_a_git_file_that_loops_or_is_huge_or_binary_does_no_harm(tmp_path, home):
+    for name, content in {"loop": b"gitdir: .git", "huge": b"gitdir: " + b"x" * 10**6, "binary": b"\xff\0\xfe"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".git").write_bytes(content)
+        found = locate(tmp_path / name, home)
+        assert found is None or found.root == tmp_path / name
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_inner_repository_that_may_not_be_read_is_not_the_outer_one_s(repo, home, git):
+    inner = repo / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    inner.chmod(0)
+    try:
+        assert locate(inner / "x", home) is None
+    finally:
+        inner.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("https://me:token@example.com/a/b.git", "https://example.com/a/b.git"),
+        ("https://token@example.com/a/b.git?key=1#x", "https://example.com/a/b.git"),
+        ("ssh://git:secret@example.com:22/a.git", "ssh://git@example.com:22/a.git"),
+        ("git@example.com:a/b.git", "git@example.com:a/b.git"),
+        ("me:secret@example.com:a/b.git", "me@example.com:a/b.git"),
+        ("../beside", "../beside"),
+        ("C:\\work\\a.git", "C:\\work\\a.git"),
+        ("https://[broken", ""),
+    ],
+)
+def test_a_remote_is_kept_without_credentials(repo, home, git, written, kept):
+    git(repo, "config", "remote.origin.url", written)
+    found = locate(repo, home)
+    assert found is not None
+    assert found.remote == kept
+
+
+def test_a_config_with_broken_lines_still_gives_the_remote(repo, home):
+    text = (
+        '[core\n[remote "other"]\n url = x\n= y\n[remote "origin"] ; c\n\turl = "https://e.com/a b" # c\n[broken "\n\0'
+    )
+    (repo / ".git" / "config").write_text(text)
+    found = locate(repo, home)
+    assert found is not None
+    assert found.remote == "https://e.com/a b"
+
+
+def test_an_added_project_keeps_its_aliases_and_is_readable_by_its_owner_alone(repo, home):
+    found = locate(repo, home)
+    assert found is not None
+    project.add_alias(found, "/old/place", home)
+    project.add(found, home)
+    again = locate(repo, home)
+    assert again is not None
+    assert again.aliases == ("/old/place",)
+    kept = home.project(found.key) / "project.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
+    assert home.root.stat().st_mode & 0o777 == 0o700
+    assert project.listed(home) == ([again], [])
+    assert project.remove(again, home)
+    assert not project.remove(again, home)
+    assert project.listed(home) == ([], [])
+
+
+def test_one_broken_entry_hides_no_other_project(repo, home):
+    found = locate(repo, home)
+    assert found is not None
+    project.add(found, home)
+    broken = home.project("0" * 16)
+    broken.mkdir()
+    (broken / "project.json").write_text("{")
+    projects, problems = project.listed(home)
+    assert [one.key for one in projects] == [found.key]
+    assert [one.code for one in problems] == ["registry-broken"]
+    (home.project(found.key) / "project.json").write_text("[]")
+    assert locate(repo, home) == found
+
+
+def test_a_project_whose_folder_is_gone_is_listed_with_what_to_do(repo, home, tmp_path):
+    found = locate(repo, home)
+    assert found is not None
+    project.add(found, home)
+    repo.rename(tmp_path / "elsewhere")
+    projects, problems = project.listed(home)
+    assert [one.key for one in projects] == [found.key]
+    assert [one.code for one in problems] == ["project-gone"]
+    assert "lerim project alias" in problems[0].message
+
+
+@pytest.mark.parametrize("alias", ["", "relative/place", "/", "C:\\", "."])
+def test_an_alias_must_be_an_absolute_folder_and_no_whole_disk(repo, home, alias):
+    found = locate(repo, home)
+    assert found is not None
+    with pytest.raises(ProjectError):
+        project.add_alias(found, alias, home)
+
+
+class TestOwners:
+    def owners(self, repo, home, *aliases, **options):
+        found = locate(repo, home)
+        assert found is not None
+        for alias in aliases:
+            found = project.add_alias(found, alias, home)
+        return found.key, Owners([found], **options)
+
+    def test_a_working_folder_that_is_there_is_owned_by_its_innermost_repository(self, repo, home, git):
+        inner = repo / "inner"
+        inner.mkdir()
+        git(inner, "init", "-q")
+        own, owners = self.owners(repo, home)
+        assert owners.owner(str(repo / "src")) == own
+        assert owners.owner(str(inner)) not in {"", own}
+
+    def test_a_vanished_folder_is_owned_by_the_repository_around_it(self, repo, home):
+        own, owners = self.owners(repo, home)
+        assert owners.owner(str(repo / ".worktrees" / "gone" / "src")) == own
+        assert owners.owner(str(repo.parent / "gone")) == ""
+
+    def test_an_alias_owns_its_folder_and_what_was_below_it_by_whole_components(self, repo, home):
+        own, owners = self.owners(repo, home, "/old/place")
+        assert owners.owner("/old/place") == own
+        assert owners.owner("/old/place/src/../lib") == own
+        assert owners.owner("/old/place-two") == ""
+        assert owners.owner("/old/place/../other") == ""
+        assert owners.owner("/OLD/place") == ""
+
+    def test_a_moved_repository_keeps_its_sessions_through_an_alias(self, repo, home, tmp_path):
+        old = str(repo / "src")
+        moved = repo.rename(tmp_path / "moved")
+        own, owners = self.owners(moved, home, str(repo))
+        assert owners.owner(old) == own
+
+    def test_windows_folders_match_without_case_and_with_either_slash(self, repo, home):
+        own, owners = self.owners(repo, home, "C:\\Work\\App", "\\\\server\\share\\app")
+        for cwd in ("c:\\work\\app", "C:/WORK/app/src", "C:\\Work\\.\\App\\lib\\..", "\\\\SERVER\\share\\App\\x"):
+            assert owners.owner(cwd) == own
+        for cwd in ("C:\\Work\\Apple", "D:\\Work\\App", "/C:/Work/App", "\\\\server\\share\\apple"):
+            assert owners.owner(cwd) == ""
+
+    def test_a_posix_folder_on_windows_is_owned_by_an_alias_only(self, repo, home):
+        own, owners = self.owners(repo, home, "/workspaces/app", platform="win32")
+        assert owners.owner("/workspaces/app/src") == own
+        assert owners.owner(str(repo)) == ""
+
+    def test_no_alias_takes_over_another_repository_that_is_there(self, repo, home, git, tmp_path):
+        other = tmp_path / "other"
+        other.mkdir()
+        git(other, "init", "-q")
+        own, owners = self.owners(repo, home, str(tmp_path))
+        assert owners.owner(str(other)) == key(other, home)
+        assert owners.owner(str(tmp_path / "gone")) == own
+
+    def test_of_two_aliases_the_longer_one_decides(self, repo, home, git, tmp_path):
+        other = tmp_path / "other"
+        other.mkdir()
+        git(other, "init", "-q")
+        wide, narrow = locate(repo, home), locate(other, home)
+        assert wide is not None
+        assert narrow is not None
+        owners = Owners([project.add_alias(wide, "/old", home), project.add_alias(narrow, "/old/inner", home)])
+        assert owners.owner("/old/inner/x") == narrow.key
+        assert owners.owner("/old/x") == wide.key
+
+    @pytest.mark.parametrize(
+        "cwd", ["", "relative", "~", "\0", "/\0", "C:", "\\\\", "/" + "x" * 9000, "\udc80", "/\ud800"]
+    )
+    def test_any_text_as_a_working_folder_is_safe(self, repo, home, cwd):
+        _, owners = self.owners(repo, home)
+        assert owners.owner(cwd) == ""
