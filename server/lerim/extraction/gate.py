@@ -132,13 +132,10 @@ def _plain(text: str) -> str:
 
 
 def _tags(draft: Draft) -> tuple[str, ...]:
-    """Up to four plain words: the names the claim speaks of, in lower case."""
+    """Up to four plain words: the names the title speaks of, in lower case."""
+    title = f" {draft.title.lower()} ".replace(",", " ").replace("`", " ")
     words = (name.strip("`").lower() for name in (draft.prefer, draft.over, *draft.artifacts))
-    plain = [
-        word
-        for word in words
-        if word.replace("-", "").replace(".", "").isalnum() and 1 < len(word) <= 24 and "." not in word
-    ]
+    plain = [word for word in words if word.replace("-", "").isalnum() and 1 < len(word) <= 24 and f" {word} " in title]
     return tuple(dict.fromkeys(plain))[:4]
 
 

@@ -9,18 +9,23 @@ _HIDDEN = re.compile(
     "\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 )
 _ORDINARY = re.compile(
-    "[\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff][\ufe0e\ufe0f]|(?<=[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
+    "[\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff][\ufe0e\ufe0f]|"
+    "(?<=[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
 )
 _COMMANDING = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\s(?:all\s|any\s|the\s|your\s|my\s){0,2}(?:previous|prior|above|earlier|system)\s(?:instructions?|prompts?|rules?|messages?)|"
-    r"\byou are now\b|\bnew instructions?:|\bsystem prompt\b|\bdo not (?:tell|inform|mention (?:this|it) to) the user|\bwithout (?:asking|telling) the user|"
+    r"\b(?:ignore|disregard|forget|override)\s(?:all\s|any\s|the\s|your\s|my\s){0,2}(?:previous|prior|above|earlier|"
+    r"system)\s(?:instructions?|prompts?|rules?|messages?)|"
+    r"\byou are now\b|\bnew instructions?:|\bsystem prompt\b|\bdo not (?:tell|inform|mention (?:this|it) to) the "
+    r"user|\bwithout (?:asking|telling) the user|"
     r"</?(?:system|assistant|user|instructions?|system-reminder)>|\bas an ai\b",
     re.IGNORECASE,
 )
 _EXFILTRATION = re.compile(
     r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,200}(?:\|\s{0,3}(?:ba|z)?sh\b|-d\s|--data|-F\s|\$\(|`)|"
-    r"\b(?:send|post|upload|forward|e-?mail|exfiltrate|leak)\b[^\n]{0,80}\b(?:secrets?|tokens?|passwords?|credentials?|\.env|api keys?|private keys?|ssh keys?)\b|"
-    r"\bbase64\s(?:-d|--decode)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b|\b(?:~|\$HOME)/\.(?:ssh|aws|netrc|npmrc)\b[^\n]{0,80}https?://",
+    r"\b(?:send|post|upload|forward|e-?mail|exfiltrate|leak)\b[^\n]{0,80}\b(?:secrets?|tokens?|passwords?|"
+    r"credentials?|\.env|api keys?|private keys?|ssh keys?)\b|"
+    r"\bbase64\s(?:-d|--decode)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b|\b(?:~|\$HOME)/\.(?:ssh|aws|netrc|"
+    r"npmrc)\b[^\n]{0,80}https?://",
     re.IGNORECASE,
 )
 

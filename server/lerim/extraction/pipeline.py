@@ -16,6 +16,7 @@ from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.extraction.gate import Source, gate, merged
 from lerim.extraction.locate import Locator
 from lerim.extraction.redact import redact
+from lerim.extraction.said import alike, content, light, words
 from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
 from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
 from lerim.facts.known import names
@@ -26,11 +27,10 @@ from lerim.sessions.model import Platform, Turn
 
 Result = Candidate | Dropped | Withdrawn
 _BOOT = re.compile(
-    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|claude/rules)"
+    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
+    r"claude/rules)"
 )
-_SAME = 0.72  # word overlap from which two titles say the same
 _UNGROUNDED = frozenset({"fixed", "replaced", "accepted", "planned", "picked"})  # ended by a plain "no"
-_STOP = frozenset(["a", "an", "the", "in", "of", "to", "for", "on", "and", "or", "not", "is", "are", "be", "with", "as", "by", "it", "use", "do", "no", "over", "from", "at"])
 
 
 class Extraction:
@@ -71,7 +71,7 @@ class Extraction:
         now = self._state.now
         if turn.role == "user" and (now.prompt is None or turn.ordinal != now.prompt.ordinal):
             self._close(turn)
-            self._state.before, self._state.now = _light(self._state.now), Exchange(prompt=turn)
+            self._state.before, self._state.now = light(self._state.now), Exchange(prompt=turn)
             self._state.floor = turn.ordinal - 1
         elif turn.role == "user":
             self._state.now = replace(now, prompt=turn)
@@ -142,16 +142,16 @@ class Extraction:
         return out
 
     def _take(self, draft: Draft, scene: Scene, accepted: bool) -> None:
-        source = Source(self._platform, self._session, _words(scene), self._state.boot, accepted)
+        source = Source(self._platform, self._session, words(scene), self._state.boot, accepted)
         judged = gate(draft, source)
         if isinstance(judged, Dropped):
             self._drop(judged)
             return
         claim = Claim(
-            _content(judged.title), judged.title, judged.turn, draft.basis, draft.prefer.lower(), draft.over.lower()
+            content(judged.title), judged.title, judged.turn, draft.basis, draft.prefer.lower(), draft.over.lower()
         )
         for old in [*self._state.claims]:
-            if _alike(old, claim):
+            if alike(old, claim):
                 if old.turn != claim.turn:
                     self._drop(
                         Dropped("duplicate", claim.title, self._session, claim.turn, f"already proposed: {old.title}")
@@ -160,7 +160,7 @@ class Extraction:
             if claim.prefer and (claim.prefer, claim.over) == (old.over, old.prefer):
                 self._out.append(Withdrawn(old.turn, claim.turn, f"later in the session: {claim.title}"))
         for key, (candidate, old) in list(self._found.items()):
-            if _alike(old, claim):
+            if alike(old, claim):
                 self._found[key] = (merged(candidate, judged), old)
                 return
             if claim.prefer and (claim.prefer, claim.over) == (old.over, old.prefer):
@@ -187,64 +187,3 @@ class Extraction:
         if mark not in self._state.dropped:
             self._state.dropped = [*self._state.dropped, mark][-100:]
             self._out.append(dropped)
-
-
-def _light(exchange: Exchange) -> Exchange:
-    """A past exchange as later ones need it: its last words and which files were changed."""
-    return replace(
-        exchange,
-        replies=tuple(
-            replace(
-                turn,
-                text=turn.text if at >= len(exchange.replies) - 3 else "",
-                tool_calls=tuple(
-                    replace(call, output="", edits=(), plan="")
-                    for call in turn.tool_calls
-                    if call.kind in ("edit", "write", "shell")
-                ),
-            )
-            for at, turn in enumerate(exchange.replies)
-            if turn.tool_calls or at >= len(exchange.replies) - 3
-        ),
-    )
-
-
-def _words(scene: Scene) -> Callable[[str, str], str]:
-    """Looks up everything one speaker said in a turn that is still held."""
-    turns = {
-        turn.id: turn
-        for exchange in (scene.before, scene.now)
-        for turn in (exchange.prompt, *exchange.replies)
-        if turn is not None
-    }
-
-    def look(turn_id: str, who: str) -> str:
-        turn = turns.get(turn_id)
-        if turn is None:
-            return ""
-        if turn.role == "user":
-            return turn.text if who == "user" else ""
-        calls = turn.tool_calls
-        if who == "user":
-            return "\n\n".join(
-                [call.feedback for call in calls] + [answer.answer for call in calls for answer in call.answers]
-            )
-        if who == "assistant":
-            asked = [f"{answer.question}\n" + "\n".join(answer.options) for call in calls for answer in call.answers]
-            return "\n\n".join([turn.text, *(call.plan for call in calls), *(call.command for call in calls), *asked])
-        web = who == "web"
-        return "\n\n".join(call.output for call in calls if (call.kind == "web") == web)
-
-    return look
-
-
-def _content(title: str) -> tuple[str, ...]:
-    words = re.findall(r"[\w.@/+-]{1,60}", title.lower())
-    return tuple(sorted({word.strip(".") for word in words} - _STOP))
-
-
-def _alike(one: Claim, two: Claim) -> bool:
-    if one.prefer and one.over and (one.prefer, one.over) == (two.over, two.prefer):
-        return False
-    a, b = set(one.words), set(two.words)
-    return bool(a) and len(a & b) >= _SAME * len(a | b)

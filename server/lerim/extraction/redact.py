@@ -36,7 +36,8 @@ class Redacted:
 
 
 def redact(text: str) -> Redacted:
-    """Replaces every secret by `[redacted:<kind>]`. Clean text comes back unchanged; a second pass changes nothing."""
+    """Replaces every secret by `[redacted:<kind>]`. Clean text comes back unchanged; a second pass changes "
+    "nothing."""
     spans = _merged(_found(text))
     if not spans:
         return Redacted(text, 0, ())

@@ -98,8 +98,10 @@ PEM_HEAD = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=:,\- \t\r\n]|\\[nr]){0,20000}")
 PEM_TAIL = "PRIVATE KEY"
 PLACEHOLDER = re.compile(
-    r"^(?:\$|<|\{|%|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder|change[-_]?me|redacted|none$|null$|undefined$|true$|false$|"
-    r"todo|test$|fake|secrets?\.|env\.|process\.|os\.|config\.|settings\.|self\.|this\.|req\.|request\.|ctx\.|vars?\.|\||&|!|=)"
+    r"^(?:\$|<|\{|%|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder|change[-_]?me|redacted|none$|null$|"
+    r"undefined$|true$|false$|"
+    r"todo|test$|fake|secrets?\.|env\.|process\.|os\.|config\.|settings\.|self\.|this\.|req\.|request\.|ctx\.|"
+    r"vars?\.|\||&|!|=)"
     r"|redacted|\$\{|\{\{|<[a-z]|\*{4,}|x{8,}|your[-_]|[-_]here$|example\.com",
     re.IGNORECASE,
 )

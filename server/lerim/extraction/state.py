@@ -1,4 +1,5 @@
-"""What extraction carries from one sync to the next: the open exchange, open failures, and what was already proposed."""
+"""What extraction carries from one sync to the next: the open exchange, open failures, and what was already "
+"proposed."""
 
 from __future__ import annotations
 

@@ -14,23 +14,29 @@ from lerim.facts.where import changed, references, where
 from lerim.sessions.model import Answer, Turn
 
 _MOMENT = re.compile(
-    r"\b(?:proceed|next|now|commit|push|merge|deploy|release|continue|start(?:ing)? with|first|go ahead|pull request|pr\b|priority|which (?:issue|task|"
-    r"file|part|bug|one)|work on|ready|further|else|look (?:right|good)|satisf\w+|(?:would you like|do you want|shall i|should i) (?:me )?(?:to )?"
-    r"(?:run|fix|try|see|review|explain|show|check|create|write|implement|update|continue)|branch|how (?:far|much|many)|test (?:it|this)|feedback)\b",
+    r"\b(?:proceed|next|now|commit|push|merge|deploy|release|continue|start(?:ing)? with|first|go ahead|pull request|"
+    r"pr\b|priority|which (?:issue|task|"
+    r"file|part|bug|one)|work on|ready|further|else|look (?:right|good)|satisf\w+|(?:would you like|do you want|"
+    r"shall i|should i) (?:me )?(?:to )?"
+    r"(?:run|fix|try|see|review|explain|show|check|create|write|implement|update|continue)|branch|how (?:far|much|"
+    r"many)|test (?:it|this)|feedback)\b",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\s{0,2}\((?:recommended|default|suggested)\)\s{0,2}", re.IGNORECASE)
 _WEAK = re.compile(
-    r"^(?:yes|no|ok|okay|sure|other|none|skip|cancel|stop|later|both|all|neither|n/?a|i don'?t know|not sure|you (?:decide|choose)|up to you|"
+    r"^(?:yes|no|ok|okay|sure|other|none|skip|cancel|stop|later|both|all|neither|n/?a|i don'?t know|not sure|you "
+    r"(?:decide|choose)|up to you|"
     r"whatever|either|looks good|approve|continue|proceed|done|help|let'?s (?:discuss|talk)|tell me more|explain)\b",
     re.IGNORECASE,
 )
 _OPTION = re.compile(
-    r"^\s{0,6}(?:[-*]\s)?(?:\*\*|#{1,5}\s)?(?:option\s|approach\s)?(?P<key>[1-9]|[A-E])(?:[.):]|\s[-—–])\**:?\s{1,4}(?:\*\*)?(?P<text>\S.{3,200}?)\s*$",
+    r"^\s{0,6}(?:[-*]\s)?(?:\*\*|#{1,5}\s)?(?:option\s|approach\s)?(?P<key>[1-9]|[A-E])(?:[.):]|"
+    r"\s[-—–])\**:?\s{1,4}(?:\*\*)?(?P<text>\S.{3,200}?)\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _PICK = re.compile(
-    r"^\W{0,2}(?:(?:yes|ok|okay|yeah|sure|let'?s|i(?:'d| would)? (?:like|prefer|choose|pick|say)|do|go(?: with| for)?|use|take|pick|with|implement|the)[,.\s]{1,3}){0,4}"
+    r"^\W{0,2}(?:(?:yes|ok|okay|yeah|sure|let'?s|i(?:'d| would)? (?:like|prefer|choose|pick|say)|do|go(?: with| "
+    r"for)?|use|take|pick|with|implement|the)[,.\s]{1,3}){0,4}"
     r"(?:option|approach|number|#)?\s{0,2}(?P<key>[1-9]|[A-E])(?=$|[\s.,!)])[^\w]{0,3}(?P<rest>.{0,120})$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -58,11 +64,19 @@ def _answered(scene: Scene, turn: Turn, answer: Answer) -> Found | None:
     chosen = _LABEL.sub(" ", said).strip(" .")
     if not chosen or len(chosen) > 160 or chosen.endswith("?") or _MOMENT.search(question):
         return None
-    if re.match(r"^(?:other|skip|cancel|neither|n/?a|i don'?t know|not sure|you decide|up to you|whatever)\b", chosen, re.IGNORECASE):
+    if re.match(
+        r"^(?:other|skip|cancel|neither|n/?a|i don'?t know|not sure|you decide|up to you|whatever)\b",
+        chosen,
+        re.IGNORECASE,
+    ):
         return None
     title = title_of(question, chosen)
     if not title:
-        return None if _WEAK.match(chosen) else Unclear("answer", f"{question} {chosen}", turn, "no title can be made of it")
+        return (
+            None
+            if _WEAK.match(chosen)
+            else Unclear("answer", f"{question} {chosen}", turn, "no title can be made of it")
+        )
     fault = wording.title_fault(title)
     if fault:
         return Unclear("answer", title, turn, fault)
@@ -80,7 +94,9 @@ def _answered(scene: Scene, turn: Turn, answer: Answer) -> Found | None:
         primitive="decision",
         kind=None,
         title=title,
-        body=" ".join(part if part.endswith((".", "”")) else f"{part}." for part in body if part).replace("?” ", "?”. "),
+        body=" ".join(part if part.endswith((".", "”")) else f"{part}." for part in body if part).replace(
+            "?” ", "?”. "
+        ),
         turn=turn,
         quotes=(Quote(answer.answer.strip(), turn.id, "user"), Quote(answer.question.strip(), turn.id, "assistant")),
         artifacts=artifacts(f"{question} {chosen}", scene.known),

@@ -10,6 +10,7 @@ from lerim.facts.artifacts import artifacts
 from lerim.facts.directives import directive
 from lerim.facts.draft import Basis, Draft, Found, Quote, Scene
 from lerim.facts.outcome import verdict
+from lerim.facts.reasons import because, split_reason
 from lerim.facts.sentences import Sentence, clip, spoken
 from lerim.facts.where import references, where
 from lerim.memory.record import Speaker
@@ -17,15 +18,29 @@ from lerim.sessions.model import Turn
 
 LAST = 4  # replies of an exchange looked at for the agent's own choices
 _OWN = re.compile(
-    r"^(?:so |then |also |here |therefore |for [^,]{2,40}, |in [^,]{2,40}, )?(?:i(?:'ll|'ve| have| will|'m| am)?|we(?:'ll|'ve)?|it(?: now)?|the (?:fix|code|implementation|change|solution)) "
+    r"^(?:so |then |also |here |therefore |for [^,]{2,40}, |in [^,]{2,40}, )?(?:i(?:'ll|'ve| have| will|'m| am)?|"
+    r"we(?:'ll|'ve)?|it(?: now)?|the (?:fix|code|implementation|change|solution)) "
     r"(?:now |deliberately |intentionally |therefore |decided to |opted to |going to )?"
-    r"(?P<verb>chose|choose|used?|uses|using|picked|pick|kept|keep|keeps|went with|go(?:ing)? with|opted for|preferred|prefer|selected|switched to|stored?|stores|put)"
-    r" (?P<a>[^,;:]{2,70}?),? (?:over|instead of|rather than|and not|not) (?P<b>[^,;:]{1,50}?)(?P<why>(?:,? (?:because|since|so that|so|as)|\s?[—–-]{1,2}|:|;)\s.{8,240})$",
+    r"(?P<verb>chose|choose|used?|uses|using|picked|pick|kept|keep|keeps|went with|go(?:ing)? with|opted for|"
+    r"preferred|prefer|selected|switched to|stored?|stores|put)"
+    r" (?P<a>[^,;:]{2,70}?),? (?:over|instead of|rather than|and not|not) (?P<b>[^,;:]{1,50}?)(?P<why>(?:,? "
+    r"(?:because|since|so that|so|as)|\s?[—–-]{1,2}|:|;)\s.{8,240})$",
     re.IGNORECASE,
 )
+_IMPERATIVES = {
+    "kept": "Keep",
+    "keep": "Keep",
+    "keeps": "Keep",
+    "store": "Store",
+    "stores": "Store",
+    "stored": "Store",
+    "put": "Put",
+}
 _PERSON = re.compile(
-    r"^(?:let'?s|lets|we(?:'ll| will| should| want(?: to)?| need(?: to)?| have to)?|i want (?:us |you )?to|i'?d (?:like|prefer) (?:us |you )?to|please) "
-    r"(?P<verb>use|keep|go with|store|put|stick (?:to|with)|switch to|name|call|avoid|drop|pin|target|support|have|split|base|return)? ?(?P<x>[^,;?]{3,70})$",
+    r"^(?:let'?s|lets|we(?:'ll| will| should| want(?: to)?| need(?: to)?| have to)?|i want (?:us |you )?to|i'?d "
+    r"(?:like|prefer) (?:us |you )?to|please) "
+    r"(?P<verb>use|keep|go with|store|put|stick (?:to|with)|switch to|name|call|avoid|drop|pin|target|support|have|"
+    r"split|base|return)? ?(?P<x>[^,;?]{3,70})$",
     re.IGNORECASE,
 )
 
@@ -40,8 +55,8 @@ def choices(scene: Scene) -> Iterator[Found]:
                 yield found
     if verdict(scene.after) == "accepted":
         for turn in [turn for turn in scene.now.replies if turn.text and not turn.sidechain][-LAST:]:
-            for said in _prose(turn):
-                found = _agents(scene, turn, said)
+            for text in _prose(turn):
+                found = _agents(scene, turn, text)
                 if found is not None:
                     yield found
 
@@ -59,7 +74,7 @@ def _prose(turn: Turn) -> list[str]:
 def _persons(scene: Scene, turn: Turn, said: Sentence) -> Draft | None:
     if said.question or wording.hedged(said.text) or wording.momentary(said.text) or directive(said.text) is not None:
         return None
-    claim, reason = wording.split_reason(wording.clean(said.text))
+    claim, reason = split_reason(wording.clean(said.text))
     match = _PERSON.match(claim)
     if not reason or match is None or wording.title_fault(f"x {reason}"[:70]).startswith("cut"):
         return None
@@ -78,7 +93,7 @@ def _agents(scene: Scene, turn: Turn, text: str) -> Draft | None:
     if not a or not b or not (artifacts(a, scene.known) or artifacts(b, scene.known)):
         return None
     verb = match["verb"].lower()
-    title = f"{'Keep' if verb.startswith('ke') else 'Store' if verb.startswith('stor') else 'Put' if verb == 'put' else 'Use'} {a}, not {b}"
+    title = f"{_IMPERATIVES.get(verb, 'Use')} {a}, not {b}"
     reason = re.sub(r"^(?:,? (?:because|since|so that|so|as)|\s?[—–-]{1,2}|:|;)\s", "", match["why"])
     return _draft(scene, turn, text, title, reason, "accepted", "assistant", (a, b))
 
@@ -90,7 +105,7 @@ def _draft(
         return None
     refs = references(scene, f"{title} {reason}")
     accepted = "The agent chose so, and the person agreed." if who == "assistant" else ""
-    body = (wording.sentence(title), wording.sentence(f"The reason: {reason}"), accepted, where(refs))
+    body = (wording.sentence(title), because(reason), accepted, where(refs))
     quotes = [Quote(quote, turn.id, who)]
     return Draft(
         signal="choice",

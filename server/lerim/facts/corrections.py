@@ -9,22 +9,27 @@ from lerim.facts import wording
 from lerim.facts.artifacts import artifacts, is_tool, is_workflow
 from lerim.facts.directives import Directive, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
+from lerim.facts.reasons import because
 from lerim.facts.sentences import Sentence, spoken
 from lerim.facts.where import references, where
 from lerim.memory.record import LearningKind, Primitive
 from lerim.sessions.model import ToolCall, Turn
 
 _AGAINST = re.compile(
-    r"^\W{0,3}(?:(?:ok|hmm+|oh|ah|wait|sorry|well)[,.\s]{1,3})?(?:no+\b|nope|nah|actually|wrong|stop\b|that(?:'s| is) (?:wrong|not)|"
-    r"i (?:already )?(?:said|told you|asked|meant)|not like that|again,|as i said|like i said|remember\b|please remember)",
+    r"^\W{0,3}(?:(?:ok|hmm+|oh|ah|wait|sorry|well)[,.\s]{1,3})?(?:no+\b|nope|nah|actually|wrong|stop\b|that(?:'s| "
+    r"is) (?:wrong|not)|"
+    r"i (?:already )?(?:said|told you|asked|meant)|not like that|again,|as i said|like i said|remember\b|please "
+    r"remember)",
     re.IGNORECASE,
 )
 _SAID = re.compile(
     r"\b(?:i (?:already )?(?:said|told you|asked you)|as i said|like i said|how (?:many|often)|again)\b", re.IGNORECASE
 )
 _STANDING = re.compile(
-    r"\b(?:from now on|going forward|in (?:the )?future|(?:in|for|across) (?:this|the|our) (?:repo(?:sitory)?|project|codebase|tests?)|"
-    r"every(?:where| time)?|any|ever|always|never|all|unless|must|remember|by default|in general|convention|standard)\b",
+    r"\b(?:from now on|going forward|in (?:the )?future|(?:in|for|across) (?:this|the|our) (?:repo(?:sitory)?|"
+    r"project|codebase|tests?)|"
+    r"every(?:where| time)?|any|ever|always|never|all|unless|must|remember|by default|in general|convention|"
+    r"standard)\b",
     re.IGNORECASE,
 )
 _TWO = re.compile(r"^(?:please )?(?:don'?t|do not|never|stop|avoid|no)\b[^.?!;\n]{2,60}$", re.IGNORECASE)
@@ -123,7 +128,7 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
     refs = references(scene, f"{rule.claim} {rule.reason}")
     names = artifacts(f"{rule.claim} {rule.reason}", scene.known)
     habit = is_workflow(rule.prefer) or is_workflow(rule.over)
-    decides = not habit and (rule.decides or rule.weight == "contrast")
+    decides = rule.decides or (rule.weight == "contrast" and not habit)
     primitive: Primitive = "decision" if decides else "learning"
     kind: LearningKind | None = None if decides else "preference"
     basis: Basis = "corrected" if _AGAINST.match(said.text) else "stated"
@@ -140,7 +145,7 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
         primitive=primitive,
         kind=kind,
         title=title,
-        body=_body(rule, refs, denied, scene.before, basis),
+        body=_body(title, rule, refs, denied, scene.before, basis),
         turn=turn,
         quotes=tuple(quotes),
         artifacts=names,
@@ -159,10 +164,11 @@ def _follows(turn: Turn, said: Sentence, names: tuple[str, ...]) -> str:
     return after if any(name.strip("`").lower() in words for name in names) and directive(after) is None else ""
 
 
-def _body(rule: Directive, refs: tuple[str, ...], denied: ToolCall | None, before: Exchange, basis: Basis) -> str:
-    parts = [wording.sentence(rule.claim)]
-    if rule.reason and not wording.title_fault(f"because {rule.reason}").startswith(("speaks", "refers")):
-        parts.append(wording.sentence(f"The reason: {rule.reason}"))
+def _body(
+    title: str, rule: Directive, refs: tuple[str, ...], denied: ToolCall | None, before: Exchange, basis: Basis
+) -> str:
+    whole = not wording.personal(rule.claim) and not wording.loose(rule.claim)
+    parts = [wording.sentence(rule.claim if whole else title), because(rule.reason)]
     if denied is not None and denied.command:
         parts.append(f"This was said on refusing to let `{wording.shorten(wording.squeeze(denied.command), 80)}` run.")
     elif denied is not None and denied.paths:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from lerim.facts import wording
+from lerim.facts.reasons import split_reason
 
 Weight = Literal["always", "contrast", "rule", "ours", "wish"]
 """How a rule was put: always/never; one thing over another; a stated standard; "we use X"; a plain do or don't."""
@@ -29,49 +30,62 @@ class Directive:
 
 
 _LEAD = (
-    r"(?:(?:let'?s|lets|let us|we'?ll|we will|i'?ll|you|we|i|one|it)?\s?(?:should|must|need to|have to|want(?: you)? to|would like(?: you)? to|"
-    r"prefer(?: you)? to|'d like(?: you)? to)\s|(?:let'?s|lets|let us|we'?ll|we will|please|you can|we can|we)\s(?=\w))?"
+    r"(?:(?:let'?s|lets|let us|we'?ll|we will|i'?ll|you|we|i|one|it)?\s?(?:should|must|need to|have to|want(?: you)? "
+    r"to|would like(?: you)? to|"
+    r"prefer(?: you)? to|'d like(?: you)? to)\s|(?:let'?s|lets|let us|we'?ll|we will|please|you can|we can|"
+    r"we)\s(?=\w))?"
 )
 _DO = (
-    r"(?P<verb>use|using|go with|prefer|stick (?:to|with)|switch to|pick|choose|call|name|return|store|log|write|keep|put|import|raise|throw|"
-    r"run|test with|build with|deploy (?:to|with)|target|format with|install with|pin|commit to|answer|respond|document|base it on)"
+    r"(?P<verb>use|using|go with|prefer|stick (?:to|with)|switch to|pick|choose|call|name|return|store|log|write|"
+    r"keep|put|import|raise|throw|"
+    r"run|test with|build with|deploy (?:to|with)|target|format with|install with|pin|commit to|answer|respond|"
+    r"document|base it on)"
 )
-_NOT = r"(?:,? (?:and )?not(?: with| to| in| as)?|,? instead of|,? rather than|,? over|,? and never|,? never|,? in place of)"
+_NOT = r"(?:,? (?:and )?not(?: with| to| in| as)?|,? (?:instead of|rather than|over|and never|never|in place of))"
 _CONTRAST = re.compile(
     rf"^{_LEAD}(?:always |only )?{_DO} (?P<a>[^,;]{{1,60}}?){_NOT} (?P<b>[^,;.]{{1,50}})$", re.IGNORECASE
 )
 _INSTEAD = re.compile(rf"^instead of (?P<b>[^,;]{{1,50}}), {_LEAD}{_DO} (?P<a>[^,;]{{1,60}})$", re.IGNORECASE)
 _NOT_USE = re.compile(
-    rf"^{_LEAD}(?:do not|never|stop|avoid) (?:ever )?(?:use|using|run|running|call|calling|import|importing|install with) (?P<b>[^,;.]{{1,50}}?)"
-    rf"(?:\s?[,;.:]\s?|\s-+\s|\s?[—–]\s?| and | but )(?:please |always |rather |just |we |only )?(?P<verb>use|run|call|go with|prefer|import) (?P<a>[^,;]{{1,60}})$",
+    rf"^{_LEAD}(?:do not|never|stop|avoid) (?:ever )?(?:use|using|run|running|call|calling|import|importing|install "
+    rf"with) (?P<b>[^,;.]{{1,50}}?)"
+    rf"(?:\s?[,;.:]\s?|\s-+\s|\s?[—–]\s?| and | but )(?:please |always |rather |just |we |only )?(?P<verb>use|run|"
+    rf"call|go with|prefer|import) (?P<a>[^,;]{{1,60}})$",
     re.IGNORECASE,
 )
 _PAIR = re.compile(r"^(?P<a>[\w@./+`-]{2,40}),? (?:not|instead of|rather than) (?P<b>[\w@./+`-]{2,40})$", re.IGNORECASE)
 _PREFER = re.compile(
-    r"^(?:i(?:'d| would)? (?:strongly |much )?(?:prefer|rather (?:use|have|see)?)|we prefer|prefer|my preference is) (?P<a>[^,;]{2,60}?) "
+    r"^(?:i(?:'d| would)? (?:strongly |much )?(?:prefer|rather (?:use|have|see)?)|we prefer|prefer|my preference is) "
+    r"(?P<a>[^,;]{2,60}?) "
     r"(?:over|to|than|instead of|rather than) (?P<b>[^,;]{2,50})$",
     re.IGNORECASE,
 )
 _ALWAYS = re.compile(
-    r"^(?:you (?:should |must |need to |have to )?|we (?:should |must |need to )?|i (?:want|need|would like) you to |make sure (?:to |you |that you )?)?"
+    r"^(?:you (?:should |must |need to |have to )?|we (?:should |must |need to )?|i (?:want|need|would like) you to |"
+    r"make sure (?:to |you |that you )?)?"
     r"(?P<when>always|never|do not ever|(?:do|must|should) not ever) (?P<rest>[a-z][^?]{4,200})$",
     re.IGNORECASE,
 )
 _STANDARD = re.compile(
-    r"^(?:(?:code|coding|project|team|our|the|naming|commit|style|a|general) ){0,2}(?:standard|convention|rule|policy|guideline|requirement|style)s?"
+    r"^(?:(?:code|coding|project|team|our|the|naming|commit|style|a|general) ){0,2}(?:standard|convention|rule|"
+    r"policy|guideline|requirement|style)s?"
     r"(?: (?:here|is|are))?(?: that)?\s?[:,-]?\s(?P<rest>[^?]{8,220})$",
     re.IGNORECASE,
 )
 _EVERY = re.compile(
-    r"^(?P<rest>(?:every|each|all|any|no) [^?]{3,100}? (?:must(?: not)?|should(?: not| always| never)?|needs? to|needs?|has to|have to|may|cannot|"
+    r"^(?P<rest>(?:every|each|all|any|no) [^?]{3,100}? (?:must(?: not)?|should(?: not| always| never)?|needs? to|"
+    r"needs?|has to|have to|may|cannot|"
     r"go(?:es)? (?:in|into|under|through)|live in|is allowed|are allowed) [^?]{3,120})$",
     re.IGNORECASE,
 )
 _OURS = re.compile(
-    r"^(?:we|this (?:repo(?:sitory)?|project|codebase|team|package)|the (?:repo(?:sitory)?|project|codebase|team))(?: (?:all|always|only|explicitly|deliberately))? "
+    r"^(?:we|this (?:repo(?:sitory)?|project|codebase|team|package)|the (?:repo(?:sitory)?|project|codebase|"
+    r"team))(?: (?:all|always|only|explicitly|deliberately))? "
     r"(?P<neg>(?:do|does) not |never )?(?P<adv>explicitly |deliberately |only |always )?"
-    r"(?P<verb>uses?|runs?|ships?|supports?|targets?|deploys?|stores?|writes?|keeps?|logs?|mocks?|pins?|formats?|publishe?s?|follows?|commits?|imports?|"
-    r"squash(?:es)?|rebases?|tags?|vendors?|generates?|allows?|wraps?|version|throws?|returns?|accepts?|hardcodes?) (?P<rest>[^?]{2,120})$",
+    r"(?P<verb>uses?|runs?|ships?|supports?|targets?|deploys?|stores?|writes?|keeps?|logs?|mocks?|pins?|formats?|"
+    r"publishe?s?|follows?|commits?|imports?|"
+    r"squash(?:es)?|rebases?|tags?|vendors?|generates?|allows?|wraps?|version|throws?|returns?|accepts?|hardcodes?) "
+    r"(?P<rest>[^?]{2,120})$",
     re.IGNORECASE,
 )
 _UNWANTED = re.compile(
@@ -79,26 +93,30 @@ _UNWANTED = re.compile(
     re.IGNORECASE,
 )
 _TRUTH = re.compile(
-    r"^(?P<a>[^,;?]{2,60}?) (?:is|are|should be|must be|stays?|remains?) (?:the |our )?(?:single )?source of truth(?: (?P<b>(?:for|of|on) [^,;?]{2,40}))?$",
+    r"^(?P<a>[^,;?]{2,60}?) (?:is|are|should be|must be|stays?|remains?) (?:the |our )?(?:single )?source of "
+    r"truth(?: (?P<b>(?:for|of|on) [^,;?]{2,40}))?$",
     re.IGNORECASE,
 )
 _ENSURE = re.compile(
-    r"^(?:ensure|make sure|be sure) (?:that )?(?P<a>[^?]{3,90}? (?:is|are|stays?|remains?|always|never|fails?|works?) [^?]{3,80})$",
+    r"^(?:ensure|make sure|be sure) (?:that )?(?P<a>[^?]{3,90}? (?:is|are|stays?|remains?|always|never|fails?|"
+    r"works?) [^?]{3,80})$",
     re.IGNORECASE,
 )
 _DONT = re.compile(
-    r"^(?:you (?:should|must|need to) not|you should not|do not|stop|avoid|please do not|we (?:should|must) not) (?P<rest>[a-z][^?]{4,160})$",
+    r"^(?:you (?:should|must|need to) not|you should not|do not|stop|avoid|please do not|we (?:should|must) not) "
+    r"(?P<rest>[a-z][^?]{4,160})$",
     re.IGNORECASE,
 )
 _MUST = re.compile(
-    r"^(?P<rest>(?:the )?[^,;?]{3,60}? (?:must|should|has to|have to|needs? to|is supposed to|are supposed to)(?: not| always| never| only)? (?:be |stay |go |live |come |use |return |fail )[^?]{3,100})$",
+    r"^(?P<rest>(?:the )?[^,;?]{3,60}? (?:must|should|has to|have to|needs? to|is supposed to|are supposed to)(?: "
+    r"not| always| never| only)? (?:be |stay |go |live |come |use |return |fail )[^?]{3,100})$",
     re.IGNORECASE,
 )
 
 
 def directive(text: str) -> Directive | None:
     """The rule a sentence states, or None where it states none in a form known to be safe."""
-    claim, reason = wording.split_reason(wording.clean(text))
+    claim, reason = split_reason(wording.clean(text))
     claim = wording.clean(claim)
     if _FROM_NOW.search(text) and (match := _STANDING.match(claim)):
         return Directive(wording.capital(match["rest"]), "always", reason)
@@ -208,7 +226,8 @@ def _stem(word: str) -> str:
 
 _FROM_NOW = re.compile(r"\b(?:from now on|going forward|in (?:the )?future|henceforth|by default)\b", re.IGNORECASE)
 _STANDING = re.compile(
-    r"^(?:please |you (?:should|must) |i want you to |we (?:should|must|will) |let'?s )?(?P<rest>(?!(?:i|we|you|it|the|this|that|there|if|when)\b)[a-z][\w-]{1,14} [^?]{4,200})$",
+    r"^(?:please |you (?:should|must) |i want you to |we (?:should|must|will) |let'?s )?(?P<rest>(?!(?:i|we|you|it|"
+    r"the|this|that|there|if|when)\b)[a-z][\w-]{1,14} [^?]{4,200})$",
     re.IGNORECASE,
 )
 

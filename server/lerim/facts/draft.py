@@ -42,7 +42,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed memory. `prefer` and `over` name what was chosen and what was rejected, where a signal knows them."""
+    """A proposed memory. `prefer` and `over` name what was chosen and what was rejected, where a signal knows "
+    "them."""
 
     signal: Signal
     basis: Basis
@@ -73,7 +74,8 @@ Found = Draft | Unclear
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a person typed (None where the transcript starts with the model, or in a subagent) and all that answered."""
+    """What a person typed (None where the transcript starts with the model, or in a subagent) and all that "
+    "answered."""
 
     prompt: Turn | None = None
     replies: tuple[Turn, ...] = ()

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from lerim.facts import commands, variants, wording
+from lerim.facts import commands, printed, variants, wording
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.where import edited
@@ -20,12 +20,14 @@ from lerim.sessions.model import ToolCall, Turn
 OPEN = 6  # failures remembered at once
 OWN = 300  # files remembered as changed by the agent in this session
 _CONFIG = re.compile(
-    r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|Justfile|\.[\w.-]{2,40}|"
+    r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|"
+    r"Justfile|\.[\w.-]{2,40}|"
     r"[\w.-]{1,40}\.config\.[cm]?[jt]s|conftest\.py|setup\.py|requirements[\w.-]{0,20}\.txt|tsconfig[\w.-]{0,20}))$"
 )
 _KEY = re.compile(r"^[+\s]{0,40}[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]\s{0,3}(?P<value>.{0,120})$")
 _CAUSE = re.compile(
-    r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|requires?|missing|expects?|must be)\b",
+    r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|"
+    r"requires?|missing|expects?|must be)\b",
     re.IGNORECASE,
 )
 
@@ -114,7 +116,7 @@ class Watch:
         if same is not None:
             same.attempts += 1
             return
-        error = commands.error_line(call.output)
+        error = printed.error_line(call.output)
         if not error:
             return
         names = {posixpath.basename(path) for path in self.own}
@@ -150,7 +152,7 @@ def _after_edits(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
     if failure.own or not 0 < len(failure.files) <= 2:
         return None
     config = all(_CONFIG.search(path) for path in failure.files)
-    environment = bool(commands.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
+    environment = bool(printed.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
     if commands.parse(failure.command).lint and not config:
         return None
     if not (config or (environment and failure.cause) or (failure.cause and failure.attempts > 1)):
@@ -161,7 +163,7 @@ def _after_edits(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
     quotes = [Quote(failure.error, failure.turn, "tool", failure.output)]
     if failure.cause:
         quotes.append(Quote(failure.cause, failure.cause_turn, "assistant", failure.cause))
-    if passed := commands.pass_line(call.output):
+    if passed := printed.pass_line(call.output):
         quotes.append(Quote(passed, turn.id, "tool"))
     return Draft(
         signal="fixed-command",
@@ -184,7 +186,7 @@ def _setting(failure: Failure) -> tuple[str, str]:
 
 
 def _title(failure: Failure, config: bool) -> str:
-    name, command = commands.error_name(failure.error), wording.shorten(failure.command, 50)
+    name, command = printed.error_name(failure.error), wording.shorten(failure.command, 50)
     file = failure.files[0] if len(failure.files[0]) <= 34 else posixpath.basename(failure.files[0])
     key, _ = _setting(failure) if config else ("", "")
     forms = (

@@ -12,22 +12,30 @@ Verdict = Literal["accepted", "refuted", "open"]
 
 _REFUTED = re.compile(
     r"^\W{0,3}(?:(?:ok|hmm+|well|oh|ah|uh|sorry|wait)[,.\s]{1,3}){0,2}"
-    r"(?:no+\b(?! (?:problem|worries|need|rush|idea))|nope|nah|wrong|revert|undo|roll ?back|scrap|never ?mind|stop\b|that(?:'s| is| was)? (?:wrong|not|broke)|"
-    r"this (?:is|was) (?:wrong|not)|(?:it|that|this|still) (?:does not|doesn'?t|did not|didn'?t|is not|isn'?t|broke|fails?|failed)|"
-    r"still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working|didn'?t work|forget (?:it|that|about))",
+    r"(?:no+\b(?! (?:problem|worries|need|rush|idea))|nope|nah|wrong|revert|undo|roll ?back|scrap|never ?mind|stop\b|"
+    r"that(?:'s| is| was)? (?:wrong|not|broke)|"
+    r"this (?:is|was) (?:wrong|not)|(?:it|that|this|still) (?:does not|doesn'?t|did not|didn'?t|is not|isn'?t|broke|"
+    r"fails?|failed)|"
+    r"still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working|didn'?t work|forget "
+    r"(?:it|that|about))",
     re.IGNORECASE,
 )
 _REVERT = re.compile(
-    r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)|roll (?:that|this|it) back|"
-    r"go back to|change (?:it|that) back|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i said|on second thou?ght|"
+    r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)|roll (?:that|"
+    r"this|it) back|"
+    r"go back to|change (?:it|that) back|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i "
+    r"said|on second thou?ght|"
     r"(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)",
     re.IGNORECASE,
 )
 _ACCEPTED = re.compile(
     r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}"
-    r"(?:perfect|great|awesome|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|thanks|thank you|thx|"
-    r"yes\b|yep|yeah|yup|correct|exactly|agreed?|approved?|sounds good|works|it works|that works|(?:it seems to|that did) work|"
-    r"ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr|create a pr|make a pr))",
+    r"(?:perfect|great|awesome|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|"
+    r"thanks|thank you|thx|"
+    r"yes\b|yep|yeah|yup|correct|exactly|agreed?|approved?|sounds good|works|it works|that works|(?:it seems to|that "
+    r"did) work|"
+    r"ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr|create a pr|"
+    r"make a pr))",
     re.IGNORECASE,
 )
 _COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")

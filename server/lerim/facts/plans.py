@@ -1,4 +1,5 @@
-"""Decisions in plans: one the person approved when the agent asked to leave planning, or one they handed over to build."""
+"""Decisions in plans: one the person approved when the agent asked to leave planning, or one they handed over to "
+"build."""
 
 from __future__ import annotations
 
@@ -10,24 +11,54 @@ from lerim.facts.artifacts import artifacts, paths
 from lerim.facts.directives import Directive, directive
 from lerim.facts.draft import Draft, Found, Quote, Scene, Unclear
 from lerim.facts.outcome import kept, verdict
+from lerim.facts.reasons import because
 from lerim.facts.where import MOST, named, where
 from lerim.memory.record import Speaker
 from lerim.sessions.model import Turn
 
-_HANDED = re.compile(r"^\s{0,4}(?:implement|execute|build|follow) (?:the |this )?(?:following )?plan\b[^\n]{0,40}\n", re.IGNORECASE)
+_HANDED = re.compile(
+    r"^\s{0,4}(?:implement|execute|build|follow) (?:the |this )?(?:following )?plan\b[^\n]{0,40}\n", re.IGNORECASE
+)
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s{1,4}(?P<text>.{3,160}?)\s*#*$")
 _BULLET = re.compile(r"^\s{0,8}(?:[-*•]|\d{1,2}[.)])\s{1,4}(?P<text>\S.{8,400}?)\s*$")
-_CHOICES = re.compile(r"\b(?:approach|decision|design|strategy|solution|architecture|rationale|principle|constraint|key point|choice|convention|overview|proposal)", re.IGNORECASE)
-_ASIDE = re.compile(r"\b(?:verif|test|files?|context|background|steps?|out of scope|future|question|risk|reference|summary|critical files|not in)", re.IGNORECASE)
-_PREFIX = re.compile(r"^(?:(?:implementation |refactoring |design |project )?plan(?: for)?|proposal|design|rfc|feature|task)\s{0,2}[:—–-]\s{0,2}|^plan for |\s[-—–]\s(?:implementation )?plan$", re.IGNORECASE)
+_CHOICES = re.compile(
+    r"\b(?:approach|decision|design|strategy|solution|architecture|rationale|principle|constraint|key point|choice|"
+    r"convention|overview|proposal)",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"\b(?:verif|test|files?|context|background|steps?|out of scope|future|question|risk|reference|summary|critical "
+    r"files|not in)",
+    re.IGNORECASE,
+)
+_PREFIX = re.compile(
+    r"^(?:(?:implementation |refactoring |design |project )?plan(?: for)?|proposal|design|rfc|feature|"
+    r"task)\s{0,2}[:—–-]\s{0,2}|^plan for |\s[-—–]\s(?:implementation )?plan$",
+    re.IGNORECASE,
+)
 _VERB = re.compile(
-    r"^(?:use|cache|store|keep|add|move|replace|split|merge|remove|drop|make|make sure|introduce|switch|migrate|extract|inline|support|expose|"
-    r"persist|compute|read|write|load|render|generate|validate|enforce|allow|reject|limit|fetch|serve|send|log|track|share|reuse|unify|separate|"
-    r"wrap|convert|normali[sz]e|encrypt|sign|hash|queue|batch|stream|poll|retry|auto-\w+|turn|let|run|require|restrict|deprecate|pin|adopt|"
-    r"group|show|hide|redesign|rewrite|centrali[sz]e|consolidate|isolate|throttle|debounce|lazy-\w+|version|index|return|resolve|route)\b",
+    r"^(?:use|cache|store|keep|add|move|replace|split|merge|remove|drop|make|make sure|introduce|switch|migrate|"
+    r"extract|inline|support|expose|"
+    r"persist|compute|read|write|load|render|generate|validate|enforce|allow|reject|limit|fetch|serve|send|log|track|"
+    r"share|reuse|unify|separate|"
+    r"wrap|convert|normali[sz]e|encrypt|sign|hash|queue|batch|stream|poll|retry|auto-\w+|turn|let|run|require|"
+    r"restrict|deprecate|pin|adopt|"
+    r"group|show|hide|redesign|rewrite|centrali[sz]e|consolidate|isolate|throttle|debounce|lazy-\w+|version|index|"
+    r"return|resolve|route)\b",
     re.IGNORECASE,
 )  # fmt: skip
-_WHY = re.compile(r"\b(?:because|since|so that|instead of|rather than|not|never|only|must|at most|at least|no longer|avoid\w*)\b", re.IGNORECASE)
+_DESIGN = re.compile(
+    r"^(?:use|cache|store|keep|move|replace|split|merge|drop|switch|migrate|extract|persist|validate|enforce|allow|"
+    r"reject|limit|fetch|serve|share|"
+    r"reuse|unify|separate|encrypt|sign|hash|queue|batch|stream|poll|retry|require|restrict|deprecate|pin|adopt|"
+    r"centrali[sz]e|consolidate|isolate)\b",
+    re.IGNORECASE,
+)
+_REASONED = re.compile(r"\b(?:because|since|so that|instead of|rather than|no longer|to avoid)\b", re.IGNORECASE)
+_WHY = re.compile(
+    r"\b(?:because|since|so that|instead of|rather than|not|never|only|must|at most|at least|no longer|avoid\w*)\b",
+    re.IGNORECASE,
+)
 
 
 def plans(scene: Scene) -> Iterator[Found]:
@@ -47,7 +78,8 @@ def plans(scene: Scene) -> Iterator[Found]:
 
 def _approved(scene: Scene, turn: Turn, plan: str) -> Iterator[Found]:
     heading, chosen = _read(plan)
-    if heading and chosen and _VERB.match(heading):
+    deciding = any(_REASONED.search(point) for point in chosen)
+    if heading and chosen and (_DESIGN.match(heading) or (_VERB.match(heading) and deciding)):
         fault = wording.title_fault(heading)
         if fault:
             yield Unclear("plan", heading, turn, fault)
@@ -112,8 +144,12 @@ def _statements(scene: Scene, turn: Turn, plan: str, who: Speaker) -> Iterator[F
 
 def _point(scene: Scene, turn: Turn, text: str, rule: Directive, who: Speaker) -> Draft:
     refs = named(scene, text)
-    reason = wording.sentence(f"The reason: {rule.reason}") if rule.reason else ""
-    body = " ".join(part for part in (wording.sentence(rule.claim), reason, "It is part of a plan that was carried out.", where(refs)) if part)
+    reason = because(rule.reason)
+    body = " ".join(
+        part
+        for part in (wording.sentence(rule.claim), reason, "It is part of a plan that was carried out.", where(refs))
+        if part
+    )
     return Draft(
         signal="plan",
         basis="planned",

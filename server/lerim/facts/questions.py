@@ -3,32 +3,79 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from lerim.facts import wording
 
-_USE = re.compile(r"^(?:which|what) (?P<x>[^?]{2,60}?) (?:should|shall|do|would|will|must) (?:we|i|you|it|the \w+)(?: (?:like|want|prefer))?(?: (?:me|us))?(?: to)? (?:use|choose|pick|adopt|go with|apply|target)(?P<y> (?:for|in|with|as|on|to) [^?]{2,60})?\?$", re.IGNORECASE)
+_USE = re.compile(
+    r"^(?:which|what) (?P<x>[^?]{2,60}?) (?:should|shall|do|would|will|must) (?:we|i|you|it|the \w+)(?: (?:like|want|"
+    r"prefer))?(?: (?:me|us))?(?: to)? (?:use|choose|pick|adopt|go with|apply|target)(?P<y> (?:for|in|with|as|on|to) "
+    r"[^?]{2,60})?\?$",
+    re.IGNORECASE,
+)
 _WHICH_FOR = re.compile(r"^(?:which|what) (?P<x>[^?]{2,60}?) (?P<y>(?:for|in|as) [^?]{2,60})\?$", re.IGNORECASE)
 _NAME = re.compile(r"^what should (?P<x>[^?]{2,60}?) be (?:called|named)\?$", re.IGNORECASE)
-_WHERE = re.compile(r"^where (?:should|shall|do|does|will|must) (?:we |i |you )?(?:(?P<verb>put|store|keep|place|save|add|define|write|log) )?(?P<x>[^?]{2,70}?)(?: (?:go|live|be (?:stored|placed|put|kept|defined|saved|located)|sit|come from))?\?$", re.IGNORECASE)
-_HOW_WE = re.compile(r"^how (?:should|shall|do|would|must) (?:we|i|you)(?: (?:like|want|prefer))?(?: (?:me|us))?(?: to)? (?P<x>[a-z][^?]{4,70})\?$", re.IGNORECASE)
-_HOW_S = re.compile(r"^how (?:should|shall|must|will) (?P<s>(?:the )?[^?]{2,40}?) (?P<v>[a-z]{3,14}) (?P<o>[^?]{3,50})\?$", re.IGNORECASE)
-_HOW_BE = re.compile(r"^how (?:should|shall|must) (?P<s>[^?]{2,50}?) be (?P<v>[a-z]{3,16})(?P<o>[^?]{0,40})\?$", re.IGNORECASE)
-_WHAT_S = re.compile(r"^(?:what|which [^?]{2,30}) (?:should|shall|must|will) (?P<s>(?:the )?[^?]{2,50}?) (?P<v>return|do|be|use|show|contain|accept|default to|support|happen)(?P<o> [^?]{2,50})?\?$", re.IGNORECASE)
-_SHOULD = re.compile(r"^(?:should|shall|must) (?P<s>(?:the )?[^?]{2,50}?) (?P<v>[a-z]{2,14}) (?P<o>[^?]{2,70})\?$", re.IGNORECASE)
-_DO_WE = re.compile(r"^(?:should|shall|do|would) (?:we|i|you)(?: (?:like|want|need|prefer))?(?: (?:me|us))?(?: to)? (?P<x>[a-z][^?]{4,70})\?$", re.IGNORECASE)
+_WHERE = re.compile(
+    r"^where (?:should|shall|do|does|will|must) (?:we |i |you )?(?:(?P<verb>put|store|keep|place|save|add|define|"
+    r"write|log) )?(?P<x>[^?]{2,70}?)(?: (?:go|live|be (?:stored|placed|put|kept|defined|saved|located)|sit|come "
+    r"from))?\?$",
+    re.IGNORECASE,
+)
+_HOW_WE = re.compile(
+    r"^how (?:should|shall|do|would|must) (?:we|i|you)(?: (?:like|want|prefer))?(?: (?:me|us))?(?: to)? "
+    r"(?P<x>[a-z][^?]{4,70})\?$",
+    re.IGNORECASE,
+)
+_HOW_S = re.compile(
+    r"^how (?:should|shall|must|will) (?P<s>(?:the )?[^?]{2,40}?) (?P<v>[a-z]{3,14}) (?P<o>[^?]{3,50})\?$",
+    re.IGNORECASE,
+)
+_HOW_BE = re.compile(
+    r"^how (?:should|shall|must) (?P<s>[^?]{2,50}?) be (?P<v>[a-z]{3,16})(?P<o>[^?]{0,40})\?$", re.IGNORECASE
+)
+_WHAT_S = re.compile(
+    r"^(?:what|which [^?]{2,30}) (?:should|shall|must|will) (?P<s>(?:the )?[^?]{2,50}?) (?P<v>return|do|be|use|show|"
+    r"contain|accept|default to|support|happen)(?P<o> [^?]{2,50})?\?$",
+    re.IGNORECASE,
+)
+_SHOULD = re.compile(
+    r"^(?:should|shall|must) (?P<s>(?:the )?[^?]{2,50}?) (?P<v>[a-z]{2,14}) (?P<o>[^?]{2,70})\?$", re.IGNORECASE
+)
+_DO_WE = re.compile(
+    r"^(?:(?:should|shall|must) (?:we|i)|(?:do|would) you (?:like|want|prefer)(?: me| us)? to) "
+    r"(?P<x>[a-z][^?]{4,70})\?$",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(
+    r"^(?:which|what)(?: (?:implementation|technical|overall|general|specific|kind of|type of))?(?: (?:approach|"
+    r"option|strategy|solution|way|fix|one|direction|path|method|behavior|behaviour))?(?: (?:should|do|would|shall|"
+    r"will) (?:we|i|you|it)\b[^?]{0,60})?\?$",
+    re.IGNORECASE,
+)
+_AS_ITS = re.compile(
+    r"^(?:which|what) (?P<x>[a-z][^?]{2,30}?) (?:should|must|shall|will) (?P<s>(?!(?:we|i|you|it)\b)[^?]{2,50}?) "
+    r"(?P<v>use|have|return|take|get|follow|support|target|require)\?$",
+    re.IGNORECASE,
+)
 _YES = re.compile(r"^(?:yes|yep|yeah|sure)\b[,.:\s—–-]{0,4}", re.IGNORECASE)
 _NO = re.compile(r"^(?:no|nope)\b[,.:\s—–-]{0,4}", re.IGNORECASE)
 _IMPERATIVE = re.compile(
-    r"^(?:use|keep|add|remove|store|put|make|return|throw|raise|skip|ignore|allow|deny|reject|drop|merge|split|move|rename|replace|create|delete|"
-    r"support|require|show|hide|log|cache|fail|retry|default|disable|enable|inline|extract|reuse|rewrite|write|read|load|run|build|switch|stick|go|"
+    r"^(?:use|keep|add|remove|store|put|make|return|throw|raise|skip|ignore|allow|deny|reject|drop|merge|split|move|"
+    r"rename|replace|create|delete|"
+    r"support|require|show|hide|log|cache|fail|retry|default|disable|enable|inline|extract|reuse|rewrite|write|read|"
+    r"load|run|build|switch|stick|go|"
     r"follow|include|exclude|auto-\w+|always|never|only|do not|one|two|single|separate)\b",
     re.IGNORECASE,
 )  # fmt: skip
+_ADDRESS = re.compile(
+    r"\b(?:should|shall|do|would|must|will) (?:we|i|you)\b(?: (?:like|want|prefer))?(?: (?:me|us))?", re.IGNORECASE
+)
 _PRONOUN = re.compile(r"\b(?:this|that|it|these|those|them|you|your|me|i|we)\b", re.IGNORECASE)
 
 
 def title_of(question: str, answer: str) -> str:
-    """`Which database should we use for the cache?` + `SQLite` → `Use SQLite for the cache`; "" where no title comes out."""
+    """`Which database should we use for the cache?` + `SQLite` → `Use SQLite for the cache`; "" where no title "
+    "comes out."""
     question = wording.squeeze(question)
     question = re.split(r"(?<=[.!])\s", question)[-1]
     question = re.sub(r"^(?:for|in|regarding|about) [^,?]{2,40}, ", "", question, flags=re.IGNORECASE)
@@ -46,55 +93,94 @@ def title_of(question: str, answer: str) -> str:
 def _plain_yes(question: str, answer: str) -> str:
     yes = bool(_YES.match(answer))
     if match := _DO_WE.match(question):
-        if _PRONOUN.search(match["x"]) or " or " in match["x"]:
+        if wording.task(match["x"]) or _PRONOUN.search(match["x"]) or " or " in match["x"]:
             return ""
         return wording.capital(match["x"]) if yes else f"Do not {match['x']}"
     if match := _SHOULD.match(question):
         if _PRONOUN.search(question) or " or " in match["o"]:
             return ""
         subject = wording.capital(match["s"])
-        return f"{subject} {_third(match['v'], match['s'])} {match['o']}" if yes else f"{subject} {_does(match['s'])} not {match['v']} {match['o']}"
+        return (
+            f"{subject} {_third(match['v'], match['s'])} {match['o']}"
+            if yes
+            else f"{subject} {_does(match['s'])} not {match['v']} {match['o']}"
+        )
     return ""
 
 
 def _by_question(question: str, answer: str) -> str:
-    if _PRONOUN.search(re.sub(r"\b(?:should|shall|do|would|must|will) (?:we|i|you)\b", "", question, flags=re.IGNORECASE)):
-        return wording.capital(answer) if _IMPERATIVE.match(answer) and len(answer.split()) > 2 else ""
-    if match := _USE.match(question):
-        return f"Use {_article(answer)}{match['y'] or ' as the ' + _singular(match['x'])}"
-    if match := _NAME.match(question):
-        return f"Name {match['x']} {wording.code(answer) if ' ' not in answer else answer}"
-    if match := _WHERE.match(question):
-        verb = (match["verb"] or "put").capitalize()
-        answer = answer if re.match(r"(?:in|on|at|under|next to|inside|as|to|into|with|beside|within|outside) ", answer) else f"in {answer}"
-        return f"{verb} {match['x']} {answer}"
-    if _IMPERATIVE.match(answer) and len(answer.split()) > 3:
-        return wording.capital(answer)
-    if match := _HOW_WE.match(question):
-        return f"{wording.capital(match['x'])}: {answer}"
-    if match := _HOW_BE.match(question):
-        plural = _does(match["s"]) == "do"
-        return f"{wording.capital(match['s'])} {'are' if plural else 'is'} {match['v']}{match['o']}: {answer}"
-    if match := _HOW_S.match(question):
-        return f"{wording.capital(match['s'])} {_third(match['v'], match['s'])} {match['o']}: {answer}"
-    if match := _WHAT_S.match(question):
-        if match["v"].lower() in ("do", "happen"):
-            return ""
-        return f"{wording.capital(match['s'])} {_third(match['v'], match['s'])} {answer}{match['o'] or ''}"
-    if match := _WHICH_FOR.match(question):
-        return f"Use {answer} {match['y']}"
+    asked = _ADDRESS.sub("", question)
+    imperative = bool(_IMPERATIVE.match(answer))
+    if _PRONOUN.search(asked) or _VAGUE.match(question):
+        return wording.capital(answer) if imperative and len(answer.split()) > 2 else ""
+    for pattern, build in _FORMS:
+        if imperative and len(answer.split()) > 3 and pattern not in (_USE, _AS_ITS, _NAME, _WHERE):
+            return wording.capital(answer)
+        match = pattern.match(question)
+        if match:
+            return build(match, answer)
     return ""
+
+
+def _as_its(match: re.Match[str], answer: str) -> str:
+    subject = match["s"]
+    return f"{wording.capital(subject)} {_third(match['v'], subject)} {answer} as {_its(subject)} {match['x']}"
+
+
+def _use(match: re.Match[str], answer: str) -> str:
+    answer = re.sub(r"^use ", "", answer, flags=re.IGNORECASE)
+    return f"Use {answer}{match['y'] or ' as the ' + _singular(match['x'])}"
+
+
+def _named(match: re.Match[str], answer: str) -> str:
+    return f"Name {match['x']} {answer if ' ' in answer else wording.code(answer)}"
+
+
+def _where(match: re.Match[str], answer: str) -> str:
+    placed = re.match(r"(?:in|on|at|under|next to|inside|as|to|into|with|beside|within|outside) ", answer)
+    return f"{(match['verb'] or 'put').capitalize()} {match['x']} {answer if placed else f'in {answer}'}"
+
+
+def _how_we(match: re.Match[str], answer: str) -> str:
+    return f"{wording.capital(match['x'])}: {answer}"
+
+
+def _how_be(match: re.Match[str], answer: str) -> str:
+    return f"{wording.capital(match['s'])} {_third('be', match['s'])} {match['v']}{match['o']}: {answer}"
+
+
+def _how_s(match: re.Match[str], answer: str) -> str:
+    return f"{wording.capital(match['s'])} {_third(match['v'], match['s'])} {match['o']}: {answer}"
+
+
+def _what_s(match: re.Match[str], answer: str) -> str:
+    if match["v"].lower() in ("do", "happen"):
+        return ""
+    return f"{wording.capital(match['s'])} {_third(match['v'], match['s'])} {answer}{match['o'] or ''}"
+
+
+def _which_for(match: re.Match[str], answer: str) -> str:
+    return f"Use {answer} {match['y']}"
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], str]], ...] = (
+    (_AS_ITS, _as_its),
+    (_USE, _use),
+    (_NAME, _named),
+    (_WHERE, _where),
+    (_HOW_WE, _how_we),
+    (_HOW_BE, _how_be),
+    (_HOW_S, _how_s),
+    (_WHAT_S, _what_s),
+    (_WHICH_FOR, _which_for),
+)
 
 
 def _lower(answer: str) -> str:
     """An ordinary first word in lower case; names keep their form."""
-    word = answer.split(" ", 1)[0]
+    word = answer.partition(" ")[0]
     ordinary = word[1:].islower() and word.replace("-", "").isalpha() and " " in answer
     return answer[:1].lower() + answer[1:] if ordinary else answer
-
-
-def _article(answer: str) -> str:
-    return answer if not re.match(r"^use ", answer, re.IGNORECASE) else answer[4:]
 
 
 def _singular(noun: str) -> str:
@@ -102,8 +188,13 @@ def _singular(noun: str) -> str:
 
 
 def _does(subject: str) -> str:
-    last = subject.split()[-1].lower()
-    return "do" if last.endswith("s") and not last.endswith(("ss", "us", "is")) and last.isalpha() and last != "class" else "does"
+    last = subject.rpartition(" ")[2].lower()
+    plural = last.isalpha() and last.endswith("s") and not last.endswith(("ss", "us", "is"))
+    return "do" if plural else "does"
+
+
+def _its(subject: str) -> str:
+    return "their" if _does(subject) == "do" else "its"
 
 
 def _third(verb: str, subject: str) -> str:
@@ -111,8 +202,8 @@ def _third(verb: str, subject: str) -> str:
     low = verb.lower()
     if _does(subject) == "do":
         return "are" if low == "be" else low
-    if low == "be":
-        return "is"
+    if low in ("be", "have"):
+        return {"be": "is", "have": "has"}[low]
     head, _, tail = low.partition(" ")
     if head.endswith(("s", "sh", "ch", "x", "o")):
         head += "es"

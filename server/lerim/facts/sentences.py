@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 MOST = 4_000  # characters looked at: the head and the tail of longer texts
+TYPED = 6_000  # a longer message is a paste or a template as a whole
 LONGEST = 400  # a sentence longer than this is no statement to keep
 
 _FENCE = re.compile(r"^\s{0,8}(?:```|~~~|\"{3})")
@@ -16,32 +17,41 @@ _LOG = re.compile(
 )
 _DIFF = re.compile(r"^[+-](?:\s{2,}|\t|[-+]|[^\s\w]*\w+[({=;])")
 _CODE = re.compile(
-    r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private|export)\b.{0,200}[(){};:=]|"
+    r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private|"
+    r"export)\b.{0,200}[(){};:=]|"
     r"^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
 )
 _THIRD = re.compile(
-    r"\b(?:review(?:er)? (?:feedback|comments?|notes?)|(?:pr|mr|ci) (?:feedback|review|comments?)|code review|feedback from|"
-    r"(?:he|she|they|someone|colleague|customer|user|reviewer|docs?|readme|issue|article|blog|ticket) (?:said|says|wrote|writes|reads)|"
+    r"\b(?:review(?:er)? (?:feedback|comments?|notes?)|(?:pr|mr|ci) (?:feedback|review|comments?)|code review|"
+    r"feedback from|"
+    r"(?:he|she|they|someone|colleague|customer|user|reviewer|docs?|readme|issue|article|blog|ticket) (?:said|says|"
+    r"wrote|writes|reads)|"
     r"from the (?:issue|ticket|docs?|readme|slack|thread|ci run|logs?|output)|summari[sz]e (?:this|the following)|"
     r"(?:around|at) lines? \d|copied from|pasted?|quot(?:e|ing)|transcript|conversation|translate|proofread|"
-    r"error (?:message|log|output)s?:|output:|log:|here(?:'s| is) (?:the|an?|my) (?:error|log|output|text|email|message|diff|stack))",
+    r"error (?:message|log|output)s?:|output:|log:|here(?:'s| is) (?:the|an?|my) (?:error|log|output|text|email|"
+    r"message|diff|stack))",
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(r"^\s*(?:user|agent|assistant|human|system|claude)\s{0,3}:", re.IGNORECASE | re.MULTILINE)
+_HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
+_BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
 _BREAK = re.compile(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
 _TAGS = re.compile(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
 _QUESTION = re.compile(
-    r"^(?:can|could|should|would|will|is|are|was|were|do|does|did|has|have|had|may|might|shall|what|why|how|where|who|when|which|"
-    r"isn't|aren't|don't (?:you|we|they)|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|am i|any (?:idea|reason))\b",
+    r"^(?:can|could|should|would|will|is|are|was|were|do|does|did|has|have|had|may|might|shall|what|why|how|where|"
+    r"who|when|which|"
+    r"isn't|aren't|don't (?:you|we|they)|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|am i|any (?:idea|"
+    r"reason))\b",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, verbatim as it stands in the turn; `question` where it asks; `first` where it opens the message."""
+    """One sentence, verbatim as it stands in the turn; `question` where it asks; `first` where it opens the "
+    "message."""
 
     text: str
     question: bool
@@ -60,14 +70,16 @@ def third_party(text: str) -> bool:
 
 def spoken(text: str) -> list[Sentence]:
     """The sentences a person said themselves, in order. A message that is a paste gives none."""
+    if len(text) > TYPED or len(_HEADINGS.findall(text[:TYPED])) > 1 or len(_BULLETS.findall(text[:TYPED])) > 10:
+        return []  # nobody types this: a template, a document or a hand-over
     text = clip(_TAGS.sub("\n", text[: 4 * MOST]) if "<" in text else text)
     if third_party(text):
         return []
     lines = _own_lines(text)
     out: list[Sentence] = []
     for line in lines:
-        for piece in _split(_MARK.sub("", line)):
-            piece = piece.strip()
+        for part in _split(_MARK.sub("", line)):
+            piece = part.strip()
             if 1 < len(piece) <= LONGEST:
                 asks = piece.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(piece))
                 out.append(Sentence(piece, asks, not out))

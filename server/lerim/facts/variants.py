@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lerim.facts import commands, wording
+from lerim.facts import printed, wording
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft, Quote, Scene
 from lerim.sessions.model import ToolCall, Turn
@@ -14,11 +14,14 @@ from lerim.sessions.model import ToolCall, Turn
 if TYPE_CHECKING:
     from lerim.facts.fixes import Failure
 
-_WRAPPERS = (
-    ("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("pipenv", "run"), ("npx",), ("bunx",), ("pnpm", "exec"), ("pnpm", "dlx"),
-    ("yarn",), ("bun",), ("bundle", "exec"), ("mise", "exec", "--"), ("mise", "x", "--"), ("python", "-m"), ("python3", "-m"), ("docker", "compose", "exec"),
-    ("direnv", "exec", "."), ("nix", "develop", "-c"), ("dotenv", "--"), ("sudo",), ("op", "run", "--"), ("doppler", "run", "--"), ("uvx",),
-)  # fmt: skip
+_WRAPPED = (
+    "uv run,poetry run,pdm run,hatch run,pipenv run,npx,bunx,pnpm exec,pnpm dlx,yarn,bun,bundle exec,mise exec "
+    "--,mise x --,"
+    "python -m,python3 -m,docker compose exec,direnv exec .,nix develop -c,dotenv --,sudo,op run --,doppler run "
+    "--,uvx"
+)
+_WRAPPERS = tuple(tuple(wrapper.split()) for wrapper in _WRAPPED.split(","))
+_MACHINE = frozenset({"PATH", "HOME", "PWD", "SHELL", "TMPDIR", "TEMP", "LANG", "TERM"})  # true of one machine only
 _TWINS = (
     {"python", "python3"},
     {"pip", "pip3"},
@@ -28,14 +31,16 @@ _TWINS = (
     {"mvn", "./mvnw"},
 )
 _USAGE = re.compile(
-    r"[Uu]nknown|[Uu]nrecognized|[Ii]nvalid (?:option|argument|choice)|not recognized|not found|No module named|Cannot find|[Mm]issing|required|"
-    r"permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must|locked|[Tt]imed? ?out|memory|frozen|workspace|not allowed"
+    r"[Uu]nknown|[Uu]nrecognized|[Ii]nvalid (?:option|argument|choice)|not recognized|not found|No module named|"
+    r"Cannot find|[Mm]issing|required|"
+    r"permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must|locked|[Tt]imed? ?out|memory|"
+    r"frozen|workspace|not allowed"
 )
 
 
 def replaced(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: Failure) -> Draft | None:
     """The draft for a variant that passed where `failure` failed, or None where it is no variant of it."""
-    if not (commands.ENVIRONMENT.search(failure.output) or _USAGE.search(failure.error)):
+    if not (printed.ENVIRONMENT.search(failure.output) or _USAGE.search(failure.error)):
         return None
     if command.text == failure.command:
         form = _same_text(scene, turn, command, failure)
@@ -47,7 +52,7 @@ def replaced(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure
     if len(title) > wording.TITLE:
         return None
     quotes = [Quote(failure.error, failure.turn, "tool", failure.output), Quote(command.text, turn.id, "assistant")]
-    if passed := commands.pass_line(call.output):
+    if passed := printed.pass_line(call.output):
         quotes.append(Quote(passed, turn.id, "tool"))
     return Draft(
         signal="fixed-command",
@@ -67,6 +72,8 @@ def _same_text(scene: Scene, turn: Turn, command: Command, failure: Failure) -> 
     new = [item for item in command.variables if item not in failure.variables]
     if len(new) == 1 and not failure.variables:
         name = new[0].split("=", 1)[0]
+        if name in _MACHINE:
+            return None
         return f"`{command.text}` needs `{name}` to be set", f"It passed with `{name}` set for it."
     if command.folder == failure.folder or not re.search(
         r"[Ss]cript|package\.json|manifest|Cargo\.toml|go\.mod|pyproject|Makefile|module", failure.output
@@ -98,6 +105,9 @@ def _other_text(command: Command, failure: Failure) -> tuple[str, str] | None:
     ):
         return f"`{wording.shorten(failure.command, 48)}` needs `{' '.join(extra)}`", passed
     script = re.compile(r"^[\w:.-]{2,40}$")
-    if len(old) == len(new) > 2 and old[:-1] == new[:-1] and "run" in old[:2] and script.match(new[-1]):
+    renamed = (
+        len(old) == len(new) > 2 and old[:-1] == new[:-1] and "run" in old[:2] and command.folder == failure.folder
+    )
+    if renamed and script.match(new[-1]) and "cript" in failure.error and not new[-1].startswith(f"{old[-1]}:"):
         return f"Run `{command.text}`, not `{failure.command}`", passed
     return None

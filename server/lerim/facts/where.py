@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from lerim.facts.artifacts import paths
 from lerim.facts.draft import Exchange, Scene
 from lerim.facts.wording import code, listing
 from lerim.sessions.model import ToolCall
 
 MOST = 3
+_TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
 def references(scene: Scene, text: str) -> tuple[str, ...]:
-    """Up to three repo-relative paths: those the text names, else those changed in the exchange, else in the one before."""
+    """Up to three repo-relative paths: those the text names, else those changed in the exchange, else in the one "
+    "before."""
     return named(scene, text) or changed(scene, scene.now) or changed(scene, scene.before)
 
 
@@ -29,7 +33,8 @@ def changed(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
         for call in turn.tool_calls:
             if call.status == "ok":
                 out |= dict.fromkeys(edited(scene, call, turn.cwd))
-    return tuple(out) if 0 < len(out) <= MOST else ()
+    source = tuple(path for path in out if not _TEST.search(path)) or tuple(out)
+    return source if len(source) <= MOST else ()
 
 
 def edited(scene: Scene, call: ToolCall, cwd: str) -> tuple[str, ...]:
@@ -41,5 +46,5 @@ def edited(scene: Scene, call: ToolCall, cwd: str) -> tuple[str, ...]:
 
 
 def where(refs: tuple[str, ...]) -> str:
-    """`It concerns `a.py` and `b.py`.`"""
+    """The sentence that names the files, "" where there are none."""
     return f"It concerns {listing([code(ref) for ref in refs])}." if refs else ""

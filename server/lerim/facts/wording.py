@@ -1,4 +1,5 @@
-"""Turning what was said in a chat into what a colleague would write: clean clauses, asserting titles, full sentences."""
+"""Turning what was said in a chat into what a colleague would write: clean clauses, asserting titles, full "
+"sentences."""
 
 from __future__ import annotations
 
@@ -7,19 +8,27 @@ import re
 TITLE = 80  # characters of the longest title
 
 _FILLER = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|well|h+m+|a+h+|oh(?: man)?|uh+|um+|and|but|also|pl(?:ease|z|s)|pelase|hey|hi|hello|yeah|yep|yes|yup|no+|nope|nah|"
-    r"wait|stop|sorry|thanks|thank you|great|good|nice|cool|perfect|right|sure|alright|fine|actually|basically|honestly|"
-    r"btw|by the way|fyi|again|instead|just|note(?: that)?|remember(?: that| to)?|i (?:think|guess|believe|mean|feel(?: like)?)|"
-    r"imo|in my opinion|as (?:i )?(?:said|mentioned)(?: before| earlier)?|like i said|almost forgot(?: this)?|one (?:more )?thing|"
+    r"^(?:(?:ok(?:ay)?|so|well|h+m+|a+h+|oh(?: man)?|uh+|um+|and|but|also|pl(?:ease|z|s)|pelase|hey|hi|hello|yeah|"
+    r"yep|yes|yup|no+|nope|nah|"
+    r"wait|stop|sorry|thanks|thank you|great|good|nice|cool|perfect|right|sure|alright|fine|actually|basically|"
+    r"honestly|"
+    r"btw|by the way|fyi|again|instead|just|note(?: that)?|remember(?: that| to)?|i (?:think|guess|believe|mean|"
+    r"feel(?: like)?)|"
+    r"imo|in my opinion|as (?:i )?(?:said|mentioned)(?: before| earlier)?|like i said|almost forgot(?: this)?|one "
+    r"(?:more )?thing|"
     r"first|second|third|finally|then|now|important|reminder|"
-    r"i (?:already )?(?:said|told you|asked you|mentioned)(?: (?:to|that))?|from now on|going forward|in (?:the )?future|"
-    r"(?:for|in) this (?:repo(?:sitory)?|project|codebase)|(?:that|this)(?:'s| is) (?:wrong|not right|incorrect|not correct|not what i (?:want|asked for|meant)))"
+    r"i (?:already )?(?:said|told you|asked you|mentioned)(?: (?:to|that))?|from now on|going forward|in (?:the "
+    r")?future|"
+    r"(?:for|in) this (?:repo(?:sitory)?|project|codebase)|(?:that|this)(?:'s| is) (?:wrong|not right|incorrect|not "
+    r"correct|not what i (?:want|asked for|meant)))"
     r"(?:\s{0,2}(?:[,.!:;]|-{1,2}|—|–|…)\s{0,3}|\s{1,3}))",
     re.IGNORECASE,
 )
 _TRAILER = re.compile(
-    r"(?:[\s,]{1,3}(?:please|pls|plz|thanks|thank you|thx|ok|okay|lol|haha|though|tho|btw|right|instead|again|too|as well|"
-    r"from now on|going forward|in (?:the )?future|here|in (?:this|the|our) (?:repo(?:sitory)?|project|codebase)|:\)|;\)))$",
+    r"(?:[\s,]{1,3}(?:please|pls|plz|thanks|thank you|thx|ok|okay|lol|haha|though|tho|btw|right|instead|again|too|as "
+    r"well|"
+    r"from now on|going forward|in (?:the )?future|here|in (?:this|the|our) (?:repo(?:sitory)?|project|codebase)|:\)|"
+    r";\)))$",
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"\s+")
@@ -38,43 +47,73 @@ _PERSON = re.compile(
     re.IGNORECASE,
 )
 _LOOSE = re.compile(
-    r"\b(?:it|its|this|that|these|those|them|they|their|he|she|him|her|above|below|following|former|latter|thing|things|stuff|"
+    r"\b(?:it|its|this|that|these|those|them|they|their|he|she|him|her|above|below|following|former|latter|thing|"
+    r"things|stuff|"
     r"same|another one|the other|one|ones|here|there|whatever|something|anything|everything|somehow|someone)\b",
     re.IGNORECASE,
 )
 _FIRM = re.compile(
-    r"\b(?:in|of|for|across|within) this (?:repo(?:sitory)?|project|codebase|package|module)\b|\bso that\b|\bensures? that\b",
+    r"\b(?:in|of|for|across|within) this (?:repo(?:sitory)?|project|codebase|package|module)\b|\bso that\b|"
+    r"\bensures? that\b",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know|wonder|"
-    r"if (?:i|we|you|it|that|there|possible|needed)|what if|suppose|hypothetical\w*|for example|e\.g|imagine|let['’]?s say|"
-    r"for instance|seems?|looks? like|feels?|hopefully|guess|try|trying|tentative\w*|assum\w+|someday|eventually|later)\b",
+    r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know|"
+    r"wonder|"
+    r"if (?:i|we|you|it|that|there|possible|needed)|what if|suppose|hypothetical\w*|for example|e\.g|imagine|"
+    r"let['’]?s say|"
+    r"for instance|seems?|looks? like|feels?|hopefully|guess|try|trying|tentative\w*|assum\w+|someday|eventually|"
+    r"later)\b",
     re.IGNORECASE,
 )
 _MOMENT = re.compile(
-    r"\b(?:yet|for now|right now|now|this time|at the moment|currently|today|tonight|tomorrow|yesterday|this (?:pr|commit|branch|"
-    r"change|task|issue|session|one|part|bug|release|week|morning)|for the moment|first|next step|next one|temporarily|already|until i|"
-    r"before i|when i|after i|todo|wip|just merged|step \d|#\d{1,6}|these (?:\d|two|three|four|five|changes|files|tests|errors|issues))\b",
+    r"\b(?:yet|for now|right now|now|this time|at the moment|currently|today|tonight|tomorrow|yesterday|this (?:pr|"
+    r"commit|branch|"
+    r"change|task|issue|session|one|part|bug|release|week|morning)|for the moment|first|next step|next one|"
+    r"temporarily|already|until i|"
+    r"before i|when i|after i|todo|wip|just merged|step \d|#\d{1,6}|these (?:\d|two|three|four|five|changes|files|"
+    r"tests|errors|issues))\b",
     re.IGNORECASE,
 )
 _TASK = re.compile(
-    r"^(?:do not |never mind|don't )?(?:commit|push|merge|rebase|revert|undo|redo|stash|deploy|release|ship|tag|open|close|create|run|"
-    r"rerun|re-run|continue|proceed|stop|wait|start|restart|go|come|look|see|check|show|tell|explain|read|give|send|fix|debug|"
-    r"investigate|find|search|grep|figure|summari[sz]e|describe|list|review|analy[sz]e|ask|answer|think|let|worry|bother|delete|remove|"
-    r"touch|change|update|edit|modify|write|add|implement|build|make|try|forget|finish|clean|install|pull|fetch|post|reply|comment|"
-    r"mark|rename|move|do|be|work|pick|take|have|get|need|know|care|mind|spawn|launch|apply|download|copy|paste|skip|approve)\b",
+    r"^(?:do not |never mind|don't )?(?:commit|push|merge|rebase|revert|undo|redo|stash|deploy|release|ship|tag|open|"
+    r"close|create|run|"
+    r"rerun|re-run|continue|proceed|stop|wait|start|restart|go|come|look|see|check|show|tell|explain|read|give|send|"
+    r"fix|debug|"
+    r"investigate|find|search|grep|figure|summari[sz]e|describe|list|review|analy[sz]e|ask|answer|think|let|worry|"
+    r"bother|delete|remove|"
+    r"touch|change|update|edit|modify|write|add|implement|build|make|try|forget|finish|clean|install|pull|fetch|post|"
+    r"reply|comment|"
+    r"mark|rename|move|do|be|work|pick|take|have|get|need|know|care|mind|spawn|launch|apply|download|copy|paste|skip|"
+    r"approve)\b",
     re.IGNORECASE,
 )
 _VERBS = {
-    "used": "Use", "using": "Use", "uses": "Use", "chose": "Choose", "chosen": "Choose", "choosing": "Choose", "kept": "Keep",
-    "keeping": "Keep", "keeps": "Keep", "moved": "Move", "moving": "Move", "switched": "Switch", "switching": "Switch",
-    "replaced": "Replace", "replacing": "Replace", "went": "Go", "going": "Go", "picked": "Pick", "picking": "Pick",
-    "stored": "Store", "storing": "Store", "stores": "Store", "put": "Put", "putting": "Put", "made": "Make", "opted": "Opt",
-    "avoided": "Avoid", "avoiding": "Avoid", "preferred": "Prefer", "preferring": "Prefer", "selected": "Select", "adopted": "Adopt",
-    "split": "Split", "pinned": "Pin", "wrapped": "Wrap", "disabled": "Disable", "enabled": "Enable", "set": "Set", "passed": "Pass",
-    "placed": "Place", "left": "Leave", "returned": "Return", "returning": "Return", "reused": "Reuse", "decided": "Decide",
-}  # fmt: skip
+    **dict.fromkeys(("used", "using", "uses"), "Use"),
+    **dict.fromkeys(("chose", "chosen", "choosing"), "Choose"),
+    **dict.fromkeys(("kept", "keeping", "keeps"), "Keep"),
+    **dict.fromkeys(("moved", "moving"), "Move"),
+    **dict.fromkeys(("switched", "switching"), "Switch"),
+    **dict.fromkeys(("replaced", "replacing"), "Replace"),
+    **dict.fromkeys(("went", "going"), "Go"),
+    **dict.fromkeys(("picked", "picking"), "Pick"),
+    **dict.fromkeys(("stored", "storing", "stores"), "Store"),
+    **dict.fromkeys(("made", "making"), "Make"),
+    **dict.fromkeys(("avoided", "avoiding"), "Avoid"),
+    **dict.fromkeys(("preferred", "preferring"), "Prefer"),
+    **dict.fromkeys(("returned", "returning"), "Return"),
+    "selected": "Select",
+    "adopted": "Adopt",
+    "pinned": "Pin",
+    "wrapped": "Wrap",
+    "disabled": "Disable",
+    "enabled": "Enable",
+    "passed": "Pass",
+    "placed": "Place",
+    "left": "Leave",
+    "reused": "Reuse",
+    "putting": "Put",
+}
 
 
 def squeeze(text: str) -> str:
@@ -85,6 +124,8 @@ def squeeze(text: str) -> str:
 def clean(text: str) -> str:
     """A clause without chat filler at either end, on one line, contractions written out, without a final stop."""
     out = squeeze(text).replace("’", "'")
+    if out.startswith("(") and out.rstrip(". ").endswith(")"):
+        out = out.strip("(). ")
     for _ in range(6):
         shorter = _FILLER.sub("", out, count=1)
         if shorter == out or not shorter:
@@ -150,8 +191,19 @@ def title_fault(title: str) -> str:
     return next((why for bad, why in faults if bad), "")
 
 
+def personal(text: str) -> bool:
+    """Whether the text speaks of I, you or we."""
+    return bool(_PERSON.search(text))
+
+
+def loose(text: str) -> bool:
+    """Whether the text points at something it does not name."""
+    return bool(_LOOSE.search(_FIRM.sub(" ", text)))
+
+
 def fit(claim: str) -> str:
-    """The claim as a title: without asides and trailing clauses that only explain, where it would else be no title."""
+    """The claim as a title: without asides and trailing clauses that only explain, where it would else be no "
+    "title."""
     title = _INCLUDING.sub("", claim.rstrip(" .;,"))
     title = re.sub(r"\bneeds? to have (?=an? )", "needs ", title)
     for _ in range(3):
@@ -166,7 +218,8 @@ def fit(claim: str) -> str:
 
 _INCLUDING = re.compile(r",? including [^,]{3,40}?(?= (?:needs?|must|should|has|have) )", re.IGNORECASE)
 _ASIDE = re.compile(
-    r"(?:,\s(?:so|but|and|or|as|it|that|this|the|which|otherwise|because|since|for|not just|even|especially|then|we|you|i|unless)\b|\s[-—–]{1,2}\s|;\s|\s\(|:\s)",
+    r"(?:,\s(?:so|but|and|or|as|it|that|this|the|which|otherwise|because|since|for|not just|even|especially|then|we|"
+    r"you|i|unless)\b|\s[-—–]{1,2}\s|;\s|\s\(|:\s)",
     re.IGNORECASE,
 )
 
@@ -188,18 +241,3 @@ def listing(names: tuple[str, ...] | list[str], last: str = "and") -> str:
 def code(text: str) -> str:
     """A name in backticks."""
     return f"`{text.strip('`')}`"
-
-
-def split_reason(text: str) -> tuple[str, str]:
-    """`X because Y` → (`X`, `Y`); no reason given → (text, "")."""
-    match = _REASON.search(text)
-    if match is None:
-        return text, ""
-    claim, reason = text[: match.start()].rstrip(" ,;-—–("), text[match.end() :].rstrip(") ")
-    return (claim, reason) if len(claim.split()) > 1 and len(reason.split()) > 1 else (text, "")
-
-
-_REASON = re.compile(
-    r"[\s,;]{1,2}(?:-{1,2}|—|–|\()?\s?(?:because|since(?! \d)|so that|as (?:it|they|the|we|this|that)(?=\s)|otherwise|due to|to avoid(?=\s))\s",
-    re.IGNORECASE,
-)

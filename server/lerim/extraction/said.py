@@ -1,0 +1,105 @@
+"""What was said in the turns still held, and whether two claims say the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from lerim.extraction.state import Claim
+from lerim.facts.draft import Exchange, Scene
+
+_SAME = 0.72  # word overlap from which two titles say the same
+
+
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "in",
+        "of",
+        "to",
+        "for",
+        "on",
+        "and",
+        "or",
+        "not",
+        "is",
+        "are",
+        "be",
+        "with",
+        "as",
+        "by",
+        "it",
+        "use",
+        "do",
+        "no",
+        "over",
+        "from",
+        "at",
+    ]
+)
+
+
+def light(exchange: Exchange) -> Exchange:
+    """A past exchange as later ones need it: its last words and which files were changed."""
+    return replace(
+        exchange,
+        replies=tuple(
+            replace(
+                turn,
+                text=turn.text if at >= len(exchange.replies) - 3 else "",
+                tool_calls=tuple(
+                    replace(call, output="", edits=(), plan="")
+                    for call in turn.tool_calls
+                    if call.kind in ("edit", "write", "shell")
+                ),
+            )
+            for at, turn in enumerate(exchange.replies)
+            if turn.tool_calls or at >= len(exchange.replies) - 3
+        ),
+    )
+
+
+def words(scene: Scene) -> Callable[[str, str], str]:
+    """Looks up everything one speaker said in a turn that is still held."""
+    turns = {
+        turn.id: turn
+        for exchange in (scene.before, scene.now)
+        for turn in (exchange.prompt, *exchange.replies)
+        if turn is not None
+    }
+
+    def look(turn_id: str, who: str) -> str:
+        turn = turns.get(turn_id)
+        if turn is None:
+            return ""
+        if turn.role == "user":
+            return turn.text if who == "user" else ""
+        calls = turn.tool_calls
+        if who == "user":
+            return "\n\n".join(
+                [call.feedback for call in calls] + [answer.answer for call in calls for answer in call.answers]
+            )
+        if who == "assistant":
+            asked = [f"{answer.question}\n" + "\n".join(answer.options) for call in calls for answer in call.answers]
+            return "\n\n".join([turn.text, *(call.plan for call in calls), *(call.command for call in calls), *asked])
+        web = who == "web"
+        return "\n\n".join(call.output for call in calls if (call.kind == "web") == web)
+
+    return look
+
+
+def content(title: str) -> tuple[str, ...]:
+    """The words that carry a title's meaning, sorted."""
+    words = re.findall(r"[\w.@/+-]{1,60}", title.lower())
+    return tuple(sorted({word.strip(".") for word in words} - _STOP))
+
+
+def alike(one: Claim, two: Claim) -> bool:
+    """Whether two claims say the same; the same words with the sides swapped do not."""
+    if one.prefer and one.over and (one.prefer, one.over) == (two.over, two.prefer):
+        return False
+    a, b = set(one.words), set(two.words)
+    return bool(a) and len(a & b) >= _SAME * len(a | b)
