@@ -7,7 +7,6 @@ const longest = 4096;
 
 /** A handle, id or address: a short text without control characters. */
 export function isToken(value: unknown): value is string {
-  // eslint-disable-next-line no-control-regex -- control characters are what is refused
   return typeof value === "string" && value.length > 0 && value.length <= longest && !/[\u0000-\u001f\u007f]/.test(value);
 }
 

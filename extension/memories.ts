@@ -13,7 +13,7 @@ const allLimit = 10_000;
 const typingMs = 120;
 
 /** Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. */
-export async function searchMemories(context: Context): Promise<void> {
+export async function searchMemories(context: Pick<Context, "request">): Promise<void> {
   const root = await rootOrNull();
   const pick = vscode.window.createQuickPick<MemoryItem>();
   pick.placeholder = "Search memories by words, symbols or paths";
@@ -70,7 +70,7 @@ function titledItem(memory: protocol.MemoryView): MemoryItem {
 }
 
 /** Lerim: Open Memory. Without a handle: a list of all. */
-export async function openMemory(context: Context, handle: string | undefined): Promise<void> {
+export async function openMemory(context: Pick<Context, "request">, handle: string | undefined): Promise<void> {
   if (handle !== undefined) {
     await openFile(await context.request(protocol.memoryShow, { id: handle }), null);
     return;
@@ -81,7 +81,7 @@ export async function openMemory(context: Context, handle: string | undefined): 
 }
 
 /** The memories of one file, from a code lens. */
-export async function showFileMemories(context: Context, uri: string): Promise<void> {
+export async function showFileMemories(context: Pick<Context, "request">, uri: string): Promise<void> {
   const { memories } = await context.request(protocol.memoryForFile, { uri });
   await pickAndOpen(memories, null, "Memories of this file");
 }

@@ -44,6 +44,9 @@ export interface CandidateView {
   time: string;
   signal: string;
   flags: string[];
+  /** Whether the person changed its words already. */
+  edited: boolean;
+  path: string;
 }
 
 export interface MemoryView {

@@ -35,7 +35,7 @@ export interface Configuration {
 /** Settings as the person set them; a value of the wrong type takes its default and is named in `rejected`. */
 export function readSettings(configuration: Configuration): { settings: Settings; rejected: string[] } {
   const rejected: string[] = [];
-  const take = <T>(key: keyof Settings & string, fits: (value: unknown) => value is T, fallback: T): T => {
+  const take = <T>(key: keyof Settings, fits: (value: unknown) => value is T, fallback: T): T => {
     const value = configuration.get(key);
     if (value === undefined || value === null) return fallback;
     if (fits(value)) return value;

@@ -4,8 +4,10 @@ import * as protocol from "./protocol";
 import { chooseRoot } from "./roots";
 import { progressText, reportText } from "./wording";
 
+type Syncing = Pick<Context, "request" | "output" | "status" | "onSyncProgress">;
+
 /** Lerim: Sync. Reads the project's new sessions with progress and Cancel, and says what came of it. */
-export async function syncRoot(context: Context, root: string | undefined): Promise<void> {
+export async function syncRoot(context: Syncing, root: string | undefined): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     void vscode.window.showInformationMessage("Lerim does not sync in Restricted Mode. Trust this workspace to sync.", "Manage Trust").then((choice) => {
       if (choice !== undefined) void vscode.commands.executeCommand("workbench.trust.manage");
@@ -23,7 +25,7 @@ export async function syncRoot(context: Context, root: string | undefined): Prom
 
 /** The report; undefined when the person cancelled and the sidecar had none to give. */
 async function runSync(
-  context: Context,
+  context: Syncing,
   root: string,
   progress: vscode.Progress<{ message?: string; increment?: number }>,
   token: vscode.CancellationToken,
@@ -50,7 +52,7 @@ async function runSync(
   }
 }
 
-async function announce(context: Context, report: protocol.SyncReport): Promise<void> {
+async function announce(context: Syncing, report: protocol.SyncReport): Promise<void> {
   const text = reportText(report);
   context.output.info(`Sync of ${report.project}: ${text} (${report.seconds.toFixed(1)} s)`);
   for (const [reason, count] of Object.entries(report.dropped)) context.output.info(`dropped ${count}: ${reason}`);

@@ -10,7 +10,7 @@ export class Turns implements vscode.TextDocumentContentProvider, vscode.Disposa
   readonly #views = new Map<string, protocol.TurnView>();
   readonly #subscriptions: vscode.Disposable[];
 
-  constructor(private readonly context: Context) {
+  constructor(private readonly context: Pick<Context, "request">) {
     this.#subscriptions = [
       vscode.workspace.registerTextDocumentContentProvider(scheme, this),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#views.delete(uri.toString())),

@@ -87,13 +87,14 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
 
 export function isCandidate(value: unknown): value is CandidateView {
   if (!isFields(value)) return false;
-  const texts = ["id", "primitive", "title", "body", "session", "turn", "platform", "time", "signal"];
+  const texts = ["id", "primitive", "title", "body", "session", "turn", "platform", "time", "signal", "path"];
   return (
     texts.every((name) => isText(value[name])) &&
     isTextOrNull(value["kind"]) &&
     isTextOrNull(value["target"]) &&
     isTextOrNull(value["diff"]) &&
     typeof value["confidence"] === "number" &&
+    typeof value["edited"] === "boolean" &&
     (value["action"] === "add" || value["action"] === "update") &&
     ["tags", "references", "flags"].every((name) => isList(value[name], isPlainText)) &&
     isList(value["evidence"], isEvidence)

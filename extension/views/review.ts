@@ -38,8 +38,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   readonly #subscriptions: vscode.Disposable[];
 
   constructor(
-    private readonly context: Context,
-    private readonly turns: Turns,
+    private readonly context: Pick<Context, "request" | "output" | "status" | "extension" | "onCandidatesChanged" | "onSyncProgress">,
+    private readonly turns: Pick<Turns, "open">,
   ) {
     this.#subscriptions = [
       vscode.window.registerWebviewPanelSerializer(viewType, this),
@@ -155,7 +155,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   async #handle(message: FromWebview, root: string): Promise<void> {
     switch (message.type) {
       case "ready":
-        return this.#begin();
+        this.#begin();
+        return;
       case "act":
         return this.#enqueue(() => this.#act(root, message));
       case "undo":
@@ -170,7 +171,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
         await vscode.commands.executeCommand("workbench.trust.manage");
         return;
       case "showLog":
-        return this.context.output.show();
+        this.context.output.show();
+        return;
     }
   }
 

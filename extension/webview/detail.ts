@@ -53,6 +53,7 @@ function chips(candidate: CandidateView): HTMLElement {
     ...(kind === candidate.primitive ? [] : [h("span", { class: "chip kind" }, plain(kind))]),
     h("span", { class: "chip confidence", title: "Confidence" }, `${Math.round(candidate.confidence * 100)} %`),
     h("span", { class: "chip action" }, candidate.action === "update" ? "changes a memory" : "new memory"),
+    ...(candidate.edited ? [h("span", { class: "chip edited" }, "edited by you")] : []),
     ...candidate.tags.map((tag) => h("span", { class: "chip tag" }, `#${plain(tag)}`)),
   );
 }

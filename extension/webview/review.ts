@@ -9,7 +9,7 @@ import { editForm } from "./form";
 import { helpDialog } from "./help";
 import { actionOf, type KeyAction } from "./keys";
 import { CandidateList } from "./list";
-import { applyList, type Draft, emptyModel, type Model, moveSelection, orderOf, parseSaved, removeCandidate, type Saved, selectedOf, showRoot, startDraft } from "./state";
+import { applyList, type Draft, emptyModel, mayUndo, type Model, moveSelection, orderOf, parseSaved, removeCandidate, type Saved, selectedOf, showRoot, startDraft } from "./state";
 import { plain } from "./text";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; getState(): unknown; setState(state: Saved): void };
@@ -139,7 +139,7 @@ function draw(): void {
 /** Draws the right side only when it would differ, so that a text being edited and the focus stay. */
 function drawDetail(): void {
   const candidate = selectedOf(model);
-  const canUndo = !model.restricted && model.list?.undo != null;
+  const canUndo = mayUndo(model);
   const draft = model.draft !== undefined && model.draft.id === candidate?.id ? model.draft : undefined;
   const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${canUndo}` : `empty ${model.list === undefined} ${model.sync.running} ${model.restricted} ${canUndo}`;
   if (key === drawn && (draft !== undefined || candidate === drawnCandidate)) return;
@@ -229,7 +229,7 @@ function perform(action: KeyAction): void {
     case "edit":
       return update(startDraft(model));
     case "undo":
-      if (!model.restricted && model.list?.undo != null) vscode.postMessage({ type: "undo" });
+      if (mayUndo(model)) vscode.postMessage({ type: "undo" });
       return;
     case "openTurn":
       if (candidate !== undefined) vscode.postMessage({ type: "openTurn", session: candidate.session, turn: candidate.evidence[0]?.turn ?? candidate.turn });

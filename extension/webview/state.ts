@@ -47,6 +47,10 @@ export function selectedOf(model: Model): CandidateView | undefined {
   return model.selected === undefined ? undefined : model.candidates.get(model.selected);
 }
 
+export function mayUndo(model: Model): boolean {
+  return !model.restricted && model.list !== undefined && model.list.undo !== null;
+}
+
 /** The panel shows another root; the selection and a draft survive only for the same one. */
 export function showRoot(model: Model, root: string, name: string, restricted: boolean): Model {
   const same = model.root === root;

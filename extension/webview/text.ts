@@ -6,14 +6,17 @@ export interface Piece {
   readonly hidden: boolean;
 }
 
+/** A joiner between two emoji makes one of them and hides nothing. */
+const joinsEmoji = /^[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]\u200d\p{Extended_Pictographic}$/u;
+
 // zero-width, bidirectional controls, variation selectors, tag characters and control characters other than tab and newline
-// eslint-disable-next-line no-control-regex, no-misleading-character-class -- these are what is looked for
 const hiddenCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0]|[\u{e0000}-\u{e01ef}]/gu;
 
 export function pieces(text: string): Piece[] {
   const found: Piece[] = [];
   let end = 0;
   for (const match of text.matchAll(hiddenCharacter)) {
+    if (match[0] === "\u200d" && joinsEmoji.test(around(text, match.index))) continue;
     if (match.index > end) found.push({ text: text.slice(end, match.index), hidden: false });
     const code = match[0].codePointAt(0) ?? 0;
     found.push({ text: `U+${code.toString(16).toUpperCase().padStart(4, "0")}`, hidden: true });
@@ -21,6 +24,11 @@ export function pieces(text: string): Piece[] {
   }
   if (end < text.length) found.push({ text: text.slice(end), hidden: false });
   return found;
+}
+
+/** The character at `index` with the whole characters before and after it. */
+function around(text: string, index: number): string {
+  return `${[...text.slice(Math.max(index - 2, 0), index)].at(-1) ?? ""}${text.charAt(index)}${[...text.slice(index + 1, index + 3)][0] ?? ""}`;
 }
 
 export function plain(text: string): string {
@@ -64,10 +72,9 @@ export function reasonText(reason: string): string {
 }
 
 const flags: Readonly<Record<string, string>> = {
-  hidden: "Contains hidden characters; they are written out below.",
   "hidden-characters": "Contains hidden characters; they are written out below.",
-  imperative: "Text from a tool gives instructions here. Read it carefully before you accept.",
-  exfiltration: "Speaks of sending data elsewhere. Read it carefully before you accept.",
+  "commands-an-agent": "Some of this text gives orders to an agent. Read it carefully before you accept.",
+  "sends-data-out": "Some of this text sends data or secrets elsewhere. Read it carefully before you accept.",
 };
 
 export function flagText(flag: string): string {
