@@ -16,10 +16,16 @@ import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lerim.cli_place import Here
 
 CLONE = Path(__file__).resolve().parents[1]
 EXAMPLES = CLONE / "examples"
 SAMPLE = CLONE / "build" / "sample"
+PACKAGE = CLONE / "lerim.vsix"
+"""The extension; `make run` builds it first."""
 SAMPLE_CWD = "/home/robin/tally"
 """The working directory the sample's sessions were written with."""
 
@@ -92,96 +98,73 @@ def environment(target: Path = SAMPLE) -> dict[str, str]:
     return {**kept, "LERIM_HOME": str(target / "lerim"), "CLAUDE_CONFIG_DIR": str(target / "claude")}
 
 
-def built_vsix() -> Path | None:
-    """The extension's package, built again where a source is newer; None where that failed (it says why)."""
-    npm = shutil.which("npm")
-    if npm is None:
-        say("The extension was not built: npm is not installed (Node.js 20 or newer has it).")
-        return None
-    package = newest_vsix()
-    if package and package.stat().st_mtime > newest_source():
-        return package
-    say("building the extension (npm run package) …")
-    if (
-        not (CLONE / "node_modules").is_dir()
-        and subprocess.run([npm, "ci", "--silent"], cwd=CLONE, check=False).returncode
-    ):
-        say("The extension was not built: `npm ci` failed, see above.")
-        return package
-    done = subprocess.run([npm, "run", "--silent", "package"], cwd=CLONE, check=False, capture_output=True, text=True)
-    if done.returncode:
-        say(f"The extension was not built: `npm run package` failed.\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        return package
-    return newest_vsix()
-
-
-def newest_vsix() -> Path | None:
-    """The newest .vsix of this clone."""
-    found = [path for folder in (CLONE, CLONE / "build", CLONE / "dist") for path in folder.glob("*.vsix")]
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
-
-
-def newest_source() -> float:
-    """When a file the package is made of was last changed."""
-    files = [CLONE / name for name in ("package.json", "package-lock.json", "requirements.lock", "pyproject.toml")]
-    for folder, pattern in (("extension", "**/*"), ("server/lerim", "**/*"), ("scripts", "*.mjs")):
-        skipped = {"node_modules", "dist", "__pycache__"}
-        files += [path for path in (CLONE / folder).glob(pattern) if path.is_file() and not skipped & set(path.parts)]
-    return max((path.stat().st_mtime for path in files if path.is_file()), default=0.0)
-
-
-def announce(repo: Path, environ: dict[str, str]) -> None:
+def announce(at: Here) -> None:
     """What the sync is going to read and write, before it does."""
-    from lerim.paths import Home, claude_roots
+    from lerim.paths import claude_roots
 
-    say("reads   " + "\n        ".join(str(Path(root) / "projects") for root in claude_roots(environ)))
-    say(f"        {repo} (only whether files are there)")
-    say(f"writes  {repo / '.lerim'} (candidates to review; memories when you accept them)")
-    say(f"        {Home.of(environ).root} (the catalog of sessions, the activity log)")
+    say("reads   " + "\n        ".join(str(Path(root) / "projects") for root in claude_roots(os.environ)))
+    say(f"        {at.project.root} (only whether files are there)")
+    say(f"writes  {at.place.state} (candidates to review; memories when you accept them)")
+    say(f"        {at.home.root} (the catalog of sessions, the activity log)")
     say("sends   nothing\n")
 
 
-def sync(repo: Path, environ: dict[str, str]) -> int:
-    """`lerim sync` and `lerim review list`, through the functions the command itself is made of."""
-    os.environ.update(environ)
-    from lerim.cli import main
+def sync(at: Here) -> int:
+    """A sync through the functions `lerim sync` is made of, and what waits besides; returns the exit code."""
+    from lerim.cli_review import show_candidates
+    from lerim.cli_sync import EXIT_CODES, run_sync, show_report
+    from lerim.jobs import SyncOptions
+    from lerim.review import queue
+    from lerim.review.views import candidate_view
 
-    code = main(["sync", "--repo", str(repo)])
-    say()
-    return main(["review", "list", "--repo", str(repo)]) or code
+    report = run_sync(at, SyncOptions(), quiet=False)
+    show_report(report)
+    waiting = [candidate_view(proposal) for proposal in queue.pending(at.place)[0]]
+    if len(waiting) > len(report.candidates):
+        show_candidates(waiting, "Waiting for review, with those of earlier runs")
+    return EXIT_CODES[report.state]
 
 
-def finish(repo: Path, environ: dict[str, str], package: Path | None) -> None:
+def finish(at: Here, *, sample: bool) -> None:
     """Where everything is, and how to go on."""
-    from lerim.paths import Home
-
-    say(f"\ncandidates  {repo / '.lerim' / 'review'}")
-    say(f"memories    {repo / '.lerim' / 'memory'}")
-    say(f"catalog     {Home.of(environ).catalog}")
-    if package:
-        say(f"extension   {package} ({package.stat().st_size / 1e6:.1f} MB)")
-        say(f"  install it: code --install-extension {package}")
-        say("  or in VS Code: Extensions, the … menu, “Install from VSIX…”; then open")
-        say(f"  {repo}")
-    if "LERIM_HOME" in environ and environ.get("LERIM_HOME") == str(SAMPLE / "lerim"):
-        say("\ngo on in the terminal, with the sample's own home:")
+    repo = at.project.root
+    say(f"\ncandidates  {at.place.review}")
+    say(f"memories    {at.project.memory_dir}")
+    say(f"catalog     {at.home.catalog}")
+    if PACKAGE.is_file():
+        say(f"extension   {PACKAGE} ({PACKAGE.stat().st_size / 1e6:.1f} MB)")
+        say(f"  install   code --install-extension {PACKAGE}")
+        say("            or in VS Code: Extensions, the … menu, “Install from VSIX…”")
+        say(f"  then open {repo}")
+    else:
+        say("extension   not built yet: `make package`")
+    say("\nin a terminal:")
+    if sample:
         say(f"  export LERIM_HOME={SAMPLE / 'lerim'} CLAUDE_CONFIG_DIR={SAMPLE / 'claude'}")
-    say(f"  lerim review accept ID --repo {repo}")
+        say("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
+    say(f"  {Path(sys.executable).parent / 'lerim'} review list --repo {repo}")
 
 
 def main() -> int:
     """Runs the main job; returns the exit code of the sync."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--repo", default=os.environ.get("REPO", ""), help="a repository; the sample where none is given"
-    )
-    parser.add_argument("--no-vsix", action="store_true", help="leave the extension alone")
-    options = parser.parse_args()
-    repo = Path(options.repo).expanduser().resolve() if options.repo else copy_sample()
-    environ = dict(os.environ) if options.repo else environment()
-    announce(repo, environ)
-    code = sync(repo, environ)
-    finish(repo, environ, None if options.no_vsix else built_vsix())
+    parser.add_argument("--repo", default=os.environ.get("REPO", ""), help="a repository; without it, the sample")
+    given = parser.parse_args().repo
+    if not given:
+        os.environ.pop("LERIM_CONFIG", None)
+        os.environ.update(environment())
+    from lerim.cli_place import here
+    from lerim.errors import LerimError
+    from lerim.output import show_error
+
+    try:
+        at = here(Path(given) if given else copy_sample())
+        announce(at)
+        code = sync(at)
+    except LerimError as error:
+        show_error(error, as_json=False)
+        return error.exit_code
+    finish(at, sample=not given)
     return code
 
 

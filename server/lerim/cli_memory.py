@@ -13,6 +13,8 @@ from lerim.cli_place import HERE, Json, Repo, guarded, here
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction.redact import redact
 from lerim.memory.record import LearningKind
+from lerim.memory.references import normalise
+from lerim.memory.search import search
 from lerim.memory.views import MemoryView, memory_view
 from lerim.review import queue
 
@@ -46,7 +48,27 @@ def list_command(
         if (primitive is None or item.record.primitive == primitive) and set(tag) <= set(item.record.tags)
     ]
     wanted.sort(key=lambda item: (item.record.updated, item.record.id), reverse=True)
-    _show([memory_view(item) for item in wanted], problems, as_json=as_json)
+    _show([_clean(memory_view(item)) for item in wanted], problems, as_json=as_json)
+
+
+@memory_app.command("search")
+@guarded
+def search_command(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="Any text.")],
+    limit: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="At most so many; the setting search.limit.")
+    ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Archived ones too.")] = False,
+    repo: Repo = HERE,
+    as_json: Json = False,
+) -> None:
+    """Find memories by their words, best first; your own global ones too."""
+    at = here(repo)
+    problems: list[Problem] = []
+    hits = search(
+        at.project, at.home, " ".join(words), limit or at.settings.search_limit, archived=archived, problems=problems
+    )
+    _show([_clean(memory_view(hit.stored, hit.scope)) for hit in hits], problems, as_json=as_json)
 
 
 @memory_app.command("show")
@@ -55,7 +77,7 @@ def show_command(
     memory_id: Annotated[str, typer.Argument(metavar="ID")], repo: Repo = HERE, as_json: Json = False
 ) -> None:
     """Print one memory with its evidence."""
-    shown = memory_view(here(repo).place.store().read(memory_id))
+    shown = _clean(memory_view(here(repo).place.store().read(memory_id)))
     if as_json:
         output.show_json(shown)
         return
@@ -105,16 +127,20 @@ def add_command(
     output.say(f"Written: {output.visible(result.path or '')}")
 
 
+def _clean(view: MemoryView) -> MemoryView:
+    """The memory without the secrets someone wrote into its file."""
+    return msgspec.structs.replace(view, title=redact(view.title).text, body=redact(view.body).text)
+
+
 def _references(given: list[str]) -> list[str]:
     """References as a memory holds them: relative to the repository, forward slashes. Raises MemoryError_."""
     found: list[str] = []
     for text in given:
-        path, mark, symbol = text.replace("\\", "/").partition("#")
-        parts = [part for part in path.strip().split("/") if part not in ("", ".")]
-        if not parts or ".." in parts or path.startswith("/") or ":" in parts[0]:
+        reference = normalise(text)
+        if reference is None or ".." in reference.path.split("/"):
             todo = "Name a file as seen from the repository's root, such as src/app.py or src/app.py#load."
             raise MemoryError_(f"{text!r} is no file of the repository.", where="--reference", todo=todo)
-        found.append("/".join(parts) + mark + symbol.strip())
+        found.append(reference.path + (f"#{reference.symbol}" if reference.symbol else ""))
     return list(dict.fromkeys(found))
 
 

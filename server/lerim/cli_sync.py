@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lerim import output
-from lerim.cli_place import HERE, Alias, Json, Repo, guarded, here
-from lerim.cli_review import show_candidates
+from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here
+from lerim.cli_review import Quotes, QuotesOption, show_candidates
 from lerim.errors import SettingsError
 from lerim.moments import moment
 
 if TYPE_CHECKING:
+    from lerim.jobs import SyncOptions
     from lerim.report import Event, SyncReport
 
 EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3, "busy": 4, "failed": 1}
@@ -37,6 +38,7 @@ def sync_command(
         float | None,
         typer.Option(metavar="0.7", min=0.0, max=1.0, help="Write candidates of at least this confidence unseen."),
     ] = None,
+    quotes: QuotesOption = None,
     model: Annotated[
         str, typer.Option(metavar="none", help="Only “none” today: extraction without a language model.")
     ] = "none",
@@ -56,15 +58,27 @@ def sync_command(
         since=_when(since or at.settings.since, "--since"),
         until=_when(until, "--until"),
         accept_above=above if above > 0 or accept_above is not None else None,
-        quotes=None if at.settings.quotes == "ask" else at.settings.quotes,
+        quotes=quotes or _quotes(at),
     )
-    with _interruptible() as cancelled, _progress(quiet=as_json) as emit:
-        report = jobs.run(at.project, at.home, os.environ, options, emit, cancelled)
+    report = run_sync(at, options, quiet=as_json)
     if as_json:
         output.show_json(report)
     else:
         show_report(report)
     raise typer.Exit(EXIT_CODES[report.state])
+
+
+def run_sync(at: Here, options: SyncOptions, *, quiet: bool) -> SyncReport:
+    """One whole sync with progress on a terminal; Ctrl-C cancels it."""
+    from lerim import jobs
+
+    with _interruptible() as cancelled, _progress(quiet=quiet) as emit:
+        return jobs.run(at.project, at.home, os.environ, options, emit, cancelled)
+
+
+def _quotes(at: Here) -> Quotes | None:
+    """What was chosen for this repository, else what the settings say."""
+    return at.place.store().quotes.choice() or (None if at.settings.quotes == "ask" else at.settings.quotes)
 
 
 def _when(text: str, where: str) -> datetime | None:
@@ -128,6 +142,8 @@ def show_report(report: SyncReport) -> None:
     if report.dropped:
         rows_dropped = [(item.reason, item.title, item.session[:8], item.detail) for item in report.dropped_items]
         output.show_table(("reason", "what", "session", "detail"), rows_dropped, title="Dropped, and why")
+    else:
+        output.say("Nothing was dropped.")
     for withdrawn in report.withdrawn:
         output.say(f"Withdrawn: {output.visible(withdrawn.id)}: {output.visible(withdrawn.reason)}")
     for accepted in report.accepted:

@@ -72,6 +72,17 @@ def test_a_secret_in_a_memory_is_cut_out_before_it_is_written(repo: Path):
     assert secret not in path.read_text(encoding="utf-8")
 
 
+def test_a_secret_written_into_a_file_by_hand_is_not_printed(repo: Path):
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    added = add(repo, "Deploy key")
+    path = Path(added["path"])
+    path.write_text(path.read_text(encoding="utf-8") + f"It is {secret}.\n", encoding="utf-8")
+    for arguments in (["list"], ["search", "deploy"], ["show", added["id"]]):
+        shown = run("memory", *arguments, "--repo", str(repo), "--json").stdout
+        assert "Deploy key" in shown
+        assert secret not in shown
+
+
 def test_the_list_is_filtered_by_kind_and_tag(repo: Path):
     add(repo, "One", "--tag", "a", "--tag", "b")
     add(repo, "Two", "--primitive", "learning", "--tag", "a")
@@ -79,6 +90,27 @@ def test_the_list_is_filtered_by_kind_and_tag(repo: Path):
     assert sorted(titles()) == ["One", "Two"]
     assert titles("--primitive", "learning") == ["Two"]
     assert titles("--tag", "a", "--tag", "b") == ["One"]
+
+
+def test_search_finds_by_words_and_takes_any_text(repo: Path):
+    add(repo, "Load configuration once", "--body", "Reading settings.toml is slow.")
+    add(repo, "Use uv, not pip", "--body", "It is locked.")
+    find = lambda *words: [m["title"] for m in answer("memory", "search", *words, "--repo", str(repo))["memories"]]  # noqa: E731
+    assert find("settings.toml") == ["Load configuration once"]
+    assert find("uv", "pip") == ["Use uv, not pip"]
+    assert find('"AND (* NEAR') == []
+    assert find("zebra") == []
+    assert "No memories." in run("memory", "search", "zebra", "--repo", str(repo)).stdout
+
+
+def test_search_shows_as_many_as_the_setting_or_the_option_says(repo: Path):
+    for number in range(4):
+        add(repo, f"Rule number {number}")
+    mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
+    mine.write_text("[search]\nlimit = 3\n", encoding="utf-8")
+    count = lambda *more: len(answer("memory", "search", "rule", *more, "--repo", str(repo))["memories"])  # noqa: E731
+    assert count() == 3
+    assert count("--limit", "2") == 2
 
 
 def test_a_file_that_is_no_memory_is_a_problem_beside_the_others(repo: Path):

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from typer.testing import CliRunner, Result
+
+from lerim import cli_config, cli_memory, cli_project, cli_review, cli_status, report
+from lerim.cli import app, main
+from lerim.lock import project_lock
+from lerim.memory.views import MemoryView
+from lerim.review.views import CandidateView
+from sample import CLONE, Sample, make_sample
+
+
+@pytest.fixture
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
+    made = make_sample(tmp_path / "sample")
+    monkeypatch.setenv("LERIM_HOME", made.environ["LERIM_HOME"])
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", made.environ["CLAUDE_CONFIG_DIR"])
+    return made
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def sync(sample: Sample, *more: str, code: int = 0) -> Any:
+    result = run("sync", "--repo", str(sample.repo), *more, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def memories(sample: Sample) -> list[Path]:
+    return sorted((sample.repo / ".lerim" / "memory").rglob("*.md"))
+
+
+def test_a_sync_prints_one_object_with_everything_promised(sample: Sample):
+    done = sync(sample)
+    assert {"project", "sessions", "candidates", "dropped", "problems", "model", "seconds"} <= set(done)
+    assert done["sessions"] == {"found": 7, "new": 7, "changed": 0, "unchanged": 0, "failed": 0}
+    assert done["model"] == "none"
+    assert done["problems"] == []
+    promised = {
+        "id",
+        "primitive",
+        "kind",
+        "title",
+        "body",
+        "confidence",
+        "action",
+        "references",
+        "evidence",
+        "session",
+        "turn",
+    }
+    assert done["candidates"]
+    assert all(promised <= set(candidate) for candidate in done["candidates"])
+
+
+def test_a_sync_in_words_says_what_was_found_and_proposed(sample: Sample):
+    shown = run("sync", "--repo", str(sample.repo)).stdout
+    assert "7 sessions: 7 new" in shown
+    assert "Use Decimal for money, not float" in shown
+    again = run("sync", "--repo", str(sample.repo)).stdout
+    assert "7 unchanged" in again
+    assert "Nothing new to propose." in again
+
+
+def test_accept_above_writes_memories_without_review(sample: Sample):
+    done = sync(sample, "--accept-above", "0.9")
+    sure = [candidate["id"] for candidate in done["candidates"] if candidate["confidence"] >= 0.9]
+    assert sorted(done["accepted"]) == sorted(sure)
+    assert len(memories(sample)) == len(sure)
+    waiting = json.loads(run("review", "list", "--repo", str(sample.repo), "--json").stdout)["candidates"]
+    assert len(waiting) == len(done["candidates"]) - len(sure)
+
+
+def test_accept_above_keeps_the_choice_made_for_quotes(sample: Sample):
+    sync(sample, "--accept-above", "0.9", "--quotes", "local")
+    sync(sample, "--accept-above", "0.1")
+    assert all("“" not in path.read_text(encoding="utf-8").split("---")[1] for path in memories(sample))
+    assert sample.place.store().quotes.choice() == "local"
+
+
+def test_since_and_until_bound_the_sessions_by_time(sample: Sample):
+    first = sync(sample, "--until", "2026-07-05")
+    assert {c["session"][:8] for c in first["candidates"]} == {"911de246", "30d09a33"}
+    assert sync(sample, "--since", "2026-07-13")["candidates"][0]["session"].startswith("55bd9d42")
+    rest = sync(sample)
+    assert {c["session"][:8] for c in rest["candidates"]} == {"5440ef06", "db6ddc6b"}
+
+
+@pytest.mark.parametrize("option", ["--since", "--until"])
+def test_a_time_that_cannot_be_read_says_what_is_accepted(sample: Sample, option: str):
+    error = sync(sample, option, "some day", code=1)["error"]
+    assert (error["code"], error["where"]) == ("settings", option)
+    assert "36h" in error["todo"]
+
+
+def test_only_the_way_without_a_model_is_there(sample: Sample):
+    assert sync(sample, "--model", "none")["model"] == "none"
+    assert sync(sample, "--model", "big", code=1)["error"]["where"] == "--model"
+
+
+def test_while_another_process_syncs_the_exit_code_is_4(sample: Sample):
+    place = sample.place
+    with project_lock(place.home, place.project.key, "syncing"):
+        assert sync(sample, code=4)["error"]["code"] == "busy"
+
+
+def test_a_session_that_cannot_be_read_is_a_failed_one_and_the_exit_code_is_3(sample: Sample):
+    victim = next(sample.sessions.glob("911de246*.jsonl"))
+    sync(sample, "--until", "2026-01-01")  # known to the catalog, not yet learned from
+    victim.unlink()
+    victim.mkdir()
+    done = sync(sample, code=3)
+    assert done["state"] == "partial"
+    assert [problem["path"] for problem in done["problems"]] == [str(victim)]
+    assert len(done["candidates"]) >= 5
+
+
+def test_sessions_of_a_moved_repository_come_with_an_alias(sample: Sample, tmp_path: Path):
+    moved = tmp_path / "elsewhere" / "tally"
+    moved.parent.mkdir()
+    shutil.move(sample.repo, moved)
+    here = ("sync", "--repo", str(moved), "--json")
+    assert json.loads(run(*here).stdout)["sessions"]["found"] == 0
+    with_alias = json.loads(run(*here, "--alias", sample.repo.as_posix()).stdout)
+    assert with_alias["sessions"]["found"] == 7
+    assert len(with_alias["candidates"]) >= 6
+
+
+def test_sync_notes_what_it_did_in_the_activity_log(sample: Sample):
+    sync(sample)
+    [line] = (sample.place.home.activity_log).read_text(encoding="utf-8").splitlines()
+    assert "| sync | repo |" in line
+    assert "7 sessions (7 new" in line
+
+
+def test_status_after_a_sync_counts_sessions_and_candidates(sample: Sample):
+    proposed = len(sync(sample)["candidates"])
+    status = json.loads(run("status", "--repo", str(sample.repo), "--json").stdout)
+    assert (status["sessions"], status["waiting"], status["candidates"]) == (7, 0, proposed)
+    assert status["last_session"].startswith("2026-07-20")
+
+
+def test_main_returns_the_exit_code(sample: Sample, capsys: pytest.CaptureFixture[str]):
+    assert main(["sync", "--repo", str(sample.repo)]) == 0
+    assert main(["sync", "--repo", str(sample.folder.parent.parent)]) == 1
+    assert main(["nonsense"]) == 2
+    assert "7 sessions" in capsys.readouterr().out
+
+
+STRUCTS = (
+    *(cli_config.ConfigView, cli_config.SettingView, cli_memory.MemoriesView, cli_project.ProjectView),
+    *(cli_project.ProjectsView, cli_project.OneProject, cli_project.Removed, cli_review.PendingView),
+    *(cli_review.ResultView, cli_review.ResultsView, cli_status.StatusView, report.SyncReport, report.SessionCounts),
+    *(report.DroppedView, report.Withdrew, CandidateView, MemoryView),
+)
+
+
+@pytest.mark.parametrize("struct", STRUCTS, ids=lambda struct: struct.__name__)
+def test_every_field_that_json_prints_stands_in_the_readme(struct: type[msgspec.Struct]):
+    section = (CLONE / "README.md").read_text(encoding="utf-8").split("## Command line")[1].split("\n## ")[0]
+    assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", section))
+
+
+def test_the_environment_is_only_read(sample: Sample):
+    before = dict(os.environ)
+    sync(sample)
+    assert dict(os.environ) == before

@@ -1,0 +1,139 @@
+"""The sample of examples/, synced by the real pipeline: what must come out does, and nothing else that must not."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lerim.review import queue
+from lerim.review.views import CandidateView
+from lerim.sessions.claude import Reading, find
+from sample import CLONE, EXAMPLES, Sample, load_run, make_sample
+
+EXPECTED = json.loads((EXAMPLES / "expected.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Sample:
+    return make_sample(tmp_path / "sample")
+
+
+def words(text: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9_]+", text.lower()))
+
+
+def matches(candidate: CandidateView, wanted: dict[str, Any]) -> bool:
+    text = words(" ".join([candidate.title, candidate.body, *(quote.quote for quote in candidate.evidence)]))
+    return (
+        candidate.session == wanted["session"]
+        and candidate.signal == wanted["signal"]
+        and candidate.primitive == wanted["primitive"]
+        and candidate.kind in wanted["kinds"]
+        and all(words(word) in words(candidate.title) for word in wanted["words"])
+        and all(words(word) in text for word in wanted["also"])
+        and any(reference.partition("#")[0] == wanted["reference"] for reference in candidate.references)
+    )
+
+
+def test_every_expected_memory_is_proposed(sample: Sample):
+    proposed = sample.sync().candidates
+    missing = [wanted for wanted in EXPECTED["expected"] if not any(matches(c, wanted) for c in proposed)]
+    assert missing == [], [
+        (c.session[:8], c.signal, c.primitive, c.kind, c.title, c.body, c.references) for c in proposed
+    ]
+
+
+def test_a_refuted_attempt_and_a_session_with_nothing_to_learn_give_nothing(sample: Sample):
+    proposed = sample.sync().candidates
+    assert [c.title for c in proposed if c.session in EXPECTED["nothing_from"]] == []
+    for candidate in proposed:
+        for word in EXPECTED["never"]:
+            assert word.lower() not in f"{candidate.title} {candidate.body}".lower()
+
+
+def test_the_sample_proposes_hardly_more_than_what_is_expected(sample: Sample):
+    assert len(sample.sync().candidates) <= len(EXPECTED["expected"]) + 2
+
+
+def test_a_second_sync_proposes_nothing_new(sample: Sample):
+    first = sample.sync()
+    second = sample.sync()
+    assert first.candidates
+    assert second.candidates == []
+    assert (second.sessions.new, second.sessions.changed) == (0, 0)
+    assert len(queue.pending(sample.place)[0]) == len(first.candidates)
+
+
+def test_every_quote_stands_in_its_session(sample: Sample):
+    for candidate in sample.sync().candidates:
+        text = next((sample.folder / "claude").rglob(f"{candidate.session}.jsonl")).read_text(encoding="utf-8")
+        strings = "\n".join(strings_of([json.loads(line) for line in text.splitlines()]))
+        assert candidate.evidence
+        for quote in candidate.evidence:
+            assert quote.quote.strip("…") in strings, (candidate.title, quote)
+
+
+def strings_of(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in strings_of(item)]
+    return [text for item in value for text in strings_of(item)] if isinstance(value, list) else []
+
+
+def test_every_session_of_the_sample_is_read_without_a_problem(sample: Sample):
+    transcripts, problems = find(sample.folder / "claude")
+    assert len(transcripts) == 7
+    assert problems == []
+    for transcript in transcripts:
+        reading = Reading(transcript.path, transcript)
+        turns = list(reading)
+        assert reading.problems == []
+        assert {turn.cwd for turn in turns} == {sample.repo.as_posix()}
+        assert reading.session.title
+
+
+def test_the_copied_project_is_what_its_sessions_left(sample: Sample):
+    """A file the sessions wrote or edited ends as the sample's project has it."""
+    last: dict[str, str] = {}
+    for path in sorted((EXAMPLES / "sessions").glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            result = json.loads(line).get("toolUseResult")
+            if isinstance(result, dict) and result.get("type") == "create":
+                last[result["filePath"]] = result["content"]
+    assert last
+    for name, content in last.items():
+        assert (sample.repo / Path(name).relative_to("/home/robin/tally")).read_text(encoding="utf-8") == content
+
+
+def test_copying_again_keeps_what_is_there_and_new_examples_replace_it(sample: Sample, tmp_path: Path):
+    run = load_run()
+    kept = sample.repo / "kept.txt"
+    kept.write_text("mine", encoding="utf-8")
+    run.copy_sample(sample.folder, EXAMPLES)
+    assert kept.exists()
+    (sample.folder / "examples.sha256").write_text("other", encoding="utf-8")
+    run.copy_sample(sample.folder, EXAMPLES)
+    assert not kept.exists()
+
+
+def test_make_run_prints_what_it_found_and_leaves_the_repository_clean(tmp_path: Path):
+    """The script itself, on a repository given by REPO, with the homes of the environment."""
+    run = load_run()
+    folder = tmp_path / "sample"
+    repo = run.copy_sample(folder, EXAMPLES)
+    command = [sys.executable, str(CLONE / "scripts" / "run.py")]
+    environ = {**os.environ, **run.environment(folder), "REPO": str(repo)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.index("reads ") < done.stdout.index("7 sessions: 7 new")
+    assert str(repo / ".lerim" / "review") in done.stdout
+    status = subprocess.run(["git", "status", "--short"], cwd=repo, capture_output=True, text=True, check=True)
+    assert status.stdout.strip() in ("", "?? .lerim/")
