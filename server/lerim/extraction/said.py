@@ -51,7 +51,7 @@ def light(exchange: Exchange) -> Exchange:
                 turn,
                 text=turn.text if at >= len(exchange.replies) - 3 else "",
                 tool_calls=tuple(
-                    replace(call, output="", edits=(), plan="")
+                    replace(call, output="", plan="")
                     for call in turn.tool_calls
                     if call.kind in ("edit", "write", "shell")
                 ),

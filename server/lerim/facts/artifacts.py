@@ -16,6 +16,9 @@ EXTENSIONS = (
 _PATH = re.compile(
     rf"(?<![\w/:@.-])(?:~?/|\.{{1,2}}/)?(?:[\w.@-]{{1,60}}/){{0,12}}[\w@.-]{{0,80}}\.(?:{EXTENSIONS})(?![\w/-])"
     r"|(?<![\w/:@.-])(?:\.{0,2}/)?(?:[\w.@-]{1,60}/){2,12}[\w.@-]{0,80}"
+    r"|(?<![\w/:@.-])(?:src|lib|tests?|apps?|packages|cmd|internal|pkg|server|client|docs|scripts|config|\.github|"
+    r"frontend|"
+    r"backend|web|api|bin|examples|migrations|db|e2e)/[\w.@-]{0,80}"
     r"|(?<![\w/])(?:Makefile|Dockerfile|Justfile|Procfile|LICENSE|README|AGENTS\.md|CLAUDE\.md|"
     r"\.[a-z][a-z_]{2,20}(?:ignore|rc))(?!\w)"
 )

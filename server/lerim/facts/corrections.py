@@ -11,7 +11,7 @@ from lerim.facts.directives import Directive, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
 from lerim.facts.reasons import because
 from lerim.facts.sentences import Sentence, spoken
-from lerim.facts.where import references, where
+from lerim.facts.where import concerned, references, where
 from lerim.memory.record import LearningKind, Primitive
 from lerim.sessions.model import ToolCall, Turn
 
@@ -32,7 +32,8 @@ _STANDING = re.compile(
     r"standard)\b",
     re.IGNORECASE,
 )
-_TWO = re.compile(r"^(?:please )?(?:don'?t|do not|never|stop|avoid|no)\b[^.?!;\n]{2,60}$", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:every|any|all|ever|each)\b", re.IGNORECASE)
+_TWO = re.compile(r"^(?:please )?(?:don'?t|do not|never|stop|avoid|no)\b[^.?!;\n]{2,60}[.!]?$", re.IGNORECASE)
 
 
 def corrections(scene: Scene) -> Iterator[Found]:
@@ -105,15 +106,16 @@ def _lasting(scene: Scene, said: Sentence, rule: Directive, denied: bool) -> boo
     if wording.momentary(claim) or (wording.momentary(said.text) and not _STANDING.search(said.text)):
         return False
     against = bool(_AGAINST.match(said.text)) or denied
-    named = bool(artifacts(claim, scene.known))
+    named = bool(artifacts(claim, scene.known) or concerned(scene, claim))
     if rule.weight == "contrast":
         sides = artifacts(rule.prefer, scene.known) or artifacts(rule.over, scene.known)
-        return bool(sides) or (against and bool(_worked_on(scene)))
+        return bool(sides) or rule.plain or (against and bool(_worked_on(scene)))
     if rule.weight == "rule":
         return True
     if rule.weight == "ours":
-        return named or against
-    return (against or bool(_STANDING.search(said.text))) and named and not wording.task(_bare(claim))
+        return named or against or bool(_STANDING.search(said.text))
+    again = bool(_SAID.search(said.text)) or bool(_EVERY.search(claim))
+    return (against or bool(_STANDING.search(said.text))) and named and (again or not wording.task(_bare(claim)))
 
 
 def _bare(claim: str) -> str:
@@ -125,7 +127,7 @@ def _worked_on(scene: Scene) -> tuple[str, ...]:
 
 
 def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive, denied: ToolCall | None) -> Draft:
-    refs = references(scene, f"{rule.claim} {rule.reason}")
+    refs = concerned(scene, f"{rule.claim} {rule.reason}")
     names = artifacts(f"{rule.claim} {rule.reason}", scene.known)
     habit = is_workflow(rule.prefer) or is_workflow(rule.over)
     decides = rule.decides or (rule.weight == "contrast" and not habit)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lerim.facts import wording
+from lerim.facts import artifacts, wording
 from lerim.facts.reasons import split_reason
 
 Weight = Literal["always", "contrast", "rule", "ours", "wish"]
@@ -27,6 +27,7 @@ class Directive:
     prefer: str = ""
     over: str = ""
     decides: bool = False
+    plain: bool = False
 
 
 _LEAD = (
@@ -51,6 +52,20 @@ _NOT_USE = re.compile(
     rf"with) (?P<b>[^,;.]{{1,50}}?)"
     rf"(?:\s?[,;.:]\s?|\s-+\s|\s?[—–]\s?| and | but )(?:please |always |rather |just |we |only )?(?P<verb>use|run|"
     rf"call|go with|prefer|import) (?P<a>[^,;]{{1,60}})$",
+    re.IGNORECASE,
+)
+_TWO_SIDED = re.compile(
+    rf"^{_LEAD}(?:do not|never|stop|avoid) (?P<b>[a-z]{{3,14}} [^,;.]{{3,60}}?)\s?[,;.]\s(?:please |rather |just )?"
+    r"(?P<verb>use|run|call|prefer|import) (?P<a>[^,;]{2,60})$",
+    re.IGNORECASE,
+)
+_BEING = re.compile(
+    r"^we(?:'re| are) (?:still )?on (?P<rest>[\w.+#-]{2,30} v?\d[\w.]{0,10}(?:, [^?]{4,60})?)$", re.IGNORECASE
+)
+_STATEMENT = re.compile(
+    r"^(?P<rest>(?:the |an? )?(?!(?:issue|problem|bug|error|question|point|reason|thing|it|this|that|there|"
+    r"what)\b)[^,;?]{2,50}? "
+    r"(?:is|are|returns?|uses?|takes?|expects?|means?|comes?|lives?|goes|go) [^,;?]{2,60}, not [^,;?]{2,50})$",
     re.IGNORECASE,
 )
 _PAIR = re.compile(r"^(?P<a>[\w@./+`-]{2,40}),? (?:not|instead of|rather than) (?P<b>[\w@./+`-]{2,40})$", re.IGNORECASE)
@@ -85,7 +100,7 @@ _OURS = re.compile(
     r"(?P<verb>uses?|runs?|ships?|supports?|targets?|deploys?|stores?|writes?|keeps?|logs?|mocks?|pins?|formats?|"
     r"publishe?s?|follows?|commits?|imports?|"
     r"squash(?:es)?|rebases?|tags?|vendors?|generates?|allows?|wraps?|version|throws?|returns?|accepts?|hardcodes?) "
-    r"(?P<rest>[^?]{2,120})$",
+    r"(?P<rest>(?!(?:out|into|getting|it|this|that)\b)[^?]{2,120})$",
     re.IGNORECASE,
 )
 _UNWANTED = re.compile(
@@ -98,8 +113,9 @@ _TRUTH = re.compile(
     re.IGNORECASE,
 )
 _ENSURE = re.compile(
-    r"^(?:ensure|make sure|be sure) (?:that )?(?P<a>[^?]{3,90}? (?:is|are|stays?|remains?|always|never|fails?|"
-    r"works?) [^?]{3,80})$",
+    r"^(?:ensure|make sure|be sure) (?:that )?(?P<a>[^?]{3,90}? (?:is|are|has|have|stays?|remains?|always|never|"
+    r"fails?) "
+    r"(?!(?:pass\w*|green|fine|ok|up to date|installed|running|correct|working|clean|done|there)$)[^?]{3,80})$",
     re.IGNORECASE,
 )
 _DONT = re.compile(
@@ -140,12 +156,25 @@ def _contrast(match: re.Match[str]) -> Directive | None:
     verb, _, tail = verb.partition(" ")
     claim = f"{verb.capitalize()} {tail + ' ' if tail else ''}{a}, not {b}"
     decides = bool(re.match(r"(?:let'?s|lets|let us|we)\b", match.group(), re.IGNORECASE))
-    return Directive(claim, "contrast", prefer=a, over=b, decides=decides)
+    return Directive(claim, "contrast", prefer=a, over=b, decides=decides, plain=match.re is _NOT_USE)
+
+
+def _two_sided(match: re.Match[str]) -> Directive | None:
+    what, do = wording.clean(match["b"]), wording.clean(match["a"])
+    return Directive(f"Do not {what}; {match['verb'].lower()} {do}", "contrast", over=what, prefer=do, plain=True)
+
+
+def _being(match: re.Match[str]) -> Directive | None:
+    return Directive(f"The project is on {match['rest']}", "ours", decides=True)
+
+
+def _statement(match: re.Match[str]) -> Directive | None:
+    return Directive(wording.capital(match["rest"]), "wish", decides=True)
 
 
 def _preferred(match: re.Match[str]) -> Directive | None:
     a, b = wording.clean(match["a"]), wording.clean(match["b"])
-    return Directive(f"Prefer {a} over {b}", "contrast", prefer=a, over=b) if a and b else None
+    return Directive(f"Prefer {a} over {b}", "contrast", prefer=a, over=b, plain=True) if a and b else None
 
 
 def _always(match: re.Match[str]) -> Directive | None:
@@ -172,6 +201,8 @@ def _unwanted(match: re.Match[str]) -> Directive | None:
 
 
 def _truth(match: re.Match[str]) -> Directive | None:
+    if not match["b"] and not artifacts.paths(match["a"]) and "`" not in match["a"]:
+        return None  # of what?
     subject = wording.capital(match["a"])
     verb = "are" if re.search(r" are | should be .*s$", match.group()) and subject.endswith("s") else "is"
     return Directive(
@@ -180,7 +211,7 @@ def _truth(match: re.Match[str]) -> Directive | None:
 
 
 def _ensured(match: re.Match[str]) -> Directive | None:
-    return Directive(wording.capital(match["a"]), "rule", decides=True)
+    return Directive(wording.capital(match["a"]), "ours", decides=True)
 
 
 def _dont(match: re.Match[str]) -> Directive | None:
@@ -196,6 +227,8 @@ def _must(match: re.Match[str]) -> Directive | None:
 def _stem(word: str) -> str:
     """`using` → `use`, `adding` → `add`, `running` → `run`; enough for the verbs that follow stop and avoid."""
     root = word[:-3]
+    if root in ("add", "err"):
+        return root
     if len(root) > 2 and root[-1] == root[-2] and root[-1] not in "sl":
         return root[:-1]
     return (
@@ -233,9 +266,10 @@ _STANDING = re.compile(
 
 _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | None]], ...] = (
     (_NOT_USE, _contrast),
+    (_TWO_SIDED, _two_sided),
+    (_PREFER, _preferred),
     (_CONTRAST, _contrast),
     (_INSTEAD, _contrast),
-    (_PREFER, _preferred),
     (_PAIR, _contrast),
     (_ALWAYS, _always),
     (_STANDARD, _standard),
@@ -246,4 +280,6 @@ _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | Non
     (_ENSURE, _ensured),
     (_DONT, _dont),
     (_MUST, _must),
+    (_BEING, _being),
+    (_STATEMENT, _statement),
 )

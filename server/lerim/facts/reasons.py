@@ -8,13 +8,20 @@ from lerim.facts.wording import personal, sentence
 
 _REASON = re.compile(
     r"[\s,;]{1,2}(?:-{1,2}|—|–|\()?\s?(?P<word>because|since(?! \d)|so that|as(?= (?:it|they|the|we|this|that)\s)|"
-    r"otherwise|due to|to avoid)\s",
+    r"otherwise|due to|to avoid)\s"
+    r"|,\s(?P<bare>(?=(?:it|they|that|this) (?:is|are|was|were|gets?|will|breaks?|causes?|makes?|does|do|cannot|"
+    r"leads?)\b))",
     re.IGNORECASE,
 )
 
 
+_OF_IT = {"need": "needs", "have": "has", "use": "uses", "want": "wants", "support": "supports", "target": "targets"}
+_WE = re.compile(rf"\bwe (?P<verb>{'|'.join(_OF_IT)})\b", re.IGNORECASE)
+
+
 def because(reason: str) -> str:
     """The reason as a sentence of its own; "" where it speaks of persons and only the quote can carry it."""
+    reason = _WE.sub(lambda match: f"the project {_OF_IT[match['verb'].lower()]}", reason)
     if not reason or personal(reason) or len(reason) > 240:
         return ""
     if reason.startswith("otherwise "):
@@ -30,7 +37,9 @@ def split_reason(text: str) -> tuple[str, str]:
     if match is None:
         return text, ""
     claim, reason = text[: match.start()].rstrip(" ,;-—–("), text[match.end() :].rstrip(") ")
-    if match["word"].lower().startswith("otherwise"):
+    if match["word"] is None:
+        pass
+    elif match["word"].lower().startswith("otherwise"):
         reason = f"otherwise {reason}"
     elif match["word"].lower() in ("as", "so that", "to avoid"):
         reason = f"{match['word'].lower()} {reason}" if match["word"].lower() != "as" else reason

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 
-from lerim.facts.artifacts import paths
+from lerim.facts.artifacts import artifacts, paths
 from lerim.facts.draft import Exchange, Scene
 from lerim.facts.wording import code, listing
 from lerim.sessions.model import ToolCall
 
 MOST = 3
+_WORD = re.compile(r"[a-z][a-z_-]{3,30}")
+_COMMON = frozenset(
+    ("always", "never", "every", "should", "must", "with", "from", "into", "this", "that", "have", "needs", "when")
+)
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
@@ -17,6 +21,31 @@ def references(scene: Scene, text: str) -> tuple[str, ...]:
     """Up to three repo-relative paths: those the text names, else those changed in the exchange, else in the one "
     "before."""
     return named(scene, text) or changed(scene, scene.now) or changed(scene, scene.before)
+
+
+def concerned(scene: Scene, text: str) -> tuple[str, ...]:
+    """Like `references`, but a changed file counts only where what was changed in it speaks of the same things."""
+    found = named(scene, text)
+    if found:
+        return found
+    words = {word for word in _WORD.findall(text.lower()) if word not in _COMMON}
+    names = {name.strip("`").lower() for name in artifacts(text, scene.known)}
+    for exchange in (scene.now, scene.before):
+        out: dict[str, None] = {}
+        for turn in exchange.replies:
+            for call in turn.tool_calls:
+                if call.status == "ok" and _speaks(call, words, names):
+                    out |= dict.fromkeys(edited(scene, call, turn.cwd))
+        source = tuple(path for path in out if not _TEST.search(path)) or tuple(out)
+        if 0 < len(source) <= MOST:
+            return source
+    return ()
+
+
+def _speaks(call: ToolCall, words: set[str], names: set[str]) -> bool:
+    changed = " ".join(f"{edit.old} {edit.new}" for edit in call.edits).lower()
+    hit = {word for word in words if word in changed}
+    return any(name in changed for name in names) or len(hit) >= max(2, (len(words) + 1) // 2)
 
 
 def named(scene: Scene, text: str) -> tuple[str, ...]:

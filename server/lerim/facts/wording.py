@@ -7,23 +7,23 @@ import re
 
 TITLE = 80  # characters of the longest title
 
-_FILLER = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|well|h+m+|a+h+|oh(?: man)?|uh+|um+|and|but|also|pl(?:ease|z|s)|pelase|hey|hi|hello|yeah|"
-    r"yep|yes|yup|no+|nope|nah|"
-    r"wait|stop|sorry|thanks|thank you|great|good|nice|cool|perfect|right|sure|alright|fine|actually|basically|"
-    r"honestly|"
-    r"btw|by the way|fyi|again|instead|just|note(?: that)?|remember(?: that| to)?|i (?:think|guess|believe|mean|"
-    r"feel(?: like)?)|"
-    r"imo|in my opinion|as (?:i )?(?:said|mentioned)(?: before| earlier)?|like i said|almost forgot(?: this)?|one "
-    r"(?:more )?thing|"
-    r"first|second|third|finally|then|now|important|reminder|"
-    r"i (?:already )?(?:said|told you|asked you|mentioned)(?: (?:to|that))?|from now on|going forward|in (?:the "
-    r")?future|"
-    r"(?:for|in) this (?:repo(?:sitory)?|project|codebase)|(?:that|this)(?:'s| is) (?:wrong|not right|incorrect|not "
-    r"correct|not what i (?:want|asked for|meant)))"
-    r"(?:\s{0,2}(?:[,.!:;]|-{1,2}|—|–|…)\s{0,3}|\s{1,3}))",
-    re.IGNORECASE,
+_END = r"\s{0,2}(?:[,.!:;]|-{1,2}|—|–|…)\s{0,3}"
+_LOUD = (  # fillers only where punctuation ends them: "no, use x", but not "no network calls"
+    r"no+|nope|nah|wait|stop|great|good|nice|cool|perfect|right|sure|alright|fine|important|reminder|first|second|"
+    r"third|"
+    r"finally|instead|yes|yep|yup|yeah|one (?:more )?thing|hello|again|actually no|(?:oh|ah|ok|hmm) no|"
+    r"(?:that|this)(?:'s| is) (?:wrong|not right|incorrect|not correct|not what i (?:want|asked for|meant))"
 )
+_SOFT = (
+    r"ok(?:ay)?|so|well|h+m+|a+h+|oh(?: man)?|uh+|um+|and|but|also|pl(?:ease|z|s)|pelase|hey|hi|sorry|thanks|thank "
+    r"you|"
+    r"actually|basically|honestly|btw|by the way|fyi|just|note(?: that)?|remember(?: that| to)?|then|now|imo|"
+    r"i (?:think|guess|believe|mean|feel(?: like)?)|in my opinion|as (?:i )?(?:said|mentioned)(?: before| earlier)?|"
+    r"like i said|almost forgot(?: this)?|i (?:already )?(?:said|told you|asked you|mentioned)(?: (?:to|that))?|"
+    r"from now on|going forward|in (?:the )?future|(?:for|in) this (?:repo(?:sitory)?|project|codebase)|"
+    r"no+(?= (?:use|don'?t|do not|always|never)\b)"
+)
+_FILLER = re.compile(rf"^(?:(?:{_LOUD}){_END}|(?:{_SOFT})(?:{_END}|\s{{1,3}}))", re.IGNORECASE)
 _TRAILER = re.compile(
     r"(?:[\s,]{1,3}(?:please|pls|plz|thanks|thank you|thx|ok|okay|lol|haha|though|tho|btw|right|instead|again|too|as "
     r"well|"
@@ -218,7 +218,8 @@ def fit(claim: str) -> str:
 
 _INCLUDING = re.compile(r",? including [^,]{3,40}?(?= (?:needs?|must|should|has|have) )", re.IGNORECASE)
 _ASIDE = re.compile(
-    r"(?:,\s(?:so|but|and|or|as|it|that|this|the|which|otherwise|because|since|for|not just|even|especially|then|we|"
+    r"(?:,\s(?:so|but|and|or|as|it|they|that|this|the|which|otherwise|because|since|for|not just|even|especially|"
+    r"then|we|"
     r"you|i|unless)\b|\s[-—–]{1,2}\s|;\s|\s\(|:\s)",
     re.IGNORECASE,
 )
