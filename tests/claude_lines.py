@@ -28,7 +28,7 @@ def envelope(type_: str, **fields: Any) -> Fields:
         "gitBranch": "main",
         "type": type_,
         "uuid": f"{number:08x}-0000-4000-8000-000000000000",
-        "timestamp": f"2026-03-01T10:{number // 60 % 60:02}:{number % 60:02}.000Z",
+        "timestamp": f"2026-03-01T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z",
         **fields,
     }
 
@@ -37,7 +37,9 @@ def prompt(content: Any, **fields: Any) -> Fields:
     return envelope("user", message={"role": "user", "content": content}, **fields)
 
 
-def reply(message: str, *blocks: Fields, usage: Fields | None = None, model: str = "claude-opus-4-6", **fields: Any) -> Fields:
+def reply(
+    message: str, *blocks: Fields, usage: Fields | None = None, model: str = "claude-opus-4-6", **fields: Any
+) -> Fields:
     body = {"id": message, "type": "message", "role": "assistant", "model": model, "content": list(blocks)}
     body["usage"] = usage if usage is not None else {"input_tokens": 3, "output_tokens": 5}
     return envelope("assistant", message=body, requestId=f"req_{message}", **fields)
@@ -65,11 +67,14 @@ def queued(words: Any, **fields: Any) -> Fields:
 
 
 def queue(operation: str, **fields: Any) -> Fields:
-    return {"type": "queue-operation", "operation": operation, "timestamp": "2026-03-01T10:00:00.000Z", "sessionId": SESSION, **fields}
+    made = envelope("queue-operation")
+    return {key: made[key] for key in ("type", "timestamp", "sessionId")} | {"operation": operation, **fields}
 
 
 def encoded(*records: Fields) -> bytes:
-    return b"".join(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for record in records)
+    return b"".join(
+        json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for record in records
+    )
 
 
 def transcript(path: Path, parent: str = "") -> Transcript:

@@ -6,16 +6,26 @@ import json
 from pathlib import Path
 from typing import Any
 
-import claude_lines as lines
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import claude_lines as lines
 from lerim.sessions.claude import probe
 from lerim.sessions.lines import HEAD
 
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-words = st.sampled_from(["use uv, not pip", "ok", "", "<system-reminder>x</system-reminder>hi", "ünï \u2028 code", "/model", "<bash-input>ls</bash-input>"])
+words = st.sampled_from(
+    [
+        "use uv, not pip",
+        "ok",
+        "",
+        "<system-reminder>x</system-reminder>hi",
+        "ünï \u2028 code",
+        "/model",
+        "<bash-input>ls</bash-input>",
+    ]
+)
 messages = st.sampled_from(["m1", "m2", "m3", "m4"])
 natives = st.sampled_from(["t1", "t2", "t3", "t4", "REDACTED"])
 usages = st.builds(lambda i, o: {"input_tokens": i, "output_tokens": o}, st.integers(0, 9), st.integers(0, 99))
@@ -32,7 +42,7 @@ records = st.one_of(
     st.builds(lambda message, block, usage: lines.reply(message, block, usage=usage), messages, blocks, usages),
     st.builds(lambda message, block: lines.reply(message, block, isSidechain=True), messages, blocks),
     st.builds(lambda native, said, bad: lines.answer(native, said, is_error=bad), natives, words, st.booleans()),
-    st.builds(lambda said: lines.queued(said), words),
+    st.builds(lines.queued, words),
     st.builds(lambda kind, said: lines.queue(kind, content=said), operations, words),
     st.just({"type": "summary", "summary": "A title", "leafUuid": "00000001-0000-4000-8000-000000000000"}),
     st.just(lines.prompt([lines.text("[Request interrupted by user]")])),
@@ -90,7 +100,10 @@ def test_a_file_rewritten_at_its_head_is_read_from_the_start(tmp_path, parts, ch
 
 junk = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud83d") | st.just("\0"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "text", "id", "input", "x"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["type", "text", "id", "input", "x"]), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -135,8 +148,8 @@ def test_fields_of_any_type_never_raise(tmp_path, parts, resume):
 )
 def test_mutated_bytes_never_raise(tmp_path, parts, changes):
     whole = lines.encoded(*parts)
-    for at, put, taken in changes:
-        at %= len(whole) + 1
+    for place, put, taken in changes:
+        at = place % (len(whole) + 1)
         whole = whole[:at] + put + whole[at + taken :]
     path = tmp_path / "mutated.jsonl"
     path.write_bytes(whole)

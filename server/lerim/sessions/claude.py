@@ -23,7 +23,7 @@ from lerim.sessions.claude_records import BadLine, Record, decode
 from lerim.sessions.claude_tally import Seen, Tally, known, moment
 from lerim.sessions.claude_tools import plain, result
 from lerim.sessions.claude_turns import Draft, Drafts, key_of
-from lerim.sessions.lines import Line, fingerprint, lines
+from lerim.sessions.lines import BLOCK, Line, fingerprint, lines
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
 from lerim.sessions.spills import results_folder, spilled
 
@@ -73,7 +73,7 @@ class Reading:
         try:
             if not stat.S_ISREG(self.path.stat().st_mode):
                 raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
-            with self.path.open("rb") as file:
+            with self.path.open("rb", buffering=BLOCK) as file:
                 yield from self._read(file)
         except OSError as error:
             raise TranscriptError(
@@ -89,16 +89,17 @@ class Reading:
             records = self._records(line)
             if records is None:
                 break
-            offset = line.end
+            self._line, offset = line[0], line[1]
             if not records:
                 continue
-            self._line = line.start
-            self._before = tally.snapshot()
+            if len(records) > 1 or self._opens(records[0]):
+                self._before = tally.snapshot()
             for record in records:
                 self._take(record)
-            yield from drafts.ready(tally.turns, offset)
-            if tally.seen % 4096 == 0:
-                self._seen.forget(drafts.start(offset, tally)[1].seen)
+            if drafts.due(tally.turns, offset):
+                yield from drafts.ready(tally.turns, offset)
+                if self._seen.crowded:
+                    self._seen.forget(drafts.start(offset, tally)[1].seen)
         yield from drafts.rest()
         self._finish(file, offset)
 
@@ -136,29 +137,39 @@ class Reading:
 
     def _records(self, line: Line) -> list[Record] | None:
         """The records of a line; None for the last one while it is still being written."""
-        if line.data is None:
-            if not line.complete:
+        start, _, data, complete = line
+        if data is None:
+            if not complete:
                 return None
-            self._problem("line-too-long", line, "A line of this transcript is too long and was skipped")
+            self._problem("line-too-long", start, "A line of this transcript is too long and was skipped")
             return []
         try:
-            return decode(line.data)
+            return decode(data)
         except BadLine as fault:
-            if not line.complete:
+            if not complete:
                 return None
             what, records = fault.args
-            self._problem("bad-line", line, f"A line of this transcript could not be read ({what}) and was skipped")
+            self._problem("bad-line", start, f"A line of this transcript could not be read ({what}) and was skipped")
             return list(records)
 
-    def _problem(self, code: str, line: Line, message: str) -> None:
+    def _problem(self, code: str, start: int, message: str) -> None:
         self._faults += 1
         if self._faults <= PROBLEMS:
-            self._problem_now(code, f"@{line.start}", message)
+            self._problem_now(code, f"@{start}", message)
 
     def _problem_now(self, code: str, where: str, message: str) -> None:
         self.problems.append(Problem(code, f"{self.path}{where}", message))
 
     # --- records -------------------------------------------------------------------------------------------------
+
+    def _opens(self, record: Record) -> bool:
+        """Whether a turn may begin with this record, so that the tally before it has to be kept."""
+        if record.type == "assistant":
+            return self._drafts.of(key_of(record)) is None
+        if record.type == "user" and record.message is not None:
+            content = record.message.content
+            return not (isinstance(content, list) and content and content[0].type == "tool_result")
+        return record.type in ("user", "attachment", "queue-operation")
 
     def _take(self, record: Record) -> None:
         if record.type == "progress":
@@ -246,8 +257,11 @@ class Reading:
 
     def _begin(self, record: Record, role: Role, kind: TurnKind, key: str, text: str = "") -> Draft:
         tally = self._tally
-        native = known(record.uuid) or f"{role}\n{self.transcript.session_id}\n{record.timestamp}\n{key}\n{text}"
         ordinal = tally.turns
+        native = known(record.uuid)
+        if not native:
+            when = record.timestamp or f"{self.transcript.session_id} {ordinal}"
+            native = f"{role}\n{text}\n{key}\n{when}"
         tally.turns += 1
         return self._drafts.begin(
             Draft(

@@ -22,7 +22,7 @@ class BadLine(Exception):  # noqa: N818 - a finding about a line, turned into a 
     """A line, or the rest of one, that holds no JSON object."""
 
 
-class Usage(msgspec.Struct):
+class Usage(msgspec.Struct, gc=False):
     """Tokens as the API reported them so far; repeated on every record of a message."""
 
     input_tokens: int | None = 0
@@ -31,7 +31,7 @@ class Usage(msgspec.Struct):
     cache_creation_input_tokens: int | None = 0
 
 
-class Block(msgspec.Struct):
+class Block(msgspec.Struct, gc=False):
     """One content block of any kind."""
 
     type: str = ""
@@ -45,7 +45,7 @@ class Block(msgspec.Struct):
     is_error: bool | None = False
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, gc=False):
     """What was said; `content` is text or blocks."""
 
     id: str | None = ""
@@ -54,13 +54,13 @@ class Message(msgspec.Struct):
     usage: Usage | None = None
 
 
-class Origin(msgspec.Struct):
+class Origin(msgspec.Struct, gc=False):
     """Who caused a prompt: `human`, or a machine."""
 
     kind: str | None = ""
 
 
-class Attachment(msgspec.Struct):
+class Attachment(msgspec.Struct, gc=False):
     """Context attached by the agent; only `queued_command` can hold a person's words."""
 
     type: str = ""
@@ -70,7 +70,7 @@ class Attachment(msgspec.Struct):
     is_meta: bool | None = msgspec.field(default=False, name="isMeta")
 
 
-class Record(msgspec.Struct, rename="camel"):
+class Record(msgspec.Struct, rename="camel", gc=False):
     """Every field of every record type that is used; all others are skipped unread."""
 
     type: str = ""
@@ -114,7 +114,7 @@ _FAULTS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 
 def decode(line: bytes) -> list[Record]:
     """The records of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
-    if _ATTACHED in line[:_NEAR] and _is_progress(line):
+    if line.find(_ATTACHED, 0, _NEAR) >= 0 and _is_progress(line):
         return []
     try:
         return [_quick(line)]

@@ -26,6 +26,7 @@ _NAMES = 64
 _TITLE = 120
 
 Counted = tuple[int, int, int, int]
+_NO_COUNT = 1 << 48
 NO_TOKENS: Counted = (0, 0, 0, 0)
 
 
@@ -58,6 +59,11 @@ class Seen:
             self._set.discard(self._log[-SEEN_LIMIT - 1])
         return self._start + len(self._log)
 
+    @property
+    def crowded(self) -> bool:
+        """Whether `forget` is worth its while."""
+        return len(self._log) > 3 * SEEN_LIMIT
+
     def upto(self, count: int) -> bytes:
         """The marks that were remembered when there were `count`."""
         end = count - self._start
@@ -66,12 +72,12 @@ class Seen:
     def forget(self, count: int) -> None:
         """Frees what `upto(count)` and later do not need."""
         spare = count - self._start - SEEN_LIMIT
-        if spare > SEEN_LIMIT:
+        if spare > 0:
             del self._log[:spare]
             self._start += spare
 
 
-class Tally(msgspec.Struct):
+class Tally(msgspec.Struct, gc=False):
     """Totals of a transcript up to a point in it."""
 
     turns: int = 0
@@ -152,13 +158,20 @@ class Tally(msgspec.Struct):
         if usage is None:
             return self.spent.get(key, NO_TOKENS)
         now = (
-            _count(usage.input_tokens),
-            _count(usage.output_tokens),
-            _count(usage.cache_read_input_tokens),
-            _count(usage.cache_creation_input_tokens),
+            usage.input_tokens or 0,
+            usage.output_tokens or 0,
+            usage.cache_read_input_tokens or 0,
+            usage.cache_creation_input_tokens or 0,
         )
         before = self.spent.get(key, NO_TOKENS) if key else NO_TOKENS
-        most = (max(now[0], before[0]), max(now[1], before[1]), max(now[2], before[2]), max(now[3], before[3]))
+        most = before
+        if now != before:
+            most = (
+                _most(now[0], before[0]),
+                _most(now[1], before[1]),
+                _most(now[2], before[2]),
+                _most(now[3], before[3]),
+            )
         if most != before:
             total = self.tokens
             self.tokens = (
@@ -216,8 +229,8 @@ def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:
     return names if name in names or len(names) >= _NAMES else (*names, name)
 
 
-def _count(number: int | None) -> int:
-    return min(max(number or 0, 0), 1 << 48)
+def _most(now: int, before: int) -> int:
+    return before if now < before else now if now < _NO_COUNT else before
 
 
 def _title(text: str | None) -> str:

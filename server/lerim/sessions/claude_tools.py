@@ -41,21 +41,21 @@ _KINDS: dict[str, ToolKind] = {
 }
 
 
-class _Replaced(msgspec.Struct):
+class _Replaced(msgspec.Struct, gc=False):
     old_string: str | None = ""
     new_string: str | None = ""
 
 
-class _Option(msgspec.Struct):
+class _Option(msgspec.Struct, gc=False):
     label: str | None = ""
 
 
-class _Question(msgspec.Struct):
+class _Question(msgspec.Struct, gc=False):
     question: str | None = ""
     options: list[_Option] | None = None
 
 
-class _Input(msgspec.Struct):
+class _Input(msgspec.Struct, gc=False):
     command: str | None = ""
     description: str | None = ""
     file_path: str | None = ""
@@ -79,7 +79,7 @@ class _Notes(msgspec.Struct):
     notes: str | None = ""
 
 
-class _Outcome(msgspec.Struct, rename="camel"):
+class _Outcome(msgspec.Struct, rename="camel", gc=False):
     answers: msgspec.Raw = NOTHING
     annotations: msgspec.Raw = NOTHING
     agent_id: str | None = ""

@@ -121,6 +121,10 @@ class Drafts:
                 draft.waiting = 0
                 draft.last = offset
 
+    def due(self, turns: int, offset: int) -> bool:
+        """Whether `ready` has anything to hand out."""
+        return bool(self._queue) and self._final(self._queue[0], turns, offset)
+
     def ready(self, turns: int, offset: int) -> Iterator[Turn]:
         """Hands out what became final, given how many turns have begun and how far the file was read."""
         while self._queue and self._final(self._queue[0], turns, offset):

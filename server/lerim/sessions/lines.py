@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 LINE_LIMIT = 64 * 1024 * 1024
 """Longer lines are skipped without being held; the longest line seen in real sessions has 2 MB."""
@@ -18,37 +18,33 @@ HEAD = 4096
 TAIL = 256
 """Bytes before the stored offset that do the same."""
 
-_BLOCK = 1024 * 1024
+BLOCK = 1024 * 1024
+"""Bytes asked of the system at once."""
 
 
-class Line(NamedTuple):
-    """`start` and `end` are byte offsets in the file; `data` is without its `\\n`, None when the line was too long."""
-
-    start: int
-    end: int
-    data: bytes | None
-    complete: bool
+Line = tuple[int, int, bytes | None, bool]
+"""Where it starts and ends in the file; its bytes, None when it was too long; whether its `\\n` is there yet."""
 
 
 def lines(file: BinaryIO, offset: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
-    """Lines from `offset` to the end. The last one is not `complete` where its `\\n` has not been written yet."""
+    """Lines from `offset` to the end; only the last one can be incomplete."""
     file.seek(offset)
     readline = file.readline
     start = offset
     while data := readline(limit + 1):
         end = start + len(data)
         if data.endswith(b"\n"):
-            yield Line(start, end, data, True)
+            yield start, end, data, True
         elif len(data) <= limit:
-            yield Line(start, end, data, False)
+            yield start, end, data, False
         else:
             end, complete = _skip(file, end)
-            yield Line(start, end, None, complete)
+            yield start, end, None, complete
         start = end
 
 
 def _skip(file: BinaryIO, offset: int) -> tuple[int, bool]:
-    while block := file.readline(_BLOCK):
+    while block := file.readline(BLOCK):
         offset += len(block)
         if block.endswith(b"\n"):
             return offset, True

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from claude_lines import reading
 from independent_counter import NOT_TYPED, Counts, count
-
 from lerim.sessions.claude import find, probe
 
 

@@ -1,0 +1,78 @@
+"""Transcripts are found by looking, not by opening them."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from claude_lines import encoded, envelope, prompt
+from lerim.sessions.claude import find, probe
+
+
+def touch(path, content=b"x"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_sessions_and_subagents_of_every_layout_are_found(tmp_path):
+    project = tmp_path / "projects" / "-home-ana-app"
+    touch(project / "s1.jsonl", b"1234")
+    touch(project / "agent-old.jsonl")
+    touch(project / "s1" / "subagents" / "agent-a1.jsonl")
+    touch(project / "s1" / "subagents" / "workflows" / "wf_1" / "agent-a2.jsonl")
+    for other in ("s1/subagents/agent-a1.meta.json", "s1/tool-results/x.txt", "sessions-index.json", "memory/a.md"):
+        touch(project / other)
+    touch(tmp_path / "projects" / "stray.jsonl")
+    touch(tmp_path / "history.jsonl")
+    found, problems = find(tmp_path)
+    assert problems == []
+    assert {(one.session_id, one.parent) for one in found} == {
+        ("s1", ""),
+        ("agent-old", ""),
+        ("agent-a1", "s1"),
+        ("agent-a2", "s1"),
+    }
+    known = (project / "s1.jsonl").stat()
+    first = next(one for one in found if one.session_id == "s1")
+    assert first.stamp == (4, known.st_mtime_ns, known.st_ino)
+
+
+def test_a_machine_without_sessions_has_none(tmp_path):
+    assert find(tmp_path / "nowhere") == ([], [])
+    touch(tmp_path / "projects")
+    assert find(tmp_path) == ([], [])
+
+
+def test_folders_pipes_and_broken_links_are_not_transcripts(tmp_path):
+    project = tmp_path / "projects" / "p"
+    (project / "folder.jsonl").mkdir(parents=True)
+    (project / "broken.jsonl").symlink_to(tmp_path / "gone")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(project / "pipe.jsonl")
+        assert probe(project / "pipe.jsonl") == ""
+    found, problems = find(tmp_path)
+    assert found == []
+    assert [one.path for one in problems] == [str(project / "broken.jsonl")]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_may_not_be_listed_is_a_problem(tmp_path):
+    closed = tmp_path / "projects" / "p"
+    closed.mkdir(parents=True)
+    closed.chmod(0)
+    found, problems = find(tmp_path)
+    closed.chmod(0o700)
+    assert (found, [one.code for one in problems]) == ([], ["unreadable"])
+
+
+def test_the_first_working_directory_is_found_without_reading_the_file(tmp_path):
+    path = touch(
+        tmp_path / "s.jsonl", b'bad\n{"type":"summary","summary":"x"}\n' + encoded(prompt("Go", cwd="/a"), prompt("x"))
+    )
+    assert probe(path) == "/a"
+    far = encoded(envelope("system", cwd="", content="x" * 300_000), prompt("Go", cwd="/b"))
+    assert probe(touch(tmp_path / "far.jsonl", far)) == ""
+    assert probe(tmp_path / "gone.jsonl") == ""
+    assert probe(touch(tmp_path / "empty.jsonl", b"")) == ""

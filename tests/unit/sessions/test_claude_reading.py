@@ -1,0 +1,424 @@
+"""Records become turns and totals; a bad line costs that line and nothing else."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+import claude_lines as lines
+from claude_lines import answer, call, encoded, envelope, prompt, read, reading, reply, text
+from lerim.errors import TranscriptError
+from lerim.sessions.claude import Reading
+from lerim.sessions.claude_turns import PATIENCE
+from lerim.sessions.model import Tokens, turn_id
+
+
+def texts(turns):
+    return [turn.text for turn in turns]
+
+
+# --- messages and totals -----------------------------------------------------------------------------------------
+
+
+def test_the_records_of_one_api_message_are_one_turn(tmp_path):
+    first = reply("m1", {"type": "thinking", "thinking": "Hm.", "signature": "x"})
+    records = [
+        prompt("Go"),
+        first,
+        reply("m1", text("I look.")),
+        reply("m1", call("t1", "Read", file_path="/a")),
+        answer("t1", "aaa"),
+        reply("m1", call("t2", "Read", file_path="/b")),
+        answer("t2", "bbb"),
+        reply("m2", text("Done.")),
+    ]
+    turns, done = read(tmp_path, *records)
+    assert [turn.ordinal for turn in turns] == [0, 1, 2]
+    assert (turns[1].id, turns[1].kind) == (turn_id("claude", first["uuid"]), "reply")
+    assert (turns[1].reasoning, turns[1].text) == ("Hm.", "I look.")
+    assert [one.output for one in turns[1].tool_calls] == ["aaa", "bbb"]
+    assert done.session.turns == 3
+
+
+def test_messages_interleaved_by_old_versions_stay_whole(tmp_path):
+    records = [reply("m1", text("a")), reply("m2", text("b")), reply("m1", text("c")), reply("m3", text("d"))]
+    assert texts(read(tmp_path, *records)[0]) == ["a\n\nc", "b", "d"]
+
+
+def test_results_find_their_calls_in_any_order(tmp_path):
+    asked = [reply("m1", call(f"t{n}", "Bash", command=str(n))) for n in range(3)]
+    turns, _ = read(
+        tmp_path, *asked, answer("t2", "two"), reply("m2", text("x")), answer("t0", "zero"), answer("t1", "one")
+    )
+    assert [one.output for one in turns[0].tool_calls] == ["zero", "one", "two"]
+
+
+def test_a_result_without_its_call_changes_nothing(tmp_path):
+    turns, done = read(tmp_path, prompt("Go"), answer("t9", "late", is_error=True))
+    assert texts(turns) == ["Go"]
+    assert done.session.tool_errors == 1
+
+
+def test_tokens_are_counted_once_for_each_message_at_their_last_value(tmp_path):
+    def usage(output):
+        return {
+            "input_tokens": 2,
+            "output_tokens": output,
+            "cache_read_input_tokens": 7,
+            "cache_creation_input_tokens": 9,
+        }
+
+    records = [
+        reply("m1", text("a"), usage=usage(1)),
+        reply("m1", text("b"), usage=usage(40)),
+        reply("m2", text("c"), usage=usage(5)),
+        reply("m1", text("d"), usage=usage(40)),
+    ]
+    turns, done = read(tmp_path, *records)
+    assert [turn.tokens for turn in turns] == [Tokens(2, 40, 7, 9), Tokens(2, 5, 7, 9)]
+    assert done.session.tokens == Tokens(4, 45, 14, 18)
+
+
+def test_absurd_token_counts_are_not_taken(tmp_path):
+    odd = {
+        "input_tokens": -5,
+        "output_tokens": 10**30,
+        "cache_read_input_tokens": True,
+        "cache_creation_input_tokens": "9",
+    }
+    assert read(tmp_path, reply("m1", text("a"), usage=odd))[1].session.tokens == Tokens()
+
+
+def test_what_the_agent_itself_says_in_the_models_place_is_no_turn(tmp_path):
+    records = [
+        prompt("Go"),
+        reply("m1", text("No response requested."), model="<synthetic>"),
+        reply("m2", text("API Error: 529"), isApiErrorMessage=True, error="overloaded"),
+        envelope("system", subtype="api_error", retryAttempt=1),
+    ]
+    turns, done = read(tmp_path, *records)
+    assert texts(turns) == ["Go"]
+    assert (done.session.api_errors, done.session.models) == (2, ())
+
+
+def test_a_session_knows_when_where_and_on_what_it_ran(tmp_path):
+    records = [
+        prompt("Go", timestamp="2026-03-01T10:00:00.000Z"),
+        reply("m1", text("a"), timestamp="2026-03-01T09:00:00Z", cwd=r"C:\app", gitBranch="dev", version="2.1.101"),
+        reply("m2", text("b"), timestamp="2026-03-01T13:00:00+02:00", model="claude-sonnet-4-5"),
+        reply("m3", text("c"), timestamp="yesterday"),
+        reply("m4", text("d"), timestamp="0001-01-01T00:00:00+14:00"),
+    ]
+    turns, done = read(tmp_path, *records)
+    session = done.session
+    assert (session.started, session.ended) == (
+        datetime(2026, 3, 1, 9, tzinfo=UTC),
+        datetime(2026, 3, 1, 11, tzinfo=UTC),
+    )
+    assert session.cwds == ("/home/ana/app", r"C:\app")
+    assert session.branches == ("main", "dev")
+    assert session.models == ("claude-opus-4-6", "claude-sonnet-4-5")
+    assert (session.id, session.platform, session.parent) == (lines.SESSION, "claude", "")
+    assert (turns[1].cwd, turns[1].branch) == (r"C:\app", "dev")
+    assert turns[3].time is None
+
+
+def test_the_title_is_the_last_custom_one_then_the_last_of_the_model_then_a_summary_then_the_prompt(tmp_path):
+    first = prompt("Move   the project\nto uv")
+    records = [first]
+
+    def title():
+        return read(tmp_path, *records)[1].session.title
+
+    assert title() == "Move the project to uv"
+    records.append({"type": "summary", "summary": "Elsewhere", "leafUuid": "11111111-0000-4000-8000-000000000000"})
+    assert title() == "Move the project to uv"
+    records.insert(0, {"type": "summary", "summary": "Here", "leafUuid": first["uuid"]})
+    assert title() == "Here"
+    records += [{"type": "ai-title", "aiTitle": "One"}, {"type": "ai-title", "aiTitle": "Two"}]
+    assert title() == "Two"
+    records += [{"type": "custom-title", "customTitle": "Mine"}, {"type": "ai-title", "aiTitle": "Three"}]
+    assert title() == "Mine"
+
+
+def test_what_was_said_before_a_compaction_is_read_once_and_its_summary_is_nobodys(tmp_path):
+    records = [
+        prompt("Use uv"),
+        reply("m1", text("Ok")),
+        envelope("system", subtype="compact_boundary", compactMetadata={"trigger": "auto"}),
+        prompt("This session is being continued … Use uv", isCompactSummary=True, isVisibleInTranscriptOnly=True),
+        reply("m2", text("On it")),
+    ]
+    turns, done = read(tmp_path, *records)
+    assert texts(turns) == ["Use uv", "Ok", "On it"]
+    assert done.session.prompts == 1
+
+
+def test_a_record_copied_within_one_file_counts_once(tmp_path):
+    copied = [prompt("Use uv"), reply("m1", call("t1", "Bash", command="x")), answer("t1", "no", is_error=True)]
+    turns, done = read(tmp_path, *copied, *copied, *copied)
+    assert len(turns) == 2
+    session = done.session
+    assert (session.prompts, session.tool_calls, session.tool_errors) == (1, 1, 1)
+
+
+def test_ids_that_a_redactor_replaced_are_not_taken_for_the_same(tmp_path):
+    asked = [reply(f"m{n}", call("REDACTED", "Bash", command=str(n))) for n in range(2)]
+    results = [answer("REDACTED", str(n)) for n in range(2)]
+    records = [prompt("a", uuid="REDACTED"), prompt("b", uuid="REDACTED"), asked[0], results[0], asked[1], results[1]]
+    turns, done = read(tmp_path, *records)
+    assert texts(turns[:2]) == ["a", "b"]
+    assert [one.output for turn in turns for one in turn.tool_calls] == ["0", "1"]
+    assert done.session.tool_calls == 2
+
+
+def test_records_without_ids_are_turns_of_their_own(tmp_path):
+    bare = [{"type": "user", "message": {"content": said}} for said in ("a", "b")]
+    bare += [{"type": "assistant", "message": {"content": said}} for said in ("c", "d")]
+    turns, _ = read(tmp_path, *bare)
+    assert texts(turns) == ["a", "b", "c", "d"]
+    assert len({turn.id for turn in turns}) == 4
+
+
+def test_our_own_memories_are_cut_out_of_answers_and_results(tmp_path):
+    own = "<lerim-memories>\n- Use uv\n</lerim-memories>"
+    asked = [text(f"I was told:{own}"), call("t1", "Bash", command="x")]
+    turns, _ = read(tmp_path, reply("m1", *asked), answer("t1", f"a{own}b"))
+    assert turns[0].text == "I was told:"
+    assert turns[0].tool_calls[0].output == "ab"
+
+
+def test_a_subagents_own_transcript_names_its_parent_and_holds_no_prompt(tmp_path):
+    records = [prompt("Search", isSidechain=True, agentId="a1"), reply("m1", text("Found"), isSidechain=True)]
+    path = tmp_path / lines.SESSION / "subagents" / "agent-a1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(encoded(*records))
+    turns, done = reading(path, parent=lines.SESSION)
+    assert [(turn.role, turn.sidechain) for turn in turns] == [("assistant", True)]
+    assert (done.session.id, done.session.parent, done.session.prompts) == ("agent-a1", lines.SESSION, 0)
+    old, done = read(tmp_path, *records, name="agent-a1.jsonl")
+    assert (len(old), done.session.parent) == (1, lines.SESSION)
+
+
+# --- bad input -------------------------------------------------------------------------------------------------------
+
+BROKEN = [
+    b"not json\n",
+    b'{"type":"user",\n',
+    b"[1,2]\n",
+    b"17\n",
+    b'"text"\n',
+    b"\xff\xfe\x00\n",
+    b'{"type":"user"}}\n',
+    b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}\n",
+    b"9" * 5000 + b"\n",
+]
+
+
+@pytest.mark.parametrize("bad", BROKEN, ids=range(len(BROKEN)))
+def test_a_bad_line_is_a_problem_that_says_where_and_the_rest_is_read(tmp_path, bad):
+    turns, done = read(tmp_path, prompt("before"), bad, prompt("after"))
+    assert texts(turns) == ["before", "after"]
+    assert [one.code for one in done.problems] == ["bad-line"]
+    assert done.problems[0].path.startswith(str(tmp_path))
+    assert "@" in done.problems[0].path
+
+
+@pytest.mark.parametrize("fine", [b"\n", b"  \r\n", b"\0\0\0\0\n", b'{"type":"unknown-to-us","x":[1]}\n', b"{}\n"])
+def test_empty_lines_and_unknown_records_are_no_problem(tmp_path, fine):
+    turns, done = read(tmp_path, prompt("before"), fine, prompt("after"))
+    assert texts(turns) == ["before", "after"]
+    assert done.problems == []
+
+
+def test_two_objects_on_one_line_are_two_records(tmp_path):
+    line = encoded(prompt("one"))[:-1] + encoded(reply("m1", text("two")))[:-1] + b"  " + encoded(prompt("three"))
+    turns, done = read(tmp_path, line)
+    assert texts(turns) == ["one", "two", "three"]
+    assert done.problems == []
+
+
+def test_what_stands_before_garbage_on_a_line_is_kept(tmp_path):
+    turns, done = read(tmp_path, encoded(prompt("one"))[:-1] + b"{broken\n")
+    assert texts(turns) == ["one"]
+    assert len(done.problems) == 1
+
+
+def test_invalid_utf8_lone_surrogates_and_nul_become_replacement_characters(tmp_path):
+    raw = encoded(prompt("a?b")).replace(b"?", b"\xff")
+    lone = encoded(prompt("c?d")).replace(b"?", b"\\ud83d")
+    nul = encoded(prompt("e?f")).replace(b"?", b"\\u0000")
+    control = encoded(prompt("g?h")).replace(b"?", b"\0")
+    asked = encoded(reply("m1", call("t1", "Bash", command="i?j"))).replace(b"?", b"\xff")
+    result = encoded(answer("t1", "k?l", outcome={"x": "?"})).replace(b"?", b"\xff")
+    turns, done = read(tmp_path, raw, lone, nul, control, asked, result)
+    assert done.problems == []
+    for turn in turns:
+        turn.text.encode()
+    assert [turn.text.strip("abcdefgh").strip("\ufffd") for turn in turns] == [""] * 5
+    assert turns[4].tool_calls[0].command == "i\ufffdj"
+    assert turns[4].tool_calls[0].output == "k\ufffdl"
+
+
+def test_line_separators_of_unicode_do_not_split_lines_and_crlf_ends_them(tmp_path):
+    said = "a\u2028b\u2029c\x85d"
+    turns, done = read(tmp_path, encoded(prompt(said))[:-1] + b"\r\n", prompt("x\r\ny"))
+    assert texts(turns) == [said, "x\r\ny"]
+    assert done.problems == []
+
+
+def test_fields_of_a_wrong_type_are_left_out_and_the_rest_of_the_record_is_read(tmp_path):
+    odd = prompt("Use uv", cwd=["/x"], gitBranch=7, timestamp=1700000000, isMeta="no", origin="human", version=None)
+    blocks = reply("m1", text("Ok"), {"type": 5}, usage={"input_tokens": "many", "output_tokens": 4})
+    blocks["message"]["content"].append("loose text")
+    turns, done = read(tmp_path, odd, blocks, prompt({"text": "x"}), envelope("assistant", message="hello"))
+    assert texts(turns)[:2] == ["Use uv", "Ok"]
+    assert done.session.tokens.output == 4
+    assert done.problems == []
+
+
+def test_lines_of_megabytes_are_read(tmp_path):
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 3_000_000}}
+    long = "word " * 600_000
+    turns, _ = read(tmp_path, prompt([image, text("What is it?")]), prompt(long), prompt("end"))
+    assert texts(turns) == ["What is it?", long.strip(), "end"]
+
+
+def test_a_line_over_the_limit_is_skipped_as_a_problem(tmp_path):
+    from lerim.sessions.lines import lines as split
+
+    path = tmp_path / "x"
+    path.write_bytes(b"a\n" + b"b" * 50 + b"\n" + b"c\n" + b"d" * 30)
+    with path.open("rb") as file:
+        assert list(split(file, 0, limit=20)) == [
+            (0, 2, b"a\n", True),
+            (2, 53, None, True),
+            (53, 55, b"c\n", True),
+            (55, 85, None, False),
+        ]
+    turns, done = read(tmp_path, prompt("before"), b'{"x":"' + b"y" * (65 << 20) + b'"}\n', prompt("after"))
+    assert texts(turns) == ["before", "after"]
+    assert [one.code for one in done.problems] == ["line-too-long"]
+
+
+def test_problems_are_told_one_by_one_up_to_a_bound(tmp_path):
+    _, done = read(tmp_path, b"bad\n" * 500)
+    assert len(done.problems) == 101
+    assert "400 more" in done.problems[-1].message
+
+
+@pytest.mark.parametrize("make", ["nothing", "folder"])
+def test_a_transcript_that_cannot_be_opened_is_an_error_that_says_so(tmp_path, make):
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"")
+    known = lines.transcript(path)
+    path.unlink()
+    if make == "folder":
+        path.mkdir()
+    with pytest.raises(TranscriptError, match=r"s\.jsonl"):
+        list(Reading(path, known))
+
+
+# --- taking up again -------------------------------------------------------------------------------------------------
+
+
+def grow(path, *records):
+    with path.open("ab") as file:
+        file.write(b"".join(one if isinstance(one, bytes) else encoded(one) for one in records))
+
+
+def offset(done):
+    return json.loads(done.resume)["offset"]
+
+
+def test_only_what_is_new_and_what_was_open_is_read_again(tmp_path):
+    records = [prompt("Go"), *(reply(f"m{n}", text(str(n))) for n in range(20))]
+    first, done = read(tmp_path, *records)
+    grow(done.path, reply("m20", text("20")))
+    again, more = reading(done.path, done.resume)
+    assert texts(again) == ["18", "19", "20"]
+    assert [turn.id for turn in again[:2]] == [turn.id for turn in first[-2:]]
+    assert [turn.ordinal for turn in again] == [19, 20, 21]
+    assert (more.session.turns, more.session.prompts, more.session.title) == (22, 1, "Go")
+    assert not more.restarted
+
+
+def test_an_unchanged_file_gives_the_same_session_again(tmp_path):
+    _, done = read(tmp_path, prompt("Go"), reply("m1", text("Ok")))
+    _, again = reading(done.path, done.resume)
+    assert again.session == done.session
+    assert again.resume == done.resume
+
+
+def test_a_half_written_last_line_is_left_for_the_next_pass_without_a_problem(tmp_path):
+    whole = encoded(reply("m1", text("Ok")))
+    for half in (whole[:10], whole[: len(whole) // 2], whole[:-2]):
+        turns, done = read(tmp_path, prompt("Go"), half)
+        assert (texts(turns), done.problems) == (["Go"], [])
+        grow(done.path, whole[len(half) :])
+        again, more = reading(done.path, done.resume)
+        assert (texts(again), more.problems) == (["Ok"], [])
+
+
+def test_a_last_line_that_only_lacks_its_end_of_line_is_read(tmp_path):
+    turns, done = read(tmp_path, prompt("Go"), encoded(prompt("on"))[:-1])
+    assert texts(turns) == ["Go", "on"]
+    grow(done.path, b"\n", prompt("more"))
+    again, more = reading(done.path, done.resume)
+    assert texts(again) == ["more"]
+    assert more.problems == []
+
+
+def test_a_call_gets_the_result_that_was_written_after_the_first_pass(tmp_path):
+    _, done = read(tmp_path, prompt("Go"), reply("m1", call("t1", "Bash", command="pytest")))
+    grow(done.path, answer("t1", "Exit code 1\nno", is_error=True))
+    turns, more = reading(done.path, done.resume)
+    assert [one.exit_code for one in turns[0].tool_calls] == [1]
+    assert (more.session.tool_calls, more.session.tool_errors) == (1, 1)
+
+
+def test_a_block_that_came_after_the_next_message_began_is_not_torn_from_its_turn(tmp_path):
+    records = [
+        reply("m1", text("a")),
+        reply("m2", call("t2", "Bash", command="x")),
+        reply("m1", text("late")),
+        reply("m3", text("c")),
+        reply("m4", text("d")),
+    ]
+    first, done = read(tmp_path, *records)
+    grow(done.path, answer("t2", "ok"))
+    again, _ = reading(done.path, done.resume)
+    merged = {turn.id: turn for turn in first} | {turn.id: turn for turn in again}
+    assert texts(sorted(merged.values(), key=lambda turn: turn.ordinal)) == ["a\n\nlate", "", "c", "d"]
+
+
+def test_a_call_that_never_gets_a_result_does_not_hold_the_offset_for_ever(tmp_path):
+    stuck = [prompt("Go"), reply("lost", call("t0", "Bash", command="x"))]
+    waiting = [reply(f"m{n}", text("a")) for n in range(PATIENCE + 5)]
+    _, done = read(tmp_path, *stuck, *waiting)
+    held = offset(done)
+    assert held == len(encoded(stuck[0]))
+    grow(done.path, prompt("What now?"), reply("m98", text("b")), reply("m99", text("c")))
+    turns, more = reading(done.path, done.resume)
+    assert turns[0].tool_calls[0].status == "pending"
+    assert offset(more) > held + len(encoded(*waiting)) - 1
+
+
+def test_a_rewritten_or_truncated_file_is_noticed_and_read_from_the_start(tmp_path):
+    old = [prompt("Go"), *(reply(f"m{n}", text("old")) for n in range(5))]
+    _, done = read(tmp_path, *old)
+    for content in (encoded(prompt("New")), encoded(prompt("New"), *old[1:], *old), b""):
+        done.path.write_bytes(content)
+        turns, again = reading(done.path, done.resume)
+        assert again.restarted
+        assert turns == reading(done.path)[0]
+
+
+@pytest.mark.parametrize("state", [b"x", b"{}", b"[]", b'{"format":0}', b"\xff", b"[" * 100_000])
+def test_a_resume_state_that_makes_no_sense_means_reading_from_the_start(tmp_path, state):
+    _, done = read(tmp_path, prompt("Go"))
+    turns, again = reading(done.path, state)
+    assert again.restarted
+    assert texts(turns) == ["Go"]
