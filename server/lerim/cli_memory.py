@@ -10,6 +10,7 @@ import typer
 
 from lerim import output
 from lerim.cli_place import HERE, Json, Repo, guarded, here
+from lerim.cli_review import name_of
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction.redact import redact
 from lerim.memory.record import LearningKind
@@ -82,8 +83,8 @@ def show_command(
         output.show_json(shown)
         return
     output.say(output.visible(shown.title))
-    kind = f"/{shown.kind}" if shown.kind else ""
-    output.say(f"{shown.primitive}{kind}, {shown.status}, confidence {shown.confidence:.2f}, {shown.updated[:10]}")
+    kind = name_of(shown.primitive, shown.kind)
+    output.say(f"{kind}, {shown.status}, confidence {shown.confidence:.2f}, {shown.updated[:10]}")
     output.say("\n" + output.visible(shown.body, lines=True).rstrip() + "\n")
     for quote in shown.evidence:
         words = f"“{output.visible(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
@@ -149,10 +150,10 @@ def _show(memories: list[MemoryView], problems: list[Problem], *, as_json: bool)
         output.show_json(MemoriesView(memories, problems))
         return
     if memories:
-        rows = [
-            (m.id, m.primitive + (f"/{m.kind}" if m.kind else ""), m.title, "\n".join(m.references)) for m in memories
-        ]
-        output.show_table(("id", "kind", "title", "files"), rows)
+        for view in memories:
+            files = f" ({', '.join(view.references)})" if view.references else ""
+            own = ", global" if view.scope == "global" else ""
+            output.show_item(view.id, [f"{name_of(view.primitive, view.kind)}{own}: {view.title}{files}"])
     else:
         output.say("No memories.")
     output.warn(problems)

@@ -63,7 +63,8 @@ def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
         output.show_json(PendingView(views, blocked, problems))
         return
     if views:
-        show_candidates(views, "Waiting for review")
+        for view in views:
+            show_candidate(view)
     else:
         output.say("Nothing is waiting for review.")
     if blocked:
@@ -71,22 +72,38 @@ def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
     output.warn(problems)
 
 
+def show_candidate(view: CandidateView) -> None:
+    """One candidate as a person reviews it: what, how sure, why, and what it would change."""
+    change = f"changes {view.target}" if view.action == "update" else "new"
+    output.show_item(
+        view.id,
+        [
+            view.title,
+            f"{name_of(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {change}",
+            *view.body.splitlines(),
+            *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
+            *([f"files: {', '.join(view.references)}"] if view.references else []),
+            *([f"look at: {', '.join(view.flags)}"] if view.flags else []),
+            *(view.diff or "").splitlines(),
+        ],
+    )
+    output.say()
+
+
 def show_candidates(views: list[CandidateView], title: str) -> None:
     """Candidates as a table: what, how sure, about which files, and the words it rests on."""
     rows = []
     for view in views:
         said = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
-        rows.append(
-            (
-                view.id,
-                view.primitive + (f"/{view.kind}" if view.kind else ""),
-                view.title if view.action == "add" else f"{view.title} (changes {view.target})",
-                f"{view.confidence:.2f}",
-                ", ".join(view.references),
-                said,
-            )
-        )
-    output.show_table(("id", "kind", "title", "conf.", "files", "evidence"), rows, title=title)
+        what = view.title if view.action == "add" else f"{view.title} (changes {view.target})"
+        kind = name_of(view.primitive, view.kind)
+        rows.append((kind, what, f"{view.confidence:.2f}", ", ".join(view.references), said))
+    output.show_table(("kind", "title", "conf.", "files", "evidence"), rows, title=title)
+
+
+def name_of(primitive: str, kind: str | None) -> str:
+    """`learning/pitfall`, `decision`."""
+    return f"{primitive}/{kind}" if kind else primitive
 
 
 @review_app.command("accept")

@@ -137,6 +137,7 @@ def show_report(report: SyncReport) -> None:
     )
     if report.candidates:
         show_candidates(report.candidates, "Proposed")
+        output.say("Look at them with `lerim review list`, or in VS Code with “Lerim: Open Review”.")
     else:
         output.say("Nothing new to propose.")
     if report.dropped:

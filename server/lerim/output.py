@@ -70,12 +70,26 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, soft_wrap=False)
     if not sys.stdout.isatty():
         console.width = WIDE
-    table = Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=Text(title) if title else None,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        show_header=any(columns),
+    )
     for name in columns:
         table.add_column(Text(name), overflow="fold")
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     console.print(table)
+
+
+def show_item(head: str, lines: Iterable[str]) -> None:
+    """One item of a list: its id on a line of its own, to be copied, and what there is to say below it."""
+    say(visible(head))
+    for line in lines:
+        if line:
+            say("  " + visible(line))
 
 
 def warn(problems: Iterable[Problem]) -> None:

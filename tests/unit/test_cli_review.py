@@ -86,7 +86,8 @@ def test_candidates_are_listed_with_what_a_person_needs(place: Place, repo: Path
     assert candidate["id"] == name
     shown = run("review", "list", "--repo", str(repo)).stdout
     assert "Use uv, not pip" in shown
-    assert "user: no, Use uv, not pip" in shown
+    assert "user: “no, Use uv, not pip”" in shown
+    assert name in shown.splitlines()  # on a line of its own, to be copied
 
 
 def test_an_empty_list_says_so_and_creates_nothing(repo: Path):

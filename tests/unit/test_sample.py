@@ -58,6 +58,16 @@ def test_a_refuted_attempt_and_a_session_with_nothing_to_learn_give_nothing(samp
             assert word.lower() not in f"{candidate.title} {candidate.body}".lower()
 
 
+def test_what_names_nothing_of_the_project_is_dropped_and_the_report_says_why(sample: Sample):
+    report = sample.sync()
+    for wanted in EXPECTED["dropped"]:
+        [item] = [item for item in report.dropped_items if item.session == wanted["session"]]
+        assert item.reason == wanted["reason"]
+        assert item.detail
+        assert all(words(word) in words(item.title) for word in wanted["words"])
+    assert sum(report.dropped.values()) == len(report.dropped_items)
+
+
 def test_the_sample_proposes_hardly_more_than_what_is_expected(sample: Sample):
     assert len(sample.sync().candidates) <= len(EXPECTED["expected"]) + 2
 
@@ -135,5 +145,8 @@ def test_make_run_prints_what_it_found_and_leaves_the_repository_clean(tmp_path:
     assert done.returncode == 0, done.stderr
     assert done.stdout.index("reads ") < done.stdout.index("7 sessions: 7 new")
     assert str(repo / ".lerim" / "review") in done.stdout
+    for part in ("Proposed", "Use Decimal for money, not float", "Dropped, and why", "no-artifact"):
+        assert part in done.stdout
+    assert "install   code --install-extension" in done.stdout or "`make package`" in done.stdout
     status = subprocess.run(["git", "status", "--short"], cwd=repo, capture_output=True, text=True, check=True)
     assert status.stdout.strip() in ("", "?? .lerim/")
