@@ -115,6 +115,7 @@ def _connect_ready(path: Path) -> sqlite3.Connection | None:
         return None
     db = _connect(path)
     try:
+        _settle(db)
         version = int(db.execute("PRAGMA user_version").fetchone()[0])
         if version == VERSION:
             db.execute("SELECT 1 FROM transcripts, turns, jobs LIMIT 1").fetchone()
@@ -144,6 +145,7 @@ def _make(path: Path) -> tuple[sqlite3.Connection, list[Problem]]:
     _marker(path).unlink(missing_ok=True)
     db = _connect(path)
     try:
+        _settle(db)
         db.execute("PRAGMA journal_mode = WAL")
         with transaction(db):
             for statement in SCHEMA.split(";\n"):
@@ -156,12 +158,20 @@ def _make(path: Path) -> tuple[sqlite3.Connection, list[Problem]]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives -wal and -shm the rights of this file
-    db = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if os.name == "posix" and os.fstat(handle).st_mode & 0o077:
+            os.fchmod(handle, 0o600)  # SQLite gives -wal and -shm the rights of this file
+    finally:
+        os.close(handle)
+    return sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
+
+
+def _settle(db: sqlite3.Connection) -> None:
+    """Settings of a connection; the first of them reads the file."""
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute("PRAGMA cache_size = -16000")
-    return db
 
 
 def _move_aside(path: Path) -> Path:

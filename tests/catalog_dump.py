@@ -1,0 +1,80 @@
+"""Indexes a folder of Claude transcripts, and says all a catalog holds in a form that two catalogs can be compared by.
+
+As a script: `catalog_dump.py LERIM_HOME CLAUDE_FOLDER [N]` indexes, and kills itself before the N-th SQL statement.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from lerim.paths import Home
+from lerim.sessions.catalog import Catalog, Indexed
+from lerim.sessions.claude import Reading
+from lerim.sessions.discovery import changes, discover
+from lerim.sessions.model import Transcript
+
+ROWS = (
+    "SELECT path, platform, session, parent, size, mtime_ns, inode, vanished, error FROM transcripts ORDER BY path",
+    "SELECT path, resume, title, started, ended, cwds, branches, models, s.version, turns, prompts, tool_calls,"
+    " tool_errors, denials, api_errors, injected, input, output, cache_read, cache_write"
+    " FROM sessions s JOIN transcripts ON transcripts.id = transcript ORDER BY path",
+    "SELECT turn, path, ordinal, cwd, project, role, kind, time, body FROM turns JOIN folders ON folders.id = folder"
+    " JOIN transcripts ON transcripts.id = transcript ORDER BY turn",
+    "SELECT kind, path, project, state, tries FROM jobs JOIN transcripts ON transcripts.id = transcript"
+    " ORDER BY kind, path, project",
+    "SELECT count(*) FROM words_docsize",
+)
+
+
+class ByName:
+    """Every folder is the project of its last part."""
+
+    def owner(self, cwd: str) -> str:
+        return Path(cwd).name.encode("ascii", "replace").decode()
+
+
+def index_all(catalog: Catalog, root: Path) -> list[Indexed]:
+    """One cycle as a sync does it: only what is new or changed, from where it was left; marks what is gone."""
+    transcripts, _ = discover({"CLAUDE_CONFIG_DIR": str(root)})
+    found = changes(transcripts, catalog.stamps("claude"))
+    catalog.vanished(found.vanished)
+
+    def readings() -> Iterator[tuple[Transcript, Reading]]:
+        for one in (*found.new, *found.changed):
+            yield one, Reading(one.path, one, catalog.resume_of(one.path))
+
+    return list(catalog.index_all(readings(), ByName()))
+
+
+def dump(catalog: Catalog, *words: str) -> list[object]:
+    """All rows without their numbers, and which turns are found by each word."""
+    rows: list[object] = [catalog.db.execute(rows).fetchall() for rows in ROWS]
+    rows += [sorted(turn.id for turn in catalog.search(word, limit=10_000)) for word in words]
+    catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+    return rows
+
+
+def main(home: str, root: str, kill_at: str = "0") -> None:
+    with Catalog.open(Home(Path(home))) as catalog:
+        left = int(kill_at)
+
+        def count(_: str) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        catalog.db.set_trace_callback(count)
+        sys.stdout.write("open\n")
+        sys.stdout.flush()
+        sys.stdin.readline()
+        index_all(catalog, Path(root))
+        sys.stdout.write(f"{-left}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

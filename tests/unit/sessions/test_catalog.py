@@ -1,0 +1,417 @@
+"""The catalog: what is read once stays, what grows is followed, and a broken thing costs no other."""
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from catalog_dump import ByName, dump, index_all
+from claude_lines import SESSION, answer, call, encoded, prompt, reply, text
+from lerim.errors import CatalogError, Problem
+from lerim.paths import Home
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.claude import Reading
+from lerim.sessions.discovery import changes, discover, order
+from lerim.sessions.model import Session, Transcript, Turn
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "lerim-home")
+
+
+@pytest.fixture
+def catalog(home):
+    with Catalog.open(home) as opened:
+        yield opened
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "claude"
+
+
+def write(root: Path, name: str, *records) -> Path:
+    path = root / "projects" / "-home-ana-app" / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(encoded(*records))
+    return path
+
+
+def append(path: Path, *records) -> None:
+    with path.open("ab") as file:
+        file.write(encoded(*records))
+
+
+def found(catalog, *words):
+    return [[turn.text for turn in catalog.search(word)] for word in words]
+
+
+def test_a_session_becomes_one_row_a_turn_found_by_its_words_and_commands(catalog, root):
+    command = call("t1", "Bash", command="uv run pytest -x")
+    write(root, SESSION, prompt("Why is retry slow?"), reply("m1", text("Backoff grows."), command), answer("t1", "ok"))
+    (done,) = index_all(catalog, root)
+    assert (done.new_turns, done.projects, done.failed, done.problems) == (2, {"app"}, False, ())
+    assert done.session is not None
+    assert done.session.prompts == 1
+    (hit,) = catalog.search("pytest")
+    assert (hit.role, hit.kind, hit.text, hit.session, hit.project, hit.cwd) == (
+        "assistant",
+        "reply",
+        "Backoff grows.",
+        SESSION,
+        "app",
+        "/home/ana/app",
+    )
+    assert "$ uv run pytest -x" in hit.tools
+    assert hit.time is not None
+    assert hit.time.tzinfo is not None
+    assert catalog.turn(hit.id) is not None
+    assert found(catalog, "retry", "nowhere") == [["Why is retry slow?"], []]
+
+
+def test_an_unchanged_session_is_not_opened_again(catalog, root):
+    path = write(root, SESSION, prompt("Hello there"))
+    index_all(catalog, root)
+    path.chmod(0)
+    assert index_all(catalog, root) == []
+    path.chmod(0o600)
+
+
+def test_a_grown_session_is_read_from_where_it_was_left(catalog, root):
+    path = write(root, SESSION, prompt("First words"), reply("m1", text("First answer")))
+    index_all(catalog, root)
+    append(path, prompt("Second words"), reply("m2", text("Second answer")))
+    (done,) = index_all(catalog, root)
+    assert done.new_turns == 2
+    assert done.session is not None
+    assert done.session.prompts == 2
+    (first,) = catalog.search("First words")
+    assert [turn.text for turn in catalog.around(first.id, 0, 9)] == [
+        "First words",
+        "First answer",
+        "Second words",
+        "Second answer",
+    ]
+
+
+def test_a_turn_that_was_still_open_is_brought_up_to_date_in_row_and_index(catalog, root):
+    path = write(root, SESSION, prompt("Go"), reply("m1", text("Looking"), call("t1", "Bash", command="ls")))
+    index_all(catalog, root)
+    append(path, reply("m1", text("It was quicksilver")), answer("t1", "files"))
+    (done,) = index_all(catalog, root)
+    assert done.new_turns == 0
+    assert done.projects == {"app"}
+    (hit,) = catalog.search("quicksilver")
+    assert hit.text.startswith("Looking")
+    assert len(catalog.search("Looking")) == 1
+
+
+def test_a_half_written_last_line_is_taken_when_it_is_whole(catalog, root):
+    path = write(root, SESSION, prompt("Whole"))
+    line = encoded(prompt("Halved"))
+    with path.open("ab") as file:
+        file.write(line[:40])
+    index_all(catalog, root)
+    assert found(catalog, "Whole", "Halved") == [["Whole"], []]
+    with path.open("ab") as file:
+        file.write(line[40:])
+    index_all(catalog, root)
+    assert found(catalog, "Halved") == [["Halved"]]
+
+
+def test_a_rewritten_session_is_read_again_and_its_old_turns_stay_findable(catalog, root):
+    path = write(root, SESSION, prompt("Before the rewrite"))
+    index_all(catalog, root)
+    path.write_bytes(encoded(prompt("Something else entirely"), prompt("And more")))
+    (done,) = index_all(catalog, root)
+    assert done.new_turns == 2
+    assert found(catalog, "rewrite", "entirely") == [["Before the rewrite"], ["Something else entirely"]]
+
+
+def test_a_forked_session_s_copied_turns_stay_one_row_in_the_first(catalog, root):
+    copied = [prompt("Shared beginning"), reply("m1", text("Shared answer"))]
+    write(root, "aaaa", *copied)
+    index_all(catalog, root)
+    write(root, "bbbb", *copied, prompt("Only in the fork"))
+    (done,) = index_all(catalog, root)
+    assert done.new_turns == 1
+    assert [turn.path.stem for turn in catalog.search("Shared")] == ["aaaa", "aaaa"]
+    rows = {row.session.path.stem: row.own_turns for row in catalog.sessions("app")}
+    assert rows == {"aaaa": 2, "bbbb": 1}
+
+
+def test_a_fork_with_nothing_of_its_own_is_no_work(catalog, root):
+    copied = [prompt("Shared beginning"), reply("m1", text("Shared answer"))]
+    write(root, "aaaa", *copied)
+    write(root, "bbbb", *copied)
+    index_all(catalog, root)
+    assert catalog.pending("app") == 1
+
+
+def test_a_deleted_transcript_keeps_its_turns_and_its_fork_can_take_them_over(catalog, root):
+    copied = [prompt("Shared beginning")]
+    path = write(root, "aaaa", *copied)
+    index_all(catalog, root)
+    path.unlink()
+    assert index_all(catalog, root) == []
+    (row,) = catalog.sessions("app")
+    assert row.vanished
+    assert found(catalog, "beginning") == [["Shared beginning"]]
+    assert catalog.pending("app") == 0
+    write(root, "bbbb", *copied)
+    index_all(catalog, root)
+    assert [turn.path.stem for turn in catalog.search("beginning")] == ["bbbb"]
+
+
+def test_a_transcript_that_comes_back_is_no_longer_gone(catalog, root):
+    path = write(root, "aaaa", prompt("Here"))
+    index_all(catalog, root)
+    path.rename(path.with_suffix(".away"))
+    index_all(catalog, root)
+    path.with_suffix(".away").rename(path)
+    index_all(catalog, root)
+    (row,) = catalog.sessions("app")
+    assert not row.vanished
+    assert catalog.pending("app") == 1
+
+
+def test_turns_of_one_session_belong_to_the_project_of_their_own_folder(catalog, root):
+    write(root, "aaaa", prompt("In the app"), prompt("In the library", cwd="/home/ana/lib"))
+    (done,) = index_all(catalog, root)
+    assert done.projects == {"app", "lib"}
+    assert [turn.text for turn in catalog.search("In the", "lib")] == ["In the library"]
+    assert [row.own_turns for row in catalog.sessions("lib")] == [1]
+    assert catalog.paths_of("lib") == catalog.paths_of("app")
+    assert catalog.paths_of("other") == frozenset()
+
+
+def test_a_transcript_that_cannot_be_opened_is_a_problem_and_costs_no_other(catalog, root):
+    (root / "projects" / "-x").mkdir(parents=True)
+    write(root, "good", prompt("Readable"))
+    gone = Transcript("claude", root / "projects" / "-x" / "gone.jsonl", "gone", 1, 1, 1)
+    good = next(one for one in discover({"CLAUDE_CONFIG_DIR": str(root)})[0])
+    results = list(catalog.index_all([(one, Reading(one.path, one)) for one in (gone, good)], ByName()))
+    assert [one.failed for one in results] == [True, False]
+    assert [one.code for one in results[0].problems] == ["unreadable"]
+    assert found(catalog, "Readable") == [["Readable"]]
+    assert catalog.stamps("claude")[str(gone.path)] != gone.stamp
+
+
+def test_a_transcript_the_caller_could_not_read_is_tried_again_when_it_changes(catalog):
+    one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
+    catalog.failed(one, Problem("bad-file", "/x/a.jsonl", "It is not one."))
+    assert changes([one], catalog.stamps("claude")).unchanged == 1
+    grown = Transcript("claude", one.path, "a", 2, 2, 3)
+    assert changes([grown], catalog.stamps("claude")).changed == (grown,)
+
+
+def test_sessions_are_listed_newest_first_and_by_when_something_was_said(catalog, root):
+    write(root, "old", prompt("Old", timestamp="2025-01-01T00:00:00Z"))
+    write(root, "new", prompt("New", timestamp="2026-01-01T00:00:00Z"))
+    index_all(catalog, root)
+    between = datetime(2025, 6, 1, tzinfo=UTC)
+
+    def names(**options):
+        return [row.session.id for row in catalog.sessions("app", **options)]
+
+    assert names() == ["new", "old"]
+    assert names(since=between) == ["new"]
+    assert names(until=between) == ["old"]
+    assert names(limit=1) == ["new"]
+    assert len(catalog.sessions()) == 2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        '"',
+        "C++",
+        "what's",
+        "world-foo",
+        '"x',
+        "a OR (",
+        "NEAR(",
+        "text:",
+        "*",
+        "-",
+        "^x",
+        "a\0b",
+        "\ud800",
+        "x" * 10**5,
+        "a " * 9999,
+        "日本",
+        "{}",
+        "\\",
+    ],
+)
+def test_any_text_can_be_searched(catalog, root, query):
+    write(root, SESSION, prompt("Say what's in C++ here"))
+    index_all(catalog, root)
+    catalog.search(query)
+    catalog.search(query, "app", 5)
+
+
+def test_a_search_wants_all_words_and_takes_any_where_no_turn_has_all(catalog, root):
+    write(root, SESSION, prompt("alpha beta"), prompt("alpha"), prompt("gamma"))
+    index_all(catalog, root)
+    assert found(catalog, "alpha beta") == [["alpha beta"]]
+    assert sorted(found(catalog, "beta gamma")[0]) == ["alpha beta", "gamma"]
+    scores = [turn.score for turn in catalog.search("alpha")]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_around_an_unknown_turn_is_nothing(catalog):
+    assert catalog.around("0" * 12) == []
+    assert catalog.turn("0" * 12) is None
+
+
+class Hostile:
+    """A reading whose texts hold what neither UTF-8 nor a calendar takes."""
+
+    problems: list[Problem] = []  # noqa: RUF012
+    resume = b""
+
+    def __init__(self, path: Path, texts: list[str]) -> None:
+        self.session = Session("s\ud800", "claude", path, title="t\udfff\0", cwds=("\ud800",))
+        self.turns = [
+            Turn(f"{number:012x}", number, "user", "prompt", said, datetime.max.replace(tzinfo=UTC), "/\ud800")
+            for number, said in enumerate(texts)
+        ]
+
+    def __iter__(self):
+        return iter(self.turns)
+
+
+def test_lone_surrogates_null_bytes_and_impossible_times_are_stored(catalog):
+    one = Transcript("claude", Path("/x/\udc80.jsonl"), "s", 1, 1, 1)
+    texts = ["\ud800 kept", "\0", "\x1f\x1f", "", "long \ud83d" * 3000]
+    done = catalog.index(one, Hostile(one.path, texts), ByName())
+    assert done.new_turns == len(texts)
+    (hit,) = catalog.search("kept")
+    assert hit.text == "??? kept".replace("???", "\ufffd" * 3)
+    assert [turn.text for turn in catalog.around(hit.id, 0, 9)][1:4] == texts[1:4]
+    assert len(catalog.sessions()) == 1
+
+
+def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):
+    write(root, "aaaa", prompt("Moved", cwd="/old/place"), prompt("Stays"))
+    index_all(catalog, root)
+
+    class Aliased(ByName):
+        def owner(self, cwd: str) -> str:
+            return "app" if cwd.startswith("/old") else ""
+
+    job = catalog.claim("app")
+    catalog.done(job, b"read to the end", b"")
+    assert catalog.reown(Aliased()) == {"app"}
+    assert [row.own_turns for row in catalog.sessions("app")] == [2]
+    again = catalog.claim("app")
+    assert again is not None
+    assert again.resume is None
+    assert catalog.reown(Aliased()) == frozenset()
+
+
+class TestOpening:
+    def test_files_and_folders_are_private(self, home, catalog):
+        catalog.failed(Transcript("claude", Path("/x"), "x", 1, 1, 1), Problem("x", "x", "x"))
+        for path in home.catalog.parent.iterdir():
+            assert path.stat().st_mode & 0o777 == 0o600, path
+        for folder in (home.root, home.catalog.parent):
+            assert folder.stat().st_mode & 0o777 == 0o700
+
+    def test_a_second_opening_finds_what_the_first_wrote(self, home, root):
+        write(root, SESSION, prompt("Kept"))
+        with Catalog.open(home) as first:
+            index_all(first, root)
+        with Catalog.open(home) as second:
+            assert found(second, "Kept") == [["Kept"]]
+            assert second.problems == []
+
+    def test_a_newer_form_is_refused_with_what_to_do_and_left_alone(self, home):
+        Catalog.open(home).close()
+        with sqlite3.connect(home.catalog) as db:
+            db.execute("PRAGMA user_version = 99")
+        db.close()
+        before = home.catalog.read_bytes()
+        with pytest.raises(CatalogError, match=r"newer Lerim.*99.*Update Lerim"):
+            Catalog.open(home)
+        assert home.catalog.read_bytes() == before
+
+    @pytest.mark.parametrize("content", [b"", b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 9000])
+    def test_an_empty_or_damaged_file_is_made_anew(self, home, root, content):
+        home.catalog.parent.mkdir(parents=True)
+        home.catalog.write_bytes(content)
+        write(root, SESSION, prompt("Again"))
+        with Catalog.open(home) as catalog:
+            assert [one.code for one in catalog.problems] == (["catalog-rebuilt"] if content else [])
+            index_all(catalog, root)
+            assert found(catalog, "Again") == [["Again"]]
+        assert home.catalog.stat().st_mode & 0o777 == 0o600
+
+    def test_a_file_of_another_form_is_kept_aside_and_made_anew(self, home):
+        home.catalog.parent.mkdir(parents=True)
+        with sqlite3.connect(home.catalog) as db:
+            db.execute("CREATE TABLE sessions (run_id)")
+        db.close()
+        with Catalog.open(home) as catalog:
+            assert [one.code for one in catalog.problems] == ["catalog-rebuilt"]
+        assert any(path.name.endswith("damaged-copy") for path in home.catalog.parent.iterdir())
+
+    def test_damage_met_later_is_told_and_the_next_opening_rebuilds(self, home, root):
+        write(root, SESSION, *(prompt(f"Number {number} " + "word " * 200) for number in range(300)))
+        with Catalog.open(home) as catalog:
+            index_all(catalog, root)
+            turns = [turn.id for turn in catalog.search("Number", limit=999)]
+        size = home.catalog.stat().st_size
+        with home.catalog.open("r+b") as file:
+            file.seek(size // 2)
+            file.write(b"\xff" * (size // 2))  # what opening looks at lies before
+        with Catalog.open(home) as catalog, pytest.raises(CatalogError, match="Run the command again"):
+            for number, turn in enumerate(turns):
+                catalog.search(f"Number {number}")
+                catalog.sessions("app")
+                catalog.around(turn)
+        with Catalog.open(home) as catalog:
+            assert [one.code for one in catalog.problems] == ["catalog-rebuilt"]
+            index_all(catalog, root)
+            assert len(catalog.search("Number", limit=999)) == 300
+
+    def test_a_folder_in_the_file_s_place_is_an_error_that_says_where(self, home):
+        home.catalog.mkdir(parents=True)
+        with pytest.raises(CatalogError, match=r"sessions\.sqlite3"):
+            Catalog.open(home)
+
+
+class TestChanges:
+    def test_a_folder_that_cannot_be_listed_deletes_nothing(self, root):
+        path = write(root, SESSION, prompt("Here"))
+        gone = changes([], {str(path): (1, 1, 1), str(path.with_name("gone.jsonl")): (1, 1, 1)}).vanished
+        assert gone == (str(path.with_name("gone.jsonl")),)
+
+    def test_the_same_folder_named_twice_is_searched_once(self, root, tmp_path):
+        write(root, SESSION, prompt("Here"))
+        (tmp_path / "link").symlink_to(root)
+        assert len(discover({"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}"})[0]) == 1
+
+    def test_a_project_s_own_sessions_come_first_and_the_newest_of_them_first(self):
+        def one(folder: str, name: str, when: int) -> Transcript:
+            return Transcript("claude", Path(f"/c/projects/{folder}/{name}.jsonl"), name, 1, when, 1)
+
+        mine, newer = one("-home-ana-app", "mine", 1), one("-home-ana-app--worktrees-x", "newer", 2)
+        other, known = one("-home-ana", "other", 9), one("-elsewhere", "known", 3)
+        ordered = order([other, mine, newer, known], [str(known.path)], ["/home/ana/app"])
+        assert [item.session_id for item in ordered] == ["known", "newer", "mine", "other"]
+
+
+def test_two_dumps_of_the_same_sessions_are_equal(home, root, tmp_path):
+    """What the tests of interrupted runs compare by."""
+    write(root, SESSION, prompt("Same"), reply("m1", text("As before")))
+    dumps = []
+    for number in range(2):
+        with Catalog.open(Home(tmp_path / str(number))) as catalog:
+            index_all(catalog, root)
+            dumps.append(dump(catalog, "Same"))
+    assert dumps[0] == dumps[1]

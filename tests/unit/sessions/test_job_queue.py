@@ -1,0 +1,211 @@
+"""The queue of work: nothing is lost when a process dies, nothing is tried for ever, and nothing dies untried."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from catalog_dump import index_all
+from claude_lines import encoded, prompt
+from lerim.paths import Home
+from lerim.sessions.catalog import Catalog
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "claude"
+
+
+@pytest.fixture
+def catalog(tmp_path, clock, root):
+    """A catalog that knows an old and a new session of the project `app`, each waiting."""
+    with Catalog.open(Home(tmp_path / "home"), clock) as opened:
+        for name, year in (("old", 2024), ("new", 2025)):
+            say(root, name, "Hello", year)
+        index_all(opened, root)
+        yield opened
+
+
+def say(root: Path, name: str, words: str, year: int = 2025) -> None:
+    path = root / "projects" / "-home-ana-app" / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(encoded(prompt(words, timestamp=f"{year}-01-01T00:00:00Z")))
+
+
+def claimed(catalog, **options):
+    job = catalog.claim("app", **options)
+    assert job is not None
+    return job
+
+
+def only(catalog):
+    """Ends the newest session's job, so that one waits."""
+    catalog.done(claimed(catalog), b"", b"")
+
+
+def test_the_newest_session_comes_first_and_each_once(catalog):
+    assert [claimed(catalog).transcript.session_id for _ in range(2)] == ["new", "old"]
+    assert catalog.claim("app") is None
+    assert catalog.claim("other") is None
+
+
+def test_a_job_carries_on_from_where_the_last_one_ended(catalog, root):
+    job = claimed(catalog)
+    assert (job.resume, job.state) == (None, None)
+    catalog.done(job, b"offset 7", b"\x00open")
+    say(root, "new", "More")
+    index_all(catalog, root)
+    again = claimed(catalog)
+    assert (again.transcript.session_id, again.resume, again.state) == ("new", b"offset 7", b"\x00open")
+
+
+def test_what_arrives_while_a_job_runs_makes_it_run_once_more(catalog, root):
+    job = claimed(catalog)
+    say(root, "new", "More")
+    index_all(catalog, root)
+    assert claimed(catalog).transcript.session_id == "old"
+    catalog.done(job, b"a", b"b")
+    assert claimed(catalog).transcript.session_id == "new"
+
+
+def test_a_job_that_fails_waits_longer_each_time_and_is_dead_after_three_tries(catalog, clock):
+    only(catalog)
+    for wait, dead in ((30, False), (60, False), (0, True)):
+        assert catalog.fail(claimed(catalog), "no luck") is dead
+        if wait:
+            clock.now += wait - 1
+            assert catalog.claim("app") is None
+            assert catalog.pending("app") == 0
+            clock.now += 1
+    clock.now += 10**9
+    assert catalog.claim("app") is None
+    (trouble,) = catalog.troubles("app")
+    assert (trouble.state, trouble.tries, trouble.error) == ("dead", 3, "no luck")
+    assert catalog.counts("app") == {"done": 1, "dead": 1}
+
+
+def test_a_job_whose_process_died_is_put_back_and_was_no_try(catalog):
+    only(catalog)
+    for _ in range(10):
+        assert claimed(catalog).tries == 0
+        assert catalog.recover("app") == 1
+    assert catalog.recover("app") == 0
+    assert catalog.counts("app") == {"pending": 1, "done": 1}
+
+
+def test_a_job_that_kills_its_process_lets_the_others_go_first(catalog):
+    claimed(catalog)
+    catalog.recover("app")
+    assert claimed(catalog).transcript.session_id == "old"
+
+
+def test_a_late_answer_of_a_job_that_was_put_back_changes_nothing(catalog):
+    job = claimed(catalog)
+    catalog.recover("app")
+    catalog.done(job, b"late", b"late")
+    assert not catalog.fail(job, "late")
+    assert catalog.counts("app") == {"pending": 2}
+    assert {claimed(catalog).resume for _ in range(2)} == {None}
+
+
+def test_a_cancelled_job_waits_as_before(catalog):
+    catalog.put_back(claimed(catalog))
+    assert claimed(catalog).transcript.session_id == "new"
+
+
+def test_a_dead_job_lives_again_when_its_session_grows_or_a_person_asks(catalog, root, clock):
+    def kill():
+        for _ in range(3):
+            catalog.fail(claimed(catalog), "no")
+            clock.now += 9999
+
+    only(catalog)
+    kill()
+    say(root, "old", "More", 2024)
+    index_all(catalog, root)
+    kill()
+    assert catalog.revive("app") == 1
+    assert claimed(catalog).tries == 0
+
+
+def test_a_failed_job_keeps_its_back_off_when_its_session_grows(catalog, root):
+    only(catalog)
+    catalog.fail(claimed(catalog), "no")
+    say(root, "old", "More", 2024)
+    index_all(catalog, root)
+    assert catalog.claim("app") is None
+
+
+def test_what_arrived_while_the_last_try_failed_gives_one_more(catalog, root, clock):
+    only(catalog)
+    for _ in range(2):
+        catalog.fail(claimed(catalog), "no")
+        clock.now += 9999
+    job = claimed(catalog)
+    say(root, "old", "More", 2024)
+    index_all(catalog, root)
+    assert not catalog.fail(job, "no")
+
+
+def test_a_session_still_being_written_waits_for_its_time_or_for_a_person(catalog, clock):
+    only(catalog)
+    catalog.done(claimed(catalog), b"a", b"b", again_at=clock.now + 900)
+    assert catalog.claim("app") is None
+    clock.now += 1
+    job = claimed(catalog, started=clock.now)
+    catalog.done(job, b"a", b"b", again_at=clock.now + 900)
+    assert catalog.claim("app", started=clock.now) is None
+    clock.now += 900
+    assert claimed(catalog).resume == b"a"
+
+
+def test_a_failed_job_is_taken_once_in_a_run_that_a_person_started(catalog, clock):
+    only(catalog)
+    catalog.fail(claimed(catalog), "no")
+    clock.now += 1
+    started = clock.now
+    catalog.fail(claimed(catalog, started=started), "no")
+    assert catalog.claim("app", started=started) is None
+
+
+def test_sessions_outside_the_asked_time_are_not_taken(catalog):
+    middle = datetime(2024, 6, 1, tzinfo=UTC)
+    assert claimed(catalog, until=middle).transcript.session_id == "old"
+    assert catalog.claim("app", until=middle) is None
+    assert claimed(catalog, since=middle).transcript.session_id == "new"
+
+
+def test_the_job_of_a_deleted_transcript_waits_until_it_is_back(catalog, root):
+    only(catalog)
+    path = next(root.rglob("old.jsonl"))
+    content = path.read_bytes()
+    path.unlink()
+    index_all(catalog, root)
+    assert catalog.claim("app") is None
+    assert catalog.counts("app") == {"done": 1}
+    path.write_bytes(content)
+    index_all(catalog, root)
+    assert claimed(catalog).transcript.session_id == "old"
+
+
+def test_other_work_can_be_queued_for_a_known_transcript_only(catalog, root):
+    path = next(root.rglob("old.jsonl"))
+    assert catalog.enqueue("summarize", path, "app")
+    assert not catalog.enqueue("summarize", path.with_name("none.jsonl"), "app")
+    assert claimed(catalog, kind="summarize").transcript.path == path
+    assert catalog.claim("app", kind="summarize") is None
