@@ -14,6 +14,7 @@ import {
   parseProbe,
   probeCommand,
   pythonCandidates,
+  slimCommand,
   toolEnvironment,
   uvVersionCommand,
   venvPython,
@@ -140,6 +141,8 @@ async function install(commands: readonly Command[], folder: string, step: Step,
     tools.log(`> ${[command.file, ...command.args].join(" ")}`);
     expectSuccess(await step(command));
   }
+  // without an installer the environment works as well, so a failure here is none
+  if (commands[0]?.file !== "uv") await step(slimCommand(venvPython(tools.platform, folder)));
 }
 
 function expectSuccess(outcome: Outcome): void {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { Buffer } from "node:buffer";
-import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, type Middleware } from "vscode-languageclient/node";
+import type * as vscode from "vscode";
+import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
 import { linkCommands } from "./arguments";
 import type { Command } from "./environment";
 import type { InitOptions } from "./protocol";
 import { maxFileKb } from "./settings";
+import { limitSize } from "./size";
 
 export interface Sidecar {
   readonly command: Command;
@@ -109,26 +109,4 @@ function ended(child: ChildProcess): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Documents larger than `limit` bytes when they are opened are not sent to the sidecar, nor are hovers on them. */
-export function limitSize(limit: number): Middleware {
-  const skipped = new Set<string>();
-  const isSkipped = (document: vscode.TextDocument): boolean => skipped.has(document.uri.toString());
-  return {
-    didOpen: async (document, next) => {
-      if (Buffer.byteLength(document.getText(), "utf8") > limit) skipped.add(document.uri.toString());
-      else await next(document);
-    },
-    didChange: async (event, next) => {
-      if (!isSkipped(event.document)) await next(event);
-    },
-    didSave: async (document, next) => {
-      if (!isSkipped(document)) await next(document);
-    },
-    didClose: async (document, next) => {
-      if (!skipped.delete(document.uri.toString())) await next(document);
-    },
-    provideHover: (document, position, token, next) => (isSkipped(document) ? null : next(document, position, token)),
-  };
 }

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { type CancellationToken, type RequestType, State, Trace } from "vscode-languageclient/node";
+import { type CancellationToken, State, Trace } from "vscode-languageclient/node";
 import { checkInterpreter, ensureEnvironment, environmentFolder, isReady, markUsed, type Place, pruneEnvironments, type Tools } from "./bootstrap";
 import { SidecarClient } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
@@ -70,7 +70,7 @@ export class Context implements vscode.Disposable {
   }
 
   /** Sends a request, starting the sidecar first if it does not run. Throws `NotRunning`, or the sidecar's own error. */
-  async request<P, R>(type: RequestType<P, R, void>, params: P, token?: CancellationToken): Promise<R> {
+  async request<P, R>(type: protocol.Request<P, R>, params: P, token?: CancellationToken): Promise<R> {
     if (!this.#settings.enabled) {
       void this.#offerSettings("Lerim is turned off by the setting lerim.enabled.", "lerim.enabled");
       throw new NotRunning();
@@ -213,8 +213,8 @@ export class Context implements vscode.Disposable {
     this.output.info(`Starting ${[command.file, ...command.args].join(" ")}`);
     const sidecar = new SidecarClient({ command, env, cwd: storage }, this.initOptions(), this.output);
     const { client } = sidecar;
-    client.onNotification(protocol.syncProgress, (progress) => this.#synced(progress));
-    client.onNotification(protocol.candidatesChanged, (changed) => {
+    client.onNotification(protocol.syncProgress.method, (progress: protocol.SyncProgress) => this.#synced(progress));
+    client.onNotification(protocol.candidatesChanged.method, (changed: protocol.CandidatesChanged) => {
       this.status.setPending(changed.root, changed.pending);
       this.#candidates.fire(changed);
     });

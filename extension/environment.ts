@@ -83,6 +83,11 @@ export function uvVersionCommand(): Command {
   return { file: "uv", args: ["--version"] };
 }
 
+/** Takes the installer out of an environment that is never added to: about a fifth of its size. */
+export function slimCommand(python: string): Command {
+  return { file: python, args: ["-I", "-m", "pip", "uninstall", "--disable-pip-version-check", "--yes", "pip", "setuptools"] };
+}
+
 export function healthCommand(python: string): Command {
   return { file: python, args: ["-I", "-c", health] };
 }

@@ -1,5 +1,4 @@
-// The wire between editor and sidecar; mirrors server/lerim/lsp/protocol.py, described in docs/PROTOCOL.md. Types only, no behaviour.
-import { NotificationType, RequestType } from "vscode-languageclient/node";
+// The wire between editor and sidecar; mirrors server/lerim/lsp/protocol.py, described in docs/PROTOCOL.md. Types and names only.
 import type { CodeLensMode } from "./settings";
 
 export interface ServerSettings {
@@ -231,16 +230,36 @@ export interface MemoriesChanged {
   memories: number;
 }
 
-export const sync = new RequestType<SyncParams, SyncReport, void>("lerim/sync");
-export const reviewList = new RequestType<RootParams, ReviewList, void>("lerim/review/list");
-export const reviewAct = new RequestType<ActParams, ReviewResult, void>("lerim/review/act");
-export const reviewUndo = new RequestType<UndoParams, ReviewResult, void>("lerim/review/undo");
-export const memorySearch = new RequestType<SearchParams, MemoryList, void>("lerim/memory/search");
-export const memoryShow = new RequestType<ShowParams, MemoryView, void>("lerim/memory/show");
-export const memoryForFile = new RequestType<ForFileParams, MemoryList, void>("lerim/memory/forFile");
-export const turn = new RequestType<TurnParams, TurnView, void>("lerim/turn");
-export const debug = new RequestType<Record<string, never>, DebugView, void>("lerim/debug");
+/** A request's method with the types of its parameters and its result. */
+export interface Request<P, R> {
+  readonly method: string;
+  readonly types?: { readonly params: P; readonly result: R };
+}
 
-export const syncProgress = new NotificationType<SyncProgress>("lerim/syncProgress");
-export const candidatesChanged = new NotificationType<CandidatesChanged>("lerim/candidatesChanged");
-export const memoriesChanged = new NotificationType<MemoriesChanged>("lerim/memoriesChanged");
+/** A notification's method with the type of its parameters. */
+export interface Notification<P> {
+  readonly method: string;
+  readonly types?: { readonly params: P };
+}
+
+function request<P, R>(method: string): Request<P, R> {
+  return { method };
+}
+
+function notification<P>(method: string): Notification<P> {
+  return { method };
+}
+
+export const sync = request<SyncParams, SyncReport>("lerim/sync");
+export const reviewList = request<RootParams, ReviewList>("lerim/review/list");
+export const reviewAct = request<ActParams, ReviewResult>("lerim/review/act");
+export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");
+export const memorySearch = request<SearchParams, MemoryList>("lerim/memory/search");
+export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");
+export const memoryForFile = request<ForFileParams, MemoryList>("lerim/memory/forFile");
+export const turn = request<TurnParams, TurnView>("lerim/turn");
+export const debug = request<Record<string, never>, DebugView>("lerim/debug");
+
+export const syncProgress = notification<SyncProgress>("lerim/syncProgress");
+export const candidatesChanged = notification<CandidatesChanged>("lerim/candidatesChanged");
+export const memoriesChanged = notification<MemoriesChanged>("lerim/memoriesChanged");

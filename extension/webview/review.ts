@@ -22,6 +22,7 @@ let footOpen = saved?.foot ?? false;
 let scrollTop = saved?.scrollTop ?? 0;
 let drawn = "";
 let drawnCandidate: unknown;
+let drawnList: Model["list"];
 
 const list = new CandidateList((id) => update({ ...model, selected: id }));
 const heading = h("h1", { class: "heading" }, "Lerim Review");
@@ -130,10 +131,17 @@ function draw(): void {
   list.element.hidden = order.length === 0;
   list.update(order, model.candidates, model.selected);
   drawDetail();
-  foot.replaceChildren(...[footSection(model, footOpen, (open) => {
+  drawFoot();
+}
+
+function drawFoot(): void {
+  if (model.list === drawnList) return;
+  drawnList = model.list;
+  const section = footSection(model, footOpen, (open) => {
     footOpen = open;
     save();
-  })].filter((section) => section !== undefined));
+  });
+  foot.replaceChildren(...(section === undefined ? [] : [section]));
 }
 
 /** Draws the right side only when it would differ, so that a text being edited and the focus stay. */

@@ -28,7 +28,7 @@ export function pieces(text: string): Piece[] {
 
 /** The character at `index` with the whole characters before and after it. */
 function around(text: string, index: number): string {
-  return `${[...text.slice(Math.max(index - 2, 0), index)].at(-1) ?? ""}${text.charAt(index)}${[...text.slice(index + 1, index + 3)][0] ?? ""}`;
+  return `${Array.from(text.slice(Math.max(index - 2, 0), index)).at(-1) ?? ""}${text.charAt(index)}${Array.from(text.slice(index + 1, index + 3))[0] ?? ""}`;
 }
 
 export function plain(text: string): string {
