@@ -142,7 +142,8 @@ def finish(at: Here, *, sample: bool) -> None:
     if sample:
         say(f"  export LERIM_HOME={SAMPLE / 'lerim'} CLAUDE_CONFIG_DIR={SAMPLE / 'claude'}")
         say("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
-    say(f"  {Path(sys.executable).parent / 'lerim'} review list --repo {repo}")
+    command = shutil.which("lerim", path=str(Path(sys.executable).parent)) or f"{sys.executable} -m lerim"
+    say(f"  {command} review list --repo {repo}")
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -45,7 +46,9 @@ def _root(
         bool, typer.Option("--version", "-V", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Lerim."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console or pipe of another encoding must not end a command
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def main(argv: Sequence[str]) -> int:

@@ -4,15 +4,20 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
-from lerim import cli_config, cli_memory, cli_project, cli_review, cli_status, report
+from lerim import cli_config, cli_memory, cli_project, cli_review, cli_status, cli_sync, report
 from lerim.cli import app, main
+from lerim.cli_place import guarded
 from lerim.lock import project_lock
 from lerim.memory.views import MemoryView
 from lerim.review.views import CandidateView
@@ -156,6 +161,38 @@ def test_main_returns_the_exit_code(sample: Sample, capsys: pytest.CaptureFixtur
     assert main(["sync", "--repo", str(sample.folder.parent.parent)]) == 1
     assert main(["nonsense"]) == 2
     assert "7 sessions" in capsys.readouterr().out
+
+
+def test_the_first_interrupt_asks_and_the_second_ends():
+    before = signal.getsignal(signal.SIGINT)
+    with cli_sync._interruptible() as cancelled:
+        assert not cancelled()
+        signal.raise_signal(signal.SIGINT)
+        assert cancelled()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_fault_of_ours_is_told_without_the_text_it_met(capsys: pytest.CaptureFixture[str]):
+    def command(as_json: bool = False) -> None:
+        raise KeyError("words of a transcript")
+
+    with pytest.raises(typer.Exit) as ended:
+        guarded(command)(as_json=True)
+    shown = capsys.readouterr()
+    assert ended.value.exit_code == 1
+    assert json.loads(shown.out)["error"]["message"] == "An unexpected KeyError."
+    assert "in command" in shown.err
+    assert "words of a transcript" not in shown.out
+
+
+def test_an_output_of_another_encoding_ends_no_command(sample: Sample):
+    command = [sys.executable, "-m", "lerim", "sync", "--repo", str(sample.repo), "--json"]
+    environ = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(CLONE / "server")}
+    done = subprocess.run(command, env=environ, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "“ModuleNotFoundError" in json.loads(done.stdout.decode("utf-8"))["candidates"][-1]["body"]
 
 
 STRUCTS = (
