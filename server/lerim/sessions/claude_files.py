@@ -41,7 +41,7 @@ def find(root: Path) -> tuple[list[Transcript], list[Problem]]:
     problems: list[Problem] = []
     found: list[Transcript] = []
     for project in _entries(root / "projects", problems):
-        if not project.is_dir():
+        if not _is_folder(project):
             continue
         for entry in _entries(Path(project.path), problems):
             if entry.name.endswith(".jsonl"):
@@ -49,6 +49,13 @@ def find(root: Path) -> tuple[list[Transcript], list[Problem]]:
             elif entry.is_dir(follow_symlinks=False):
                 _subagents(Path(entry.path) / "subagents", entry.name, _DEEP, found, problems)
     return found, problems
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to where nobody may look: no sessions of ours
+        return False
 
 
 def _subagents(folder: Path, parent: str, deep: int, found: list[Transcript], problems: list[Problem]) -> None:

@@ -109,6 +109,7 @@ Shape = TypeVar("Shape", bound=msgspec.Struct)
 _quick = msgspec.json.Decoder(Record).decode
 _ATTACHED = b',"type":"progress",'
 _NEAR = 2048
+_PATIENT = 8 * 1024 * 1024
 _FAULTS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 
 
@@ -119,6 +120,8 @@ def decode(line: bytes) -> list[Record]:
     try:
         return [_quick(line)]
     except _FAULTS:
+        if len(line) > _PATIENT:
+            raise BadLine("broken, and too long to be taken apart", []) from None
         return _patient(line)
 
 

@@ -115,8 +115,9 @@ class Turn:
 class Session:
     """What is known of a session after its transcript was read: totals over the whole file.
 
-    `prompts` counts what people typed; `tool_errors` counts results marked as errors (denials are in `denials`);
-    `injected` counts user records that no person typed. `cwds` and `branches` are in order of first appearance.
+    `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts results marked as errors (denials
+    are in `denials`); `injected` counts user records that no person typed. `cwds` and `branches` are in order of first
+    appearance.
     `parent` is the parent session's id for a subagent's own transcript.
     """
 

@@ -298,9 +298,15 @@ def test_a_line_over_the_limit_is_skipped_as_a_problem(tmp_path):
             (53, 55, b"c\n", True),
             (55, 85, None, False),
         ]
-    turns, done = read(tmp_path, prompt("before"), b'{"x":"' + b"y" * (65 << 20) + b'"}\n', prompt("after"))
+    turns, done = read(tmp_path, prompt("before"), b'{"x":"' + b"y" * (33 << 20) + b'"}\n', prompt("after"))
     assert texts(turns) == ["before", "after"]
     assert [one.code for one in done.problems] == ["line-too-long"]
+
+
+def test_a_broken_line_too_long_to_be_taken_apart_is_a_problem(tmp_path):
+    turns, done = read(tmp_path, b'{"x":"' + b"y" * (9 << 20) + b"\xff\n", prompt("after"))
+    assert texts(turns) == ["after"]
+    assert [one.code for one in done.problems] == ["bad-line"]
 
 
 def test_problems_are_told_one_by_one_up_to_a_bound(tmp_path):
