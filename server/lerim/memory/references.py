@@ -17,7 +17,7 @@ from typing import TypeVar
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory import files
 from lerim.memory.record import LearningKind, Primitive
-from lerim.memory.store import Found, Stamp, Stored, find, read_file, stat_file
+from lerim.memory.store import LIVE, Found, Stamp, Stored, find, read_file, stat_file
 
 MAX_BODY = 280
 _LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
@@ -33,10 +33,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a hover's headline and a lens need of a memory; the rest is read from `path` when it is shown."""
+    """What a hover's headline and a lens need of a memory; the rest is read from `path`, when it is shown."""
 
-    path: Path
-    id: str
+    folder: Path
+    name: str
     primitive: Primitive
     kind: LearningKind | None
     title: str
@@ -44,6 +44,16 @@ class Entry:
     created: datetime
     confidence: float
     references: tuple[Reference, ...]
+
+    @property
+    def path(self) -> Path:
+        """The memory's file."""
+        return self.folder / self.name
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.path.stem
 
     @property
     def label(self) -> str:
@@ -71,11 +81,11 @@ class ReferenceMap:
     def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
         self.memory_dir = memory_dir
         self._anchor = anchor or memory_dir.parent.parent
-        self._stamps: dict[Path, Stamp] = {}
-        self._entries: dict[Path, Entry] = {}
+        self._stamps: dict[str, Stamp] = {}
+        self._entries: dict[str, Entry] = {}
         self._by_file: dict[str, tuple[Entry, ...]] = {}
         self._by_symbol: dict[tuple[str, str], tuple[Entry, ...]] = {}
-        self._file_problems: dict[Path, tuple[Problem, ...]] = {}
+        self._file_problems: dict[str, tuple[Problem, ...]] = {}
         self._folder_problems: tuple[Problem, ...] = ()
 
     def __len__(self) -> int:
@@ -109,65 +119,66 @@ class ReferenceMap:
         found, problems = find(self.memory_dir, self._anchor)
         changed = tuple(problems) != self._folder_problems
         self._folder_problems = tuple(problems)
-        now = {item.path: item for item in found}
+        now = {item.name for item in found}
         touched: set[Reference] = set()
-        for path in [path for path in self._stamps if path not in now]:
-            touched |= self._drop(path)
+        for name in [name for name in self._stamps if name not in now]:
+            touched |= self._drop(name)
             changed = True
         for item in found:
-            if self._stamps.get(item.path) != item.stamp:
-                touched |= self._drop(item.path) | self._read(item)
+            if self._stamps.get(item.name) != item.stamp:
+                touched |= self._drop(item.name) | self._read(item)
                 changed = True
         self._rebuild(touched)
         return changed
 
     def apply(self, path: Path) -> bool:
         """Take over one file that was written, moved or removed; True if anything changed."""
-        if path.suffix != ".md" or path.name.startswith("."):
-            return False
         try:
-            relative = path.relative_to(self.memory_dir)
-            files.inside(self._anchor, path)
-            item = stat_file(path, archived=False)
-        except NotFoundError:
-            item = None
-        except (ValueError, LerimError):
-            return self.scan() if path in self._stamps else False
-        else:
-            if len(relative.parts) != 2 or relative.parts[0] in ("archived", "summaries"):
-                return False
-        if item is not None and self._stamps.get(path) == item.stamp:
+            name = path.relative_to(self.memory_dir).as_posix()
+        except ValueError:
             return False
-        known = path in self._stamps
-        touched = self._drop(path)
+        if name.rpartition("/")[0] not in LIVE or path.suffix != ".md" or path.name.startswith("."):
+            return False
+        known = name in self._stamps
+        item: Found | None = None
+        try:
+            files.inside(self._anchor, path)
+            item = stat_file(self.memory_dir, name)
+        except NotFoundError:
+            pass
+        except LerimError:
+            return self.scan()  # a link, or a folder that cannot be listed: the scan says so
+        if item is not None and self._stamps.get(name) == item.stamp:
+            return False
+        touched = self._drop(name)
         if item is not None:
             touched |= self._read(item)
         self._rebuild(touched)
         return known or item is not None
 
     def _read(self, item: Found) -> set[Reference]:
-        self._stamps[item.path] = item.stamp
+        self._stamps[item.name] = item.stamp
         try:
             stored, problems = read_file(item)
         except NotFoundError:
-            del self._stamps[item.path]
+            del self._stamps[item.name]
             return set()
         except MemoryError_ as error:
             problem = Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}")
-            self._file_problems[item.path] = (problem,)
+            self._file_problems[item.name] = (problem,)
             return set()
         if problems:
-            self._file_problems[item.path] = tuple(problems)
+            self._file_problems[item.name] = tuple(problems)
         if stored.status != "active":
             return set()
-        entry = _entry(stored)
-        self._entries[item.path] = entry
+        entry = _entry(stored, item)
+        self._entries[item.name] = entry
         return set(entry.references)
 
-    def _drop(self, path: Path) -> set[Reference]:
-        self._stamps.pop(path, None)
-        self._file_problems.pop(path, None)
-        entry = self._entries.pop(path, None)
+    def _drop(self, name: str) -> set[Reference]:
+        self._stamps.pop(name, None)
+        self._file_problems.pop(name, None)
+        entry = self._entries.pop(name, None)
         return set(entry.references) if entry else set()
 
     def _rebuild(self, touched: set[Reference]) -> None:
@@ -193,7 +204,7 @@ _Key = TypeVar("_Key")
 
 def _put(places: dict[_Key, tuple[Entry, ...]], key: _Key, entries: list[Entry]) -> None:
     if entries:
-        places[key] = tuple(sorted(entries, key=lambda entry: (entry.created, entry.id), reverse=True))
+        places[key] = tuple(sorted(entries, key=lambda entry: (entry.created, entry.name), reverse=True))
     else:
         places.pop(key, None)
 
@@ -204,12 +215,12 @@ def _keys(references: Iterable[Reference]) -> set[tuple[str, str]]:
     return {(path, name) for path, whole in names for name in (whole, sys.intern(whole.rpartition(".")[2])) if name}
 
 
-def _entry(stored: Stored) -> Entry:
+def _entry(stored: Stored, found: Found) -> Entry:
     record = stored.record
     references = dict.fromkeys(filter(None, map(normalise, record.references)))
     return Entry(
-        path=stored.path,
-        id=record.id,
+        folder=found.folder,
+        name=found.name,
         primitive=record.primitive,
         kind=record.kind,
         title=record.title,

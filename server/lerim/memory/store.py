@@ -7,7 +7,8 @@ seen.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -26,11 +27,19 @@ ARCHIVED = tuple(f"archived/{name}" for name in LIVE)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A memory file known by stat alone."""
+    """A memory file known by stat alone; `name` is its path in `folder`, with forward slashes."""
 
-    path: Path
+    folder: Path
+    name: str
     stamp: Stamp
-    archived: bool
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.name
+
+    @property
+    def archived(self) -> bool:
+        return self.name.startswith("archived/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +79,34 @@ class Store:
     def load_all(self, *, archived: bool = False) -> tuple[list[Stored], list[Problem]]:
         """Every memory that can be read, and a problem for each file that cannot."""
         found, problems = self.find(archived=archived)
+        memories, more = self._load_each(found)
+        return memories, [*problems, *more]
+
+    def load_many(self, paths: Iterable[Path]) -> tuple[list[Stored], list[Problem]]:
+        """These memories, in this order, but those that are gone; each folder's boundary is checked once."""
+        folders: set[Path] = set()
+        found: list[Found] = []
+        problems: list[Problem] = []
+        for path in paths:
+            try:
+                if path.parent not in folders:
+                    files.inside(self.anchor, path.parent)
+                    folders.add(path.parent)
+                found.append(stat_file(self.memory_dir, path.relative_to(self.memory_dir).as_posix()))
+            except NotFoundError:
+                continue
+            except (MemoryError_, BoundaryError) as error:
+                problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+        memories, more = self._load_each(found)
+        return memories, [*problems, *more]
+
+    def _load_each(self, found: Iterable[Found]) -> tuple[list[Stored], list[Problem]]:
         private = self.quotes.stored()
         memories: list[Stored] = []
+        problems: list[Problem] = []
         for item in found:
             try:
-                stored, more = self._load(item, private)
+                stored, more = self.load_found(item, private)
             except NotFoundError:
                 continue  # removed since it was listed
             except MemoryError_ as error:
@@ -86,8 +118,19 @@ class Store:
 
     def load(self, path: Path) -> tuple[Stored, list[Problem]]:
         """One memory by its file. Raises MemoryError_, BoundaryError."""
-        files.inside(self.anchor, path)
-        return self._load(stat_file(path, "archived" in path.relative_to(self.memory_dir).parts), self.quotes.stored())
+        return self.load_found(stat_file(self.memory_dir, self.name(path)), self.quotes.stored())
+
+    def load_found(self, found: Found, private: frozenset[str]) -> tuple[Stored, list[Problem]]:
+        """One memory that `find` gave; `private` is `quotes.stored()`. Raises MemoryError_, NotFoundError if gone."""
+        stored, problems = read_file(found)
+        if stored.record.id not in private:
+            return stored, problems
+        joined, more = self.quotes.join(stored.record)
+        return replace(stored, record=joined), [*problems, *more]
+
+    def name(self, path: Path) -> str:
+        """A file's path in the memory folder, with forward slashes. Raises BoundaryError for one elsewhere."""
+        return files.inside(self.anchor, path).relative_to(self.memory_dir).as_posix()
 
     def path_of(self, memory_id: str) -> Path | None:
         """The file of an id, live or archived."""
@@ -160,13 +203,6 @@ class Store:
         files.replace(path, new_text)
         return path
 
-    def _load(self, found: Found, private: frozenset[str]) -> tuple[Stored, list[Problem]]:
-        stored, problems = read_file(found)
-        if stored.record.id not in private:
-            return stored, problems
-        joined, more = self.quotes.join(stored.record)
-        return replace(stored, record=joined), [*problems, *more]
-
     def ready(self, place: Path) -> None:
         """Make the folder a memory is about to be written into. Raises MemoryError_, BoundaryError."""
         self._make_above(self.memory_dir.parent)
@@ -187,7 +223,7 @@ def find(memory_dir: Path, anchor: Path, *, archived: bool = False) -> tuple[lis
         place = memory_dir / name
         try:
             files.inside(anchor, place)
-            found += _listed(place, name in ARCHIVED, problems)
+            found += _listed(memory_dir, name, problems)
         except FileNotFoundError:
             continue
         except BoundaryError as error:
@@ -217,21 +253,22 @@ def status_of(record: MemoryRecord, archived: bool) -> Status:
     return "archived" if archived else "active"
 
 
-def _listed(place: Path, archived: bool, problems: list[Problem]) -> Iterator[Found]:
-    with os.scandir(place) as entries:
+def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[Found]:
+    with os.scandir(memory_dir / name) as entries:
         for entry in entries:
             if not entry.name.endswith(".md") or entry.name.startswith("."):
                 continue
             state = entry.stat(follow_symlinks=False)
-            if not entry.is_file(follow_symlinks=False):
+            if not stat.S_ISREG(state.st_mode):
                 what = "a symbolic link" if entry.is_symlink() else "no regular file"
                 problems.append(Problem("boundary", entry.path, f"This is {what} and was not read. Move it away."))
                 continue
-            yield Found(Path(entry.path), (state.st_mtime_ns, state.st_size, entry.inode()), archived)
+            yield Found(memory_dir, f"{name}/{entry.name}", (state.st_mtime_ns, state.st_size, entry.inode()))
 
 
-def stat_file(path: Path, archived: bool) -> Found:
+def stat_file(memory_dir: Path, name: str) -> Found:
     """One memory file by stat. Raises NotFoundError, MemoryError_."""
+    path = memory_dir / name
     try:
         state = path.stat(follow_symlinks=False)
     except FileNotFoundError as error:
@@ -240,4 +277,4 @@ def stat_file(path: Path, archived: bool) -> Found:
         raise MemoryError_(
             f"The file cannot be read: {error.strerror}.", where=str(path), todo="Look at it."
         ) from error
-    return Found(path, (state.st_mtime_ns, state.st_size, state.st_ino), archived)
+    return Found(memory_dir, name, (state.st_mtime_ns, state.st_size, state.st_ino))

@@ -15,6 +15,7 @@ from lerim.memory import files
 from lerim.memory.claim import claim
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.reconcile import Decision, decide
+from lerim.memory.search import search
 from lerim.memory.slug import new_id
 from lerim.memory.store import Store, Stored
 from lerim.review import actions
@@ -45,6 +46,7 @@ __all__ = [
 ]
 REWORDED_FROM = 0.75
 SAME_TURN_FROM = 0.5
+_NEIGHBOURS = 30
 _ACCEPTED = "It was accepted before."
 
 
@@ -83,7 +85,7 @@ def propose(place: Place, candidate: Candidate) -> Proposed | Blocked | AlreadyK
         if met is not None:
             return met
         store = place.store()
-        neighbours = [stored for stored in _neighbours(store, candidate) if stored.status == "active"]
+        neighbours = [stored for stored in _neighbours(place, candidate) if stored.status == "active"]
         decision = decide(candidate, (stored.record for stored in neighbours))
         if decision.action == "noop" and decision.target is not None:
             return _gain(place, book, store, candidate, mark, decision)
@@ -171,8 +173,10 @@ def _reworded(known: Known, mark: Fingerprint) -> bool:
     return alike(known.print, mark) >= REWORDED_FROM and known.print.hard == mark.hard
 
 
-def _neighbours(store: Store, candidate: Candidate) -> Iterable[Stored]:
-    return store.load_all()[0]
+def _neighbours(place: Place, candidate: Candidate) -> Iterable[Stored]:
+    """The memories most like a candidate by the words they share: whatever is alike at all is among them."""
+    hits = search(place.project, place.home, f"{candidate.title} {candidate.body}?", _NEIGHBOURS)
+    return (hit.stored for hit in hits if hit.scope == "project")
 
 
 def _gain(

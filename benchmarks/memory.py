@@ -1,0 +1,196 @@
+"""How fast memories are searched, indexed and mapped to files, and what the map weighs.
+
+    python benchmarks/memory.py [--memories 10000] [--json FILE]
+
+The memories are made up from a vocabulary with a natural skew: a few words in most of them, most words in few.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from lerim.memory.record import Evidence, MemoryRecord, render
+from lerim.memory.references import ReferenceMap
+from lerim.memory.search import MemorySearch, search
+from lerim.paths import Home
+from lerim.project import Project, locate
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+QUERIES = 300
+BUDGETS = {10_000: 10.0, 100_000: 30.0}
+
+
+def vocabulary(draw: random.Random) -> tuple[list[str], list[float]]:
+    """Words and their weights, after Zipf."""
+    syllables = [
+        "ra",
+        "to",
+        "min",
+        "lek",
+        "sor",
+        "vi",
+        "pan",
+        "du",
+        "gel",
+        "fo",
+        "tik",
+        "mar",
+        "shu",
+        "wen",
+        "bo",
+        "cal",
+    ]
+    words = list(dict.fromkeys("".join(draw.choices(syllables, k=draw.randint(2, 4))) for _ in range(30_000)))
+    return words, [1 / (rank + 3) for rank in range(len(words))]
+
+
+def make(folder: Path, count: int, draw: random.Random) -> list[str]:
+    """Write `count` memories below `folder`; some of their words."""
+    words, weights = vocabulary(draw)
+    for name in ("decisions", "learnings"):
+        (folder / name).mkdir(parents=True)
+    for number in range(count):
+        said = iter(draw.choices(words, weights, k=90))
+        take = lambda k: " ".join(next(said) for _ in range(k))  # noqa: B023, E731
+        time_ = START + timedelta(minutes=number)
+        learning = number % 3 == 0
+        record = MemoryRecord(
+            id=f"{time_:%Y%m%d}-memory-{number}",
+            primitive="learning" if learning else "decision",
+            title=f"Use {take(6)}",
+            created=time_,
+            updated=time_,
+            source=f"claude:session-{number // 20}#{number:012x}",
+            confidence=0.8,
+            tags=(take(1), take(1)),
+            body=f"{take(50)}\n\nSee `get{take(1).title()}{take(1).title()}` and `max_{take(1)}`.",
+            kind="pitfall" if learning else None,
+            references=(f"src/{next(said)}/{next(said)}.py#get_{next(said)}", f"src/part{number % 500}.py"),
+            evidence=(Evidence(take(15), f"{number:012x}", "user"),),
+        )
+        (folder / ("learnings" if learning else "decisions") / f"{record.id}.md").write_text(render(record), "utf-8")
+    return draw.choices(words, weights, k=4 * QUERIES)
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Milliseconds."""
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1000
+
+
+def percentile(times: list[float], share: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(len(times) * share))]
+
+
+def search_rows(
+    project: Project, home: Home, words: list[str], count: int
+) -> list[tuple[str, float, float | None, str]]:
+    """(what, measured, budget, unit) of the search."""
+    built = timed(lambda: search(project, home, "warm"))
+    open_again = timed(lambda: search(project, home, words[0]))
+    rows: list[tuple[str, float, float | None, str]] = [("index: first build", built, None, "ms")]
+    rows.append(("search in a new process' first call (open, stat pass, query)", open_again, None, "ms"))
+    budget = next((limit for size, limit in BUDGETS.items() if count <= size), None)
+    with MemorySearch(project, home) as one:
+        forms = {
+            "two words": [f"{words[2 * at]} {words[2 * at + 1]}" for at in range(QUERIES)],
+            "question": [f"why do we {' '.join(words[3 * at : 3 * at + 3])}?" for at in range(QUERIES)],
+            "identifier": [f"get{words[at].title()}{words[at + 1].title()}" for at in range(QUERIES)],
+        }
+        for name, queries in forms.items():
+            times = [timed(lambda query=query: one.search(query, 20)) for query in queries]  # type: ignore[misc]
+            rows.append((f"search, {name}: p50", percentile(times, 0.5), None, "ms"))
+            rows.append((f"search, {name}: p95", percentile(times, 0.95), budget, "ms"))
+        rows.append(("stat pass, nothing changed", timed(one.refresh), None, "ms"))
+        path = next((project.memory_dir / "decisions").glob("*.md"))
+        edits = []
+        for number in range(20):
+            path.write_text(path.read_text("utf-8") + f"\nzanzibar{number}\n", "utf-8")
+            edits.append(timed(lambda number=number: (one.apply(path), one.search(f"zanzibar{number}"))))  # type: ignore[misc]
+            assert one.search(f"zanzibar{number}")[0].stored.path == path
+        rows.append(("an edited file is found: p95", percentile(edits, 0.95), 100.0, "ms"))
+    return rows
+
+
+def map_rows(folder: Path) -> list[tuple[str, float, float | None, str]]:
+    """(what, measured, budget, unit) of the reference map; memory in a process of its own."""
+    found = ReferenceMap(folder)
+    rows: list[tuple[str, float, float | None, str]] = [("map: first scan", timed(found.scan), None, "ms")]
+    rows.append(("map: scan, nothing changed", timed(found.scan), None, "ms"))
+    path = next((folder / "decisions").glob("*.md"))
+    path.write_text(path.read_text("utf-8") + "\nmore\n", "utf-8")
+    rows.append(("map: one changed file", timed(lambda: found.apply(path)), 100.0, "ms"))
+    lookups = timed(lambda: [found.for_file(f"src/part{number % 500}.py") for number in range(10_000)])
+    rows.append(("map: 10,000 lookups", lookups, None, "ms"))
+    done = subprocess.run(
+        [sys.executable, __file__, "--weigh", str(folder)], capture_output=True, text=True, check=True
+    )
+    size, grown = json.loads(done.stdout)
+    rows.append(("map: objects", size, 20.0 if len(found) <= 10_000 else None, "MB"))
+    rows.append(("map: growth of the process that holds it", grown, None, "MB"))
+    return rows
+
+
+def weigh(folder: Path) -> None:
+    """Print what the map adds to this process, in MB: its objects, and to the resident set."""
+    before = resident()
+    found = ReferenceMap(folder)
+    found.scan()
+    grown = resident() - before
+    tracemalloc.start()
+    again = ReferenceMap(folder)
+    again.scan()
+    print(json.dumps([tracemalloc.get_traced_memory()[0] / 1e6, grown]))
+    assert len(found) == len(again)
+
+
+def resident() -> float:
+    """MB of this process in memory; 0 where the system does not say."""
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if pages.exists() else 0.0
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--memories", type=int, default=10_000)
+    arguments.add_argument("--json", type=Path)
+    arguments.add_argument("--weigh", type=Path, help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    if given.weigh:
+        weigh(given.weigh)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary).resolve() / "repo"
+        root.mkdir()
+        subprocess.run(["git", "init", "-q", str(root)], check=True)
+        home = Home(Path(temporary) / "home")
+        project = locate(root, home)
+        assert project is not None
+        words = make(project.memory_dir, given.memories, random.Random(7))
+        rows = [*search_rows(project, home, words, given.memories), *map_rows(project.memory_dir)]
+    print(f"{given.memories:,} memories\n")
+    print(f"{'what':62} {'measured':>12} {'budget':>10}")
+    for what, measured, budget, unit in rows:
+        limit = "" if budget is None else f"{budget:.0f} {unit}"
+        verdict = "" if budget is None else "ok" if measured <= budget else "NOT MET"
+        print(f"{what:62} {measured:9.2f} {unit} {limit:>10} {verdict}")
+    if given.json:
+        given.json.write_text(
+            json.dumps([dict(zip(("what", "measured", "budget", "unit"), row, strict=True)) for row in rows])
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+"""The full-text index of one folder of memories: derived from the files, deleted without loss.
+
+An index file is opened only if this installation made it: its device, inode and a nonce are noted in the private
+folder. While it is written the note is gone, so that a kill, like a file brought by a repository, leads to a new index
+and never to a damaged or foreign one. For the same reason there is no journal on disk: a planted one is never found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from lerim.errors import LerimError, MemoryError_
+from lerim.memory import files
+from lerim.memory.record import MemoryRecord
+from lerim.memory.store import Found, Stamp
+from lerim.memory.terms import indexed
+
+VERSION = 1
+WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0)
+"""Of title, tags, references, body and quotes."""
+COMMON = 2_000
+_SCHEMA = f"""
+CREATE TABLE meta (nonce TEXT NOT NULL);
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, size INTEGER NOT NULL,
+    inode INTEGER NOT NULL, archived INTEGER NOT NULL, updated TEXT NOT NULL
+);
+CREATE INDEX files_updated ON files (archived, updated);
+CREATE VIRTUAL TABLE words USING fts5 (
+    title, tags, places, body, quotes, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
+);
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25({", ".join(map(str, WEIGHTS))})');
+PRAGMA user_version = {VERSION};
+"""
+_WAIT_SECONDS = 2
+_SIBLINGS = ("-wal", "-shm", "-journal")
+
+
+class _Note(msgspec.Struct, frozen=True):
+    """What makes an index ours."""
+
+    device: int
+    inode: int
+    nonce: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where an index lies: its file, the folder below which no link is followed, and the private folder."""
+
+    path: Path
+    anchor: Path
+    private: Path
+
+    @property
+    def note(self) -> Path:
+        """The file that says this index is ours."""
+        return self.private / f"index-{self.path.stem}.json"
+
+
+class Index:
+    """One open index of `folder`'s memories; with no `spot`, one that lives in memory alone. Safe across threads."""
+
+    def __init__(self, folder: Path, spot: Spot | None = None) -> None:
+        """Open or make the index. Raises MemoryError_ or BoundaryError where that is not possible."""
+        self.folder = folder
+        self._spot = spot
+        self._lock = threading.RLock()
+        self._nonce = ""
+        self._stamps: dict[str, tuple[int, Stamp]] | None = None
+        self._version = -1
+        if spot is None:
+            self._sql = _connect(":memory:")
+            self._sql.executescript(_SCHEMA)
+            return
+        with _exclusive(spot):
+            self._open(spot)
+
+    def close(self) -> None:
+        self._sql.close()
+
+    def stale(self, found: Sequence[Found]) -> tuple[list[Found], list[str]]:
+        """Which of the files there are must be read again, and which indexed ones are gone."""
+        with self._lock:
+            known = self._known()
+            changed = [one for one in found if known.get(one.name, (0, None))[1] != one.stamp]
+            present = {one.name for one in found}
+            return changed, [name for name in known if name not in present]
+
+    def update(self, read: Iterable[tuple[Found, MemoryRecord | None]], gone: Iterable[str] = ()) -> None:
+        """Take over memories that were read (None: unreadable, known but without words) and forget what is gone.
+
+        Raises MemoryError_ if the index cannot be written.
+        """
+        with self._lock, _exclusive(self._spot) if self._spot else contextlib.nullcontext():
+            if self._spot is not None and not self._ours(self._spot):
+                self._sql.close()
+                self._open(self._spot)
+            try:
+                if self._spot:
+                    self._spot.note.unlink(missing_ok=True)
+                self._write(read, gone)
+                if self._spot:
+                    self._sign(self._spot)
+            except (sqlite3.Error, OSError) as error:
+                self._stamps = None
+                raise _unusable(error, self._spot) from error
+
+    def common(self, query: str) -> bool:
+        """Whether so many memories match that ranking all of them would take long."""
+        found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
+        with self._lock:
+            try:
+                count = self._sql.execute(f"SELECT count(*) FROM ({found})", (query, COMMON)).fetchone()[0]
+            except sqlite3.Error as error:
+                raise _unusable(error, self._spot) from error
+        return int(count) >= COMMON
+
+    def match(self, query: str, limit: int, *, archived: bool, newest: int = 0) -> list[tuple[Path, float]]:
+        """The files matching an FTS5 query, best first, with their score (smaller is better). Raises MemoryError_.
+
+        `newest` looks only at so many of the memories indexed last.
+        """
+        where = "" if archived else " AND files.archived = 0"
+        if newest:
+            where += f" AND words.rowid > (SELECT max(id) FROM files) - {newest:d}"
+        return self._rows(
+            "SELECT files.path, words.rank FROM words JOIN files ON files.id = words.rowid "
+            f"WHERE words MATCH ?{where} ORDER BY words.rank LIMIT ?",
+            (query, limit),
+        )
+
+    def newest(self, limit: int, *, archived: bool) -> list[tuple[Path, float]]:
+        """The files by the time their memory was last changed, newest first."""
+        where = "" if archived else " WHERE archived = 0"
+        return self._rows(f"SELECT path, 0.0 FROM files{where} ORDER BY updated DESC, path LIMIT ?", (limit,))
+
+    def _rows(self, query: str, values: tuple[str | int, ...]) -> list[tuple[Path, float]]:
+        with self._lock:
+            try:
+                return [(self.folder / name, score) for name, score in self._sql.execute(query, values)]
+            except sqlite3.Error as error:
+                raise _unusable(error, self._spot) from error
+
+    def _write(self, read: Iterable[tuple[Found, MemoryRecord | None]], gone: Iterable[str]) -> None:
+        known = self._known()
+        with self._sql:
+            self._sql.execute("BEGIN IMMEDIATE")
+            for name in gone:
+                self._forget(known.pop(name, None))
+            for found, record in read:
+                name = found.name
+                self._forget(known.pop(name, None))
+                updated = record.updated.isoformat() if record else ""
+                row = self._sql.execute(
+                    "INSERT INTO files (path, mtime, size, inode, archived, updated) VALUES (?,?,?,?,?,?)",
+                    (name, *_signed(found.stamp), found.archived, updated),
+                )
+                known[name] = (row.lastrowid or 0, found.stamp)
+                if record is not None:
+                    self._sql.execute(
+                        "INSERT INTO words (rowid, title, tags, places, body, quotes) VALUES (?,?,?,?,?,?)",
+                        (row.lastrowid, *_fields(record)),
+                    )
+
+    def _forget(self, known: tuple[int, Stamp] | None) -> None:
+        if known is not None:
+            self._sql.execute("DELETE FROM files WHERE id = ?", (known[0],))
+            self._sql.execute("DELETE FROM words WHERE rowid = ?", (known[0],))
+
+    def _known(self) -> dict[str, tuple[int, Stamp]]:
+        """What is indexed, read anew only if another process wrote since."""
+        version = self._sql.execute("PRAGMA data_version").fetchone()[0]
+        if self._stamps is None or version != self._version:
+            rows = self._sql.execute("SELECT path, id, mtime, size, inode FROM files")
+            self._stamps = {row[0]: (row[1], _unsigned(row[2:5])) for row in rows}
+            self._version = version
+        return self._stamps
+
+    def _open(self, spot: Spot) -> None:
+        """Open our own index, or make a new one in its place; the lock is held."""
+        try:
+            files.inside(spot.anchor, spot.path.parent)
+            files.make_folder(spot.path.parent)
+            for suffix in _SIBLINGS:
+                Path(f"{spot.path}{suffix}").unlink(missing_ok=True)
+            self._stamps = None
+            if self._ours(spot) and self._resume(spot):
+                return
+            spot.note.unlink(missing_ok=True)
+            spot.path.unlink(missing_ok=True)  # of a link, the link
+            os.close(os.open(spot.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            self._sql = _connect(str(spot.path))
+            self._sql.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
+            self._nonce = secrets.token_hex(16)
+            with self._sql:
+                self._sql.execute("INSERT INTO meta VALUES (?)", (self._nonce,))
+            self._sign(spot)
+        except (sqlite3.Error, OSError) as error:
+            raise _unusable(error, spot) from error
+
+    def _resume(self, spot: Spot) -> bool:
+        note = _note(spot)
+        self._sql = _connect(str(spot.path))
+        try:
+            nonce = self._sql.execute("SELECT nonce FROM meta").fetchone()
+            version = self._sql.execute("PRAGMA user_version").fetchone()[0]
+        except sqlite3.Error:
+            nonce, version = None, 0
+        if note is not None and nonce == (note.nonce,) and version == VERSION:
+            self._nonce = note.nonce
+            return True
+        self._sql.close()
+        return False
+
+    def _ours(self, spot: Spot) -> bool:
+        note = _note(spot)
+        if note is None or note.folder != str(self.folder) or (self._nonce and note.nonce != self._nonce):
+            return False
+        try:
+            state = spot.path.lstat()
+        except OSError:
+            return False
+        return (state.st_dev, state.st_ino) == (note.device, note.inode) and not spot.path.is_symlink()
+
+    def _sign(self, spot: Spot) -> None:
+        state = spot.path.lstat()
+        note = _Note(state.st_dev, state.st_ino, self._nonce, str(self.folder))
+        files.replace(spot.note, msgspec.json.encode(note).decode(), 0o600)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None)
+    for pragma in ("trusted_schema=OFF", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-4000"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+@contextmanager
+def _exclusive(spot: Spot) -> Iterator[None]:
+    """One process at a time opens or writes an index."""
+    files.make_folder(spot.private, 0o700)
+    try:
+        with FileLock(spot.private / "index.lock", timeout=_WAIT_SECONDS, mode=0o600):
+            yield
+    except Timeout as error:
+        raise MemoryError_("Another process is writing the index.", where=str(spot.path), todo="Try again.") from error
+    except OSError as error:
+        raise _unusable(error, spot) from error
+
+
+def _note(spot: Spot) -> _Note | None:
+    try:
+        return msgspec.json.decode(files.read_text(spot.note, 4096), type=_Note)
+    except (LerimError, msgspec.MsgspecError):
+        return None
+
+
+def _unusable(error: Exception, spot: Spot | None) -> MemoryError_:
+    where = str(spot.path) if spot else "memory"
+    return MemoryError_(f"The index cannot be used: {error}.", where=where, todo="Make its folder writable.")
+
+
+def _fields(record: MemoryRecord) -> tuple[str, str, str, str, str]:
+    quotes = "\n".join(item.quote for item in record.evidence)
+    labels = "\n".join((*record.tags, record.kind or ""))
+    texts = (record.title, labels, "\n".join(record.references), record.body, quotes)
+    title, tags, places, body, said = map(indexed, texts)
+    return title, tags, places, body, said
+
+
+def _signed(stamp: Stamp) -> Stamp:
+    """SQLite's integers end at 2^63; inodes of some file systems do not."""
+    return (stamp[0], stamp[1], stamp[2] - (1 << 63))
+
+
+def _unsigned(stamp: Sequence[int]) -> Stamp:
+    return (stamp[0], stamp[1], stamp[2] + (1 << 63))

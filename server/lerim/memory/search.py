@@ -1,0 +1,256 @@
+"""Finding memories by words: ranked, over the project's memories and the person's own.
+
+Any text is a safe query. Without an index that can be written, the same search runs over one built in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.memory import files
+from lerim.memory.index import Index, Spot
+from lerim.memory.record import MemoryRecord, Scope
+from lerim.memory.store import Found, Store, Stored
+from lerim.memory.terms import STOP, words
+from lerim.paths import Home
+from lerim.project import Project
+
+GLOBAL_KEY = "global"
+_MAX_TERMS = 32
+_MANY = 4
+_WINDOW = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory found; a smaller score is better. Scope says whose it is."""
+
+    stored: Stored
+    scope: Scope
+    score: float
+
+    @property
+    def record(self) -> MemoryRecord:
+        return self.stored.record
+
+
+def search(
+    project: Project | None,
+    home: Home,
+    query: str,
+    limit: int = 20,
+    *,
+    archived: bool = False,
+    scan: bool = False,
+    problems: list[Problem] | None = None,
+) -> list[Hit]:
+    """The memories matching any text, best first; the newest for an empty one. `scan` uses and writes no index.
+
+    What could not be read, and why an index was not used, is added to `problems`.
+    """
+    with MemorySearch(project, home, scan=scan) as one:
+        hits = one.search(query, limit, archived=archived)
+        if problems is not None:
+            problems += one.problems
+        return hits
+
+
+class MemorySearch:
+    """A search that stays open: after the first stat pass it answers from its index and follows `apply`."""
+
+    def __init__(self, project: Project | None, home: Home, *, scan: bool = False) -> None:
+        self._scopes: list[_Scope] = []
+        if project is not None:
+            spot = None if scan else _project_spot(project, home)
+            self._scopes.append(_Scope("project", Store(project.memory_dir, home.project(project.key)), spot))
+        if not files.is_absent(home.memory):
+            private = home.project(GLOBAL_KEY)
+            spot = None if scan else Spot(home.root / "index" / "memories.sqlite3", home.root, private)
+            self._scopes.append(_Scope("global", Store(home.memory, private, home.root), spot))
+        self.refresh()
+
+    def __enter__(self) -> MemorySearch:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What the last refresh could not read."""
+        return [problem for scope in self._scopes for problem in scope.problems]
+
+    def refresh(self) -> None:
+        """Bring the index up to the files by stat."""
+        for scope in self._scopes:
+            scope.refresh()
+
+    def apply(self, path: Path) -> None:
+        """Take over one file that was written or removed."""
+        for scope in self._scopes:
+            if path.is_relative_to(scope.store.memory_dir):
+                scope.apply(path)
+
+    def search(self, query: str, limit: int = 20, *, archived: bool = False) -> list[Hit]:
+        """The memories matching any text, best first."""
+        hits = [hit for scope in self._scopes for hit in scope.search(query, limit, archived)]
+        return sorted(hits, key=lambda hit: hit.score)[:limit] if query.strip() else _newest(hits)[:limit]
+
+    def close(self) -> None:
+        """Close the indexes."""
+        for scope in self._scopes:
+            scope.close()
+
+
+class _Scope:
+    """One store and its index; the index moves into memory where it cannot be written."""
+
+    def __init__(self, scope: Scope, store: Store, spot: Spot | None) -> None:
+        self.scope: Scope = scope
+        self.store = store
+        self.problems: list[Problem] = []
+        self._spot = spot
+        self._index: Index | None = None
+        self._private: frozenset[str] = frozenset()
+
+    def close(self) -> None:
+        if self._index is not None:
+            self._index.close()
+
+    def refresh(self) -> None:
+        self.problems = []
+        found, problems = self.store.find(archived=True)
+        self.problems += problems
+        if not found and self._index is None:
+            return  # nothing to index: nothing is made
+        try:
+            self._bring_up(found)
+        except LerimError as error:
+            self._give_up(error)
+            self._bring_up(found)
+
+    def apply(self, path: Path) -> None:
+        try:
+            stored = self.store.load(path)[0]
+            read = [(Found(self.store.memory_dir, self.store.name(path), stored.stamp), stored.record)]
+            if self._index is not None and path.suffix == ".md" and not path.name.startswith("."):
+                self._index.update(read)
+                return
+        except LerimError:
+            pass  # gone, broken, or the index is: the stat pass below says which
+        self.refresh()
+
+    def search(self, query: str, limit: int, archived: bool) -> list[Hit]:
+        if self._index is None:
+            return []
+        try:
+            found = self._ask(self._index, query, limit, archived)
+        except LerimError as error:
+            self._give_up(error)
+            self._bring_up(self.store.find(archived=True)[0])
+            found = self._ask(self._index, query, limit, archived)
+        scores = dict(found)
+        loaded, problems = self.store.load_many(scores)
+        self.problems += problems
+        return [Hit(stored, self.scope, scores[stored.path]) for stored in loaded]
+
+    def _ask(self, index: Index, query: str, limit: int, archived: bool) -> list[tuple[Path, float]]:
+        if not query.strip():
+            return index.newest(limit, archived=archived)
+        terms, question = _terms(query)
+        found = [] if question or not terms else index.match(_all(terms, query), limit, archived=archived)
+        if len(found) < limit and (question or len(terms) > 1):
+            have = {path for path, _ in found}
+            worst = max((score for _, score in found), default=-math.inf)
+            # what has every word stays before what has some of them
+            more = _match_some(index, terms, limit, archived)
+            found += [(path, max(score, worst)) for path, score in more if path not in have]
+        return found[:limit]
+
+    def _bring_up(self, found: list[Found]) -> None:
+        if self._index is None:
+            self._index = Index(self.store.memory_dir, self._spot)
+        changed, gone = self._index.stale(found)
+        if changed or gone:
+            self._index.update(self._read(changed), gone)
+
+    def _read(self, found: Iterable[Found]) -> Iterator[tuple[Found, MemoryRecord | None]]:
+        private = self.store.quotes.stored()
+        for item in found:
+            try:
+                stored, problems = self.store.load_found(item, private)
+            except NotFoundError:
+                continue
+            except MemoryError_ as error:
+                self.problems.append(Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}"))
+                yield item, None
+                continue
+            self.problems += problems
+            yield item, stored.record
+
+    def _give_up(self, error: LerimError) -> None:
+        message = f"{error.message} {error.todo} Memories were searched without it."
+        self.problems.append(Problem("index", error.where, message))
+        self.close()
+        self._index = None
+        self._spot = None
+
+
+def _project_spot(project: Project, home: Home) -> Spot | None:
+    """Where the project's index lies; None before anything of Lerim's is there. Each worktree has its own."""
+    state = project.state_dir(home)
+    private = home.project(project.key)
+    if not state.is_dir():
+        return None
+    name = "memories.sqlite3"
+    if project.main is not None and project.root != project.main:
+        name = f"memories-{hashlib.sha256(str(project.root).encode('utf-8', 'replace')).hexdigest()[:8]}.sqlite3"
+    return Spot(state / "index" / name, state if state == private else state.parent, private)
+
+
+def _terms(text: str) -> tuple[list[str], bool]:
+    """FTS5 terms for the words that matter in a text, and whether it is a question: its answer has not all of them.
+
+    A word with parts matches whole or by its parts.
+    """
+    found = list(dict.fromkeys(words(text)))[:_MAX_TERMS]
+    content = [word for word in found if word[0] not in STOP] or found
+    asks = len(content) < len(found) or len(content) > _MANY or text.rstrip().endswith(("?", "？"))
+    return [_term(whole, parts) for whole, parts in content], asks
+
+
+def _all(terms: Sequence[str], text: str) -> str:
+    """A query for all terms; the last word may be unfinished."""
+    last = re.search(r"\w{3,}\Z", text)
+    if last is not None:
+        terms = [*terms[:-1], f'({terms[-1]} OR "{last.group().lower()}"*)']
+    return " AND ".join(terms)
+
+
+def _match_some(index: Index, terms: Sequence[str], limit: int, archived: bool) -> list[tuple[Path, float]]:
+    """The best of what has any of the terms. Words most memories have only rank what a rarer word found."""
+    rare = [term for term in terms if not index.common(term)]
+    if not rare:
+        return index.match(" OR ".join(terms), limit, archived=archived, newest=_WINDOW)
+    query = " OR ".join(rare)
+    if common := " OR ".join(term for term in terms if term not in rare):
+        query = f"({query}) OR (({query}) AND ({common}))"
+    return index.match(query, limit, archived=archived)
+
+
+def _term(whole: str, parts: tuple[str, ...]) -> str:
+    if not parts:
+        return f'"{whole}"'
+    split = " AND ".join(f'"{part}"' for part in parts)
+    return f'("{whole}" OR ({split}))'
+
+
+def _newest(hits: list[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (hit.record.updated, hit.record.id), reverse=True)
