@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException  # noqa: TID251
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from lerim.lsp import protocol
@@ -56,6 +57,8 @@ class Editor:
         self.client = client
         self.repo = repo
         self.told: dict[str, list[Any]] = {method: [] for method in NOTIFICATIONS}
+        self.refreshes = 0
+        self.watched: list[Any] = []
 
     async def start(self, options: object = None, *, root: Path | None = None, process_id: int | None = None) -> Any:
         folder = root or self.repo
@@ -90,13 +93,32 @@ class Editor:
         events = [types.FileEvent(path.as_uri(), types.FileChangeType.Changed) for path in paths]
         self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(events))
 
+    def configure(self, **settings: Any) -> None:
+        params = types.DidChangeConfigurationParams(settings={"settings": {"idleSeconds": 0, **settings}})
+        self.client.workspace_did_change_configuration(params)
+
+    def memories(self) -> int | None:
+        """The number of memories the server told last."""
+        told = self.told[protocol.MEMORIES_CHANGED]
+        return told[-1].memories if told else None
+
+    @property
+    def root(self) -> str:
+        return self.repo.as_uri()
+
+    async def refused(self, method: str, params: object) -> JsonRpcException:
+        """The error a request is answered with."""
+        with pytest.raises(JsonRpcException) as caught:
+            await self.ask(method, params)
+        return caught.value
+
     async def ask(self, method: str, params: object) -> Any:
         return await self.client.protocol.send_request_async(method, params)
 
     async def until(self, condition: Callable[[], Any]) -> Any:
         """Waits for messages until `condition` holds; fails after the deadline."""
         async with asyncio.timeout(DEADLINE):
-            while not (found := condition()):
+            while not (found := condition()):  # noqa: ASYNC110 - any condition, on messages or on disk
                 await asyncio.sleep(0.01)
         return found
 
@@ -115,6 +137,15 @@ async def editor(repo: Path, isolated: Path, request: pytest.FixtureRequest) -> 
     opened = Editor(client, repo)
     for method in NOTIFICATIONS:
         client.feature(method)(functools.partial(opened.told[method].append))
+
+    @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+    def refresh(_params: Any) -> None:
+        opened.refreshes += 1
+
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    def register(params: types.RegistrationParams) -> None:
+        opened.watched += [watcher for one in params.registrations for watcher in one.register_options["watchers"]]
+
     yield opened
     await client.shutdown_session()
     await client.stop()

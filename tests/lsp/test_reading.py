@@ -2,29 +2,228 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 
 import pytest
 
 from conftest import Editor, write_memory
+from lerim.lsp import protocol
 
 pytestmark = pytest.mark.asyncio
+
+SECOND = {"id": "20260802-close-files", "primitive": "learning", "kind": "pitfall", "title": "Close what you open"}
 
 
 async def test_hover_answers_on_a_symbol_a_path_and_line_one_and_nowhere_else(editor: Editor) -> None:
     write_memory(editor.repo)
     await editor.start()
-    app = editor.open("src/app.py")
     readme = editor.open("README.md", "# App\n\nStart at src/app.py, then read on.\n")
+    app = editor.open("src/app.py", "import os\n\ndef load():\n    pass\n")
 
-    on_symbol = await editor.hover(app, 0, 5)
+    on_symbol = await editor.hover(app, 2, 6)
     assert on_symbol is not None
     assert "**Keep load small**" in on_symbol
-    on_path = await editor.hover(readme, 2, 12)
-    assert on_path is not None
-    assert "Keep load small" in on_path
-    editor.open("src/app.py", "import os\n\ndef load():\n    pass\n")
-    assert await editor.hover(app, 0, 0) is not None
-    assert await editor.hover(app, 2, 6) is not None
+    assert "the person" in on_symbol
+    assert await editor.hover(readme, 2, 12) == on_symbol
+    assert await editor.hover(app, 0, 0) == on_symbol
     assert await editor.hover(app, 3, 6) is None
+    assert await editor.hover(app, 99, 0) is None
     assert await editor.hover(readme, 0, 0) is None
     assert await editor.hover(readme, 2, 2) is None
+
+
+async def test_columns_are_utf_16_units(editor: Editor) -> None:
+    write_memory(editor.repo)
+    await editor.start()
+    app = editor.open("src/app.py", "x\n'😀😀😀😀' + load\n")
+    assert await editor.hover(app, 1, 13) is not None
+    assert await editor.hover(app, 1, 17) is not None
+    assert await editor.hover(app, 1, 9) is None
+
+
+async def test_hostile_memory_text_arrives_escaped(editor: Editor) -> None:
+    evil = "a](command:evil) <b onclick=x> `c` \u202edesrever\u202c www.example.invalid"
+    write_memory(editor.repo, title=evil, body=f"```\n{evil}\n![p](https://example.invalid/p.png)")
+    await editor.start()
+    found = await editor.hover(editor.open("src/app.py"), 0, 5)
+    assert found is not None
+    assert len(re.findall(r"(?<!\\)\]\(", found)) == 2
+    assert not re.search(r"(?<!\\)[<`!]|https?:|www\.", found)
+    assert "⟦U\\+202E⟧" in found
+    assert "\u202e" not in found
+
+
+async def test_a_lens_counts_what_is_known_about_a_file(editor: Editor) -> None:
+    write_memory(editor.repo)
+    write_memory(editor.repo, id="20260803-second", title="Second")
+    write_memory(editor.repo, **SECOND, references=("src/app.py",))
+    await editor.start()
+    app = editor.open("src/app.py")
+    assert await editor.lenses(app) == [(0, "2 decisions · 1 pitfall")]
+    assert await editor.lenses(editor.open("README.md")) == []
+
+
+async def test_lenses_sit_on_symbols_when_asked_for_and_nowhere_when_off(editor: Editor) -> None:
+    write_memory(editor.repo, references=("src/app.py#Store.save",))
+    await editor.start({"trusted": True, "settings": {"codeLens": "symbols", "idleSeconds": 0}})
+    app = editor.open("src/app.py")
+    assert await editor.lenses(app) == [(0, "1 decision"), (5, "1 decision")]
+    editor.configure(codeLens="off")
+    assert await editor.lenses(app) == []
+    editor.configure(hover=False)
+    assert await editor.hover(app, 0, 0) is None
+    assert await editor.lenses(app) == [(0, "1 decision")]
+    editor.configure(enabled=False)
+    assert await editor.lenses(app) == []
+
+
+async def test_a_memory_that_is_written_changed_or_removed_on_disk_is_seen_at_once(editor: Editor) -> None:
+    await editor.start()
+    app = editor.open("src/app.py")
+    assert await editor.hover(app, 0, 5) is None
+    path = write_memory(editor.repo)
+    editor.changed(path)
+    await editor.until(lambda: editor.memories() == 1)
+    assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
+    write_memory(editor.repo, title="Keep load tiny")
+    editor.changed(path)
+    await editor.until(lambda: len(editor.told[protocol.MEMORIES_CHANGED]) > 2)
+    assert "Keep load tiny" in (await editor.hover(app, 0, 5) or "")
+    path.unlink()
+    editor.changed(path)
+    await editor.until(lambda: editor.memories() == 0)
+    assert await editor.hover(app, 0, 5) is None
+    assert editor.refreshes > 0
+
+
+async def test_a_checkout_behind_the_editors_back_is_noticed_when_a_file_is_opened(editor: Editor, git: object) -> None:
+    assert callable(git)
+    write_memory(editor.repo)
+    git(editor.repo, "add", ".")
+    git(editor.repo, "commit", "-q", "-m", "A memory")
+    await editor.start()
+    await editor.until(lambda: editor.memories() == 1)
+    git(editor.repo, "checkout", "-q", "HEAD~1")
+    app = editor.open("src/app.py")
+    await editor.until(lambda: editor.memories() == 0)
+    assert await editor.hover(app, 0, 5) is None
+
+
+async def test_a_memory_file_that_does_not_parse_is_a_diagnostic_until_it_is_mended(editor: Editor) -> None:
+    path = write_memory(editor.repo)
+    good = path.read_text(encoding="utf-8")
+    path.write_text("no header", encoding="utf-8")
+    await editor.start()
+    await editor.until(lambda: editor.client.diagnostics.get(path.as_uri()))
+    assert path.read_text(encoding="utf-8") == "no header"
+    path.write_text(good, encoding="utf-8")
+    editor.changed(path)
+    await editor.until(lambda: not editor.client.diagnostics[path.as_uri()])
+
+
+async def test_documents_without_a_file_and_files_outside_any_repository_get_nothing(
+    editor: Editor, tmp_path: Path
+) -> None:
+    write_memory(editor.repo)
+    await editor.start()
+    text = "src/app.py\nload\n"
+    for uri in ("untitled:Untitled-1", "git:/src/app.py?x", "vscode-userdata:/a.json", (tmp_path / "o.py").as_uri()):
+        editor.open("", text, uri)
+        assert await editor.hover(uri, 0, 2) is None
+        assert await editor.lenses(uri) == []
+
+
+async def test_a_large_document_gets_nothing(editor: Editor) -> None:
+    write_memory(editor.repo)
+    await editor.start()
+    app = editor.open("src/app.py", "load()\n" * 80_000)
+    assert await editor.hover(app, 0, 1) is None
+    assert await editor.lenses(app) == []
+
+
+async def test_a_nested_repository_has_its_own_memories(editor: Editor, git: object) -> None:
+    assert callable(git)
+    inner = editor.repo / "vendor" / "lib"
+    (inner / "src").mkdir(parents=True)
+    git(inner, "init", "-q")
+    write_memory(editor.repo, references=("vendor/lib/src/a.py", "src/app.py"))
+    write_memory(inner, title="Of the inner one", references=("src/a.py",))
+    await editor.start()
+    found = await editor.hover(editor.open("vendor/lib/src/a.py", "x = 1\n"), 0, 0)
+    assert "Of the inner one" in (found or "")
+    assert "Keep load small" not in (found or "")
+
+
+async def test_a_repository_reached_through_a_link_and_around_the_opened_folder_is_found(
+    editor: Editor, tmp_path: Path
+) -> None:
+    write_memory(editor.repo)
+    link = tmp_path / "link"
+    link.symlink_to(editor.repo / "src")
+    await editor.start(root=link)
+    uri = editor.open("src/app.py", uri=(link / "app.py").as_uri())
+    assert "Keep load small" in (await editor.hover(uri, 0, 5) or "")
+
+
+async def test_restricted_mode_shows_memories_labelled_and_refuses_the_rest(editor: Editor) -> None:
+    write_memory(editor.repo)
+    await editor.start({"trusted": False})
+    app = editor.open("src/app.py")
+    found = await editor.hover(app, 0, 5)
+    assert found is not None
+    assert found.startswith("*From the repository")
+    assert "openTurn" not in found
+    root = editor.root
+    for method, params in {
+        protocol.SYNC: {"root": root, "explicit": True},
+        protocol.REVIEW_LIST: {"root": root},
+        protocol.REVIEW_UNDO: {"root": root},
+        protocol.TURN: {"root": root, "session": "s", "turn": "t"},
+    }.items():
+        error = await editor.refused(method, params)
+        assert error.data["kind"] == "untrusted"
+        assert "Restricted Mode" in error.message
+    listed = await editor.ask(protocol.MEMORY_FOR_FILE, {"uri": app})
+    assert [memory.title for memory in listed.memories] == ["Keep load small"]
+
+
+async def test_the_memories_of_a_file_and_a_hovers_link_lead_to_the_same_memory(editor: Editor) -> None:
+    path = write_memory(editor.repo)
+    await editor.start()
+    app = editor.open("src/app.py")
+    listed = await editor.ask(protocol.MEMORY_FOR_FILE, {"uri": app})
+    found = await editor.hover(app, 0, 5)
+    handle = re.findall(r"lerim\.openMemory\?%5B%22([0-9a-f]+)%22%5D", found or "")[0]
+    assert listed.memories[0].handle == handle
+    shown = await editor.ask(protocol.MEMORY_SHOW, {"id": handle})
+    assert Path(shown.path) == path
+    assert shown.evidence[0].who == "user"
+    assert (await editor.refused(protocol.MEMORY_SHOW, {"id": "0" * 18})).data["kind"] == "not-found"
+
+
+async def test_search_finds_memories_by_their_words_and_follows_the_files(editor: Editor) -> None:
+    write_memory(editor.repo)
+    path = write_memory(editor.repo, **SECOND)
+    await editor.start()
+    query = {"root": None, "query": "close", "limit": 10}
+    assert [one.title for one in (await editor.ask(protocol.MEMORY_SEARCH, query)).memories] == ["Close what you open"]
+    every = await editor.ask(protocol.MEMORY_SEARCH, {"root": editor.root, "query": "", "limit": 10})
+    assert len(every.memories) == 2
+    shown = await editor.ask(protocol.MEMORY_SHOW, {"id": every.memories[0].handle})
+    assert shown.id == every.memories[0].id
+    path.unlink()
+    editor.changed(path)
+    await editor.until(lambda: editor.memories() == 1)
+    assert (await editor.ask(protocol.MEMORY_SEARCH, query)).memories == []
+    for odd in ('"', "a OR", "* NEAR(", "\x00", "🦉" * 5000, "'); DROP TABLE words; --"):
+        await editor.ask(protocol.MEMORY_SEARCH, {"root": None, "query": odd, "limit": 5})
+
+
+async def test_search_in_restricted_mode_writes_nothing(editor: Editor, isolated: Path) -> None:
+    write_memory(editor.repo)
+    await editor.start({"trusted": False})
+    found = await editor.ask(protocol.MEMORY_SEARCH, {"root": None, "query": "load", "limit": 10})
+    assert [one.title for one in found.memories] == ["Keep load small"]
+    assert sorted(path.name for path in (editor.repo / ".lerim").iterdir()) == ["memory"]
+    assert not (isolated / ".lerim").exists()

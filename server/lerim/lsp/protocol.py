@@ -113,17 +113,6 @@ class TurnView(msgspec.Struct, frozen=True):
     found: Literal["catalog", "gone"]
 
 
-class SyncProgress(msgspec.Struct, frozen=True):
-    """How far a sync of `root` is."""
-
-    root: str
-    stage: str
-    sessions_done: int
-    sessions_total: int
-    candidates: int
-    message: str
-
-
 class RootView(msgspec.Struct, frozen=True):
     """One repository of the window, for `lerim/debug`."""
 

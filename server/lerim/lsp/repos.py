@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lerim.errors import ProjectError
 from lerim.lsp.uris import from_path, to_path
@@ -19,6 +20,9 @@ from lerim.memory.store import Stored
 from lerim.paths import Home
 from lerim.project import Project, locate
 from lerim.repository import read_small
+
+if TYPE_CHECKING:
+    from lerim.memory.search import MemorySearch
 
 log = logging.getLogger("lerim.repos")
 
@@ -30,16 +34,19 @@ HeadStamp = tuple[int, ...]
 
 @dataclass(slots=True)
 class Repo:
-    """One repository and its references. `uri` is what the editor calls it: a workspace folder, else the root."""
+    """One repository and its references. `uris` is what the editor calls it: the window's folders in it, else the
+    root."""
 
     project: Project
-    uri: str
+    uris: tuple[str, ...]
     references: ReferenceMap
     head: HeadStamp = ()
     reported: frozenset[str] = frozenset()
     dropped: Mapping[str, int] = field(default_factory=dict)
     cache: OrderedDict[Path, Stored] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    index: MemorySearch | None = None
+    scans: bool = True
 
     def keep(self, path: Path, stored: Stored) -> None:
         """Remembers a memory that was just shown."""
@@ -75,6 +82,8 @@ class Repos:
         """The window's folders; what is known of other repositories is forgotten."""
         self._folders = {uri: Path(path) for uri in uris if (path := to_path(uri)) is not None}
         self._found.clear()
+        for repo in self._repos.values():
+            repo.uris = self._uris(repo.project)
 
     @property
     def known(self) -> list[Repo]:
@@ -131,20 +140,16 @@ class Repos:
         with self._building:
             repo = self._repos.get(project.root)
             if repo is None:
-                repo = Repo(project, self._uri(project), ReferenceMap(project.memory_dir))
+                repo = Repo(project, self._uris(project), ReferenceMap(project.memory_dir))
                 repo.references.scan()
                 repo.head = head_stamp(project.root)
                 self._repos[project.root] = repo
         return repo, "" if inner == "." else inner
 
-    def _uri(self, project: Project) -> str:
-        for uri, folder in self._folders.items():
-            if Path(os.path.realpath(folder)) == project.root:
-                return uri
-        for uri, folder in self._folders.items():
-            if Path(os.path.realpath(folder)).is_relative_to(project.root):
-                return uri
-        return from_path(project.root)
+    def _uris(self, project: Project) -> tuple[str, ...]:
+        root = project.root
+        inside = [uri for uri, folder in self._folders.items() if Path(os.path.realpath(folder)).is_relative_to(root)]
+        return tuple(inside) or (from_path(root),)
 
 
 def refresh(repo: Repo, changed: Iterable[Path]) -> None:
@@ -153,6 +158,8 @@ def refresh(repo: Repo, changed: Iterable[Path]) -> None:
         for path in changed:
             repo.cache.pop(path, None)
             repo.references.apply(path)
+            if repo.index is not None:
+                repo.index.apply(path)
 
 
 def rescan(repo: Repo, always: bool = False) -> bool:
@@ -163,7 +170,10 @@ def rescan(repo: Repo, always: bool = False) -> bool:
     repo.head = stamp
     with repo.lock:
         repo.cache.clear()
-        return repo.references.scan()
+        changed = repo.references.scan()
+        if changed and repo.index is not None:
+            repo.index.refresh()
+        return changed
 
 
 def head_stamp(root: Path) -> HeadStamp:

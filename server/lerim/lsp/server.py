@@ -25,7 +25,8 @@ from lerim.paths import Home
 
 log = logging.getLogger("lerim.lsp")
 
-MEMORY_FILES = "**/.lerim/memory/**/*.md"
+LATE: set[tuple[str, str]] = set()
+"""Every (module, function) that handlers import late; a test imports them all."""
 
 Handler = Callable[[Sidecar, Any], Awaitable[Any]]
 
@@ -137,6 +138,7 @@ def _requests(sidecar: Sidecar) -> None:
 
 def _lazy(module: str, name: str) -> Handler:
     """The function `name` of `lerim.lsp.<module>`, imported at its first call."""
+    LATE.add((module, name))
 
     async def call(sidecar: Sidecar, params: Any) -> Any:
         import importlib

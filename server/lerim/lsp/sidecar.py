@@ -109,9 +109,10 @@ class Sidecar:
                 f"{what} is off in Restricted Mode.", todo="Trust this workspace (Workspaces: Manage Workspace Trust)."
             )
 
-    def notify(self, method: str, params: object) -> None:
-        """Sends one of our notifications."""
-        self.server.protocol.notify(method, wire(params))
+    def notify(self, repo: Repo, method: str, **params: object) -> None:
+        """Sends one of our notifications for every folder the window has of a repository."""
+        for root in repo.uris:
+            self.server.protocol.notify(method, wire({"root": root, **params}))
 
     def warn(self, message: str) -> None:
         """Shows a message the person must act on."""

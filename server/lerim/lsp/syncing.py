@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from lerim.errors import BusyError, LerimError
 from lerim.lsp import idle as clockwork
-from lerim.lsp.protocol import CANDIDATES_CHANGED, SYNC_PROGRESS, SyncParams, SyncProgress
+from lerim.lsp.protocol import CANDIDATES_CHANGED, SYNC_PROGRESS, SyncParams
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.report import Found, Progress, SyncReport, Withdrew
@@ -72,8 +72,13 @@ class Teller:
 
     def _send(self, at: Progress) -> None:
         self._sidecar.notify(
+            self._repo,
             SYNC_PROGRESS,
-            SyncProgress(self._repo.uri, at.stage, at.sessions_done, at.sessions_total, at.candidates, at.message),
+            stage=at.stage,
+            sessionsDone=at.sessions_done,
+            sessionsTotal=at.sessions_total,
+            candidates=at.candidates,
+            message=at.message,
         )
 
     async def _count(self) -> None:
@@ -87,7 +92,7 @@ async def announce_pending(sidecar: Sidecar, repo: Repo) -> None:
     """Tells the editor how many candidates wait."""
     from lerim.lsp.reviews import count
 
-    sidecar.notify(CANDIDATES_CHANGED, {"root": repo.uri, "pending": await sidecar.run(count, sidecar, repo)})
+    sidecar.notify(repo, CANDIDATES_CHANGED, pending=await sidecar.run(count, sidecar, repo))
 
 
 async def idle(sidecar: Sidecar) -> None:

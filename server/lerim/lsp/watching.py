@@ -94,7 +94,7 @@ async def look_at_heads(sidecar: Sidecar) -> None:
 
 def announce(sidecar: Sidecar, repo: Repo) -> None:
     """Tells the editor that a repository's memories are what they are now."""
-    sidecar.notify(MEMORIES_CHANGED, {"root": repo.uri, "memories": len(repo.references)})
+    sidecar.notify(repo, MEMORIES_CHANGED, memories=len(repo.references))
     diagnostics.publish(sidecar, repo)
     refresh_lenses(sidecar)
 

@@ -1,0 +1,165 @@
+"""Starting, misuse and ending of the sidecar."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from conftest import Editor, server_environ, write_memory
+from lerim.lsp import protocol
+from lerim.lsp.server import LATE, create_server
+from lerim.paths import Home
+
+NOISE = """
+import os, sys, threading, time
+def talk():
+    while sys.stdout is not sys.stderr:
+        time.sleep(0.001)
+    for _ in range(50):
+        print("Content-Length: 5\\r\\n\\r\\nstray", flush=True)
+        os.write(1, b"raw noise\\n")
+        time.sleep(0.005)
+threading.Thread(target=talk, daemon=True).start()
+"""
+
+
+@pytest.fixture
+def noisy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that prints into whatever process imports it."""
+    (tmp_path / "noise").mkdir()
+    (tmp_path / "noise" / "sitecustomize.py").write_text(NOISE, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "noise"))
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process to be the editor: it can be killed."""
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.asyncio
+async def test_it_says_what_it_can_and_asks_to_watch_memory_files(editor: Editor) -> None:
+    result = await editor.start()
+    assert result.capabilities.hover_provider
+    assert result.capabilities.code_lens_provider is not None
+    assert result.server_info.name == "lerim"
+    await editor.until(lambda: editor.watched)
+    assert "**/.lerim/memory/**/*.md" in str(editor.watched)
+
+
+@pytest.mark.asyncio
+async def test_bad_parameters_are_refused_and_the_server_goes_on(editor: Editor) -> None:
+    await editor.start()
+    bad = [
+        (protocol.SYNC, {}),
+        (protocol.SYNC, {"root": 5}),
+        (protocol.REVIEW_ACT, {"root": editor.root, "id": "x", "action": "explode"}),
+        (protocol.MEMORY_SEARCH, {"root": None, "query": ["a"], "limit": "x"}),
+        (protocol.MEMORY_SHOW, [1, 2]),
+        (protocol.MEMORY_FOR_FILE, {"uri": None}),
+    ]
+    for method, params in bad:
+        error = await editor.refused(method, params)
+        assert error.code == -32602
+        assert "Traceback" not in str(error.data)
+    assert (await editor.refused("lerim/unheardOf", {})).code == -32601
+    assert (await editor.ask(protocol.DEBUG, {})).version
+    assert editor.client.messages == []
+
+
+@pytest.mark.asyncio
+async def test_bad_settings_are_one_message_each_and_the_default(editor: Editor) -> None:
+    write_memory(editor.repo)
+    await editor.start({"trusted": True, "settings": {"hover": "maybe", "idleSeconds": 0}})
+    await editor.until(lambda: editor.client.messages)
+    assert [message.message for message in editor.client.messages] == [
+        "`lerim.hover` cannot be 'maybe'; True is used instead."
+    ]
+    assert await editor.hover(editor.open("src/app.py"), 0, 5) is not None
+
+
+@pytest.mark.asyncio
+async def test_nothing_that_is_printed_reaches_the_protocol(noisy: None, editor: Editor) -> None:
+    write_memory(editor.repo)
+    await editor.start()
+    app = editor.open("src/app.py")
+    for _ in range(100):
+        assert await editor.hover(app, 0, 5) is not None
+    assert editor.client.error is None
+
+
+@pytest.mark.asyncio
+async def test_debug_information_names_versions_and_counts_and_no_text(editor: Editor) -> None:
+    write_memory(editor.repo)
+    await editor.start()
+    told = await editor.ask(protocol.DEBUG, {})
+    assert told.python.startswith("3.")
+    assert told.roots[0].uri == editor.root
+    assert told.roots[0].memories == 1
+    assert "load" not in str(told)
+
+
+@pytest.mark.asyncio
+async def test_it_ends_when_the_editor_is_killed_although_its_pipes_stay_open(
+    editor: Editor, bystander: subprocess.Popen[bytes]
+) -> None:
+    await editor.start(process_id=bystander.pid)
+    server = editor.client._server
+    assert server is not None
+    assert server.returncode is None
+    os.kill(bystander.pid, signal.SIGKILL)
+    bystander.wait()
+    await editor.until(lambda: not psutil.pid_exists(server.pid) or server.returncode is not None)
+    editor.client.capabilities = None  # nobody is left to say goodbye to
+
+
+def test_it_ends_when_its_input_ends() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "lerim", "lsp", "--stdio"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=server_environ(),
+    )
+    out, err = process.communicate(b"", timeout=60)
+    assert (process.returncode, out, err) == (0, b"", b"")
+
+
+def test_it_refuses_arguments_it_does_not_know() -> None:
+    command = [sys.executable, "-P", "-m", "lerim", "lsp", "--port=1"]
+    done = subprocess.run(command, capture_output=True, text=True, env=server_environ(), check=False, timeout=60)
+    assert done.returncode == 2
+    assert "usage" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "word", ["pydantic", "typer", "dspy", "yaml", "frontmatter", "sqlite3", "filelock", "tiktoken"]
+)
+def test_nothing_heavy_is_imported_before_initialize_is_answered(word: str) -> None:
+    code = (
+        "import sys, os\n"
+        "from lerim.lsp.server import create_server\n"
+        "from lerim.paths import Home\n"
+        "create_server(Home.of(os.environ), os.environ)\n"
+        f"sys.exit({word!r} in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], env=server_environ(), check=False, timeout=60)
+    assert done.returncode == 0
+
+
+def test_every_handler_that_is_imported_late_is_there(isolated: Path) -> None:
+    create_server(Home(isolated), {})
+    assert len(LATE) > 10
+    for module, name in LATE:
+        assert callable(getattr(importlib.import_module(f"lerim.lsp.{module}"), name))

@@ -1,0 +1,100 @@
+"""The review over the wire: from a candidate on disk to a hover, and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from conftest import Editor
+from lerim.extraction.candidate import Candidate
+from lerim.lsp import protocol
+from lerim.memory.record import Evidence
+from lerim.paths import Home
+from lerim.project import locate
+from lerim.review import queue
+
+pytestmark = pytest.mark.asyncio
+
+CANDIDATE = Candidate(
+    primitive="decision",
+    kind=None,
+    title="Use pathlib, not os.path",
+    body="Paths in src/app.py are handled with pathlib.",
+    confidence=0.9,
+    tags=("style",),
+    references=("src/app.py",),
+    evidence=(Evidence("use pathlib", "0123456789ab", "user"),),
+    platform="claude",
+    session="11111111-2222-3333-4444-555555555555",
+    turn="0123456789ab",
+    time=datetime(2026, 8, 1, tzinfo=UTC),
+    signal="correction",
+)
+
+
+def propose(repo: Path, home: Path, **changes: object) -> str:
+    place = queue.Place(_project(repo, home), Home(home / ".lerim"))
+    found = queue.propose(place, replace(CANDIDATE, **changes))  # type: ignore[arg-type]
+    assert isinstance(found, queue.Proposed)
+    return found.proposal.id
+
+
+def _project(repo: Path, home: Path):  # type: ignore[no-untyped-def]
+    found = locate(repo, Home(home / ".lerim"))
+    assert found
+    return found
+
+
+def memory_files(repo: Path) -> list[str]:
+    return [str(path) for path in (repo / ".lerim" / "memory").rglob("*.md")]
+
+
+async def test_an_accepted_candidate_is_a_hover_at_once_and_undo_takes_it_back(editor: Editor, isolated: Path) -> None:
+    waiting = propose(editor.repo, isolated)
+    await editor.start()
+    app = editor.open("src/app.py", "x = 1\n")
+    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert [one.title for one in listed.candidates] == [CANDIDATE.title]
+    assert listed.candidates[0].evidence[0].quote == "use pathlib"
+    assert listed.undo is None
+    assert await editor.hover(app, 0, 0) is None
+
+    act = {"root": editor.root, "id": waiting, "action": "accept"}
+    asked = await editor.ask(protocol.REVIEW_ACT, act)
+    assert (asked.ok, asked.askQuotes) == (False, True)
+    done = await editor.ask(protocol.REVIEW_ACT, {**act, "quotes": "shared"})
+    assert done.ok
+    assert memory_files(editor.repo) == [done.path]
+    assert "pathlib" in (await editor.hover(app, 0, 0) or "")
+    await editor.until(lambda: editor.told[protocol.CANDIDATES_CHANGED])
+    assert editor.told[protocol.CANDIDATES_CHANGED][-1].pending == 0
+
+    undone = await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root})
+    assert undone.ok
+    assert memory_files(editor.repo) == []
+    assert await editor.hover(app, 0, 0) is None
+    assert len((await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates) == 1
+
+
+async def test_a_candidate_can_be_edited_and_rejected(editor: Editor, isolated: Path) -> None:
+    waiting = propose(editor.repo, isolated)
+    await editor.start()
+    edit = {"title": "Use pathlib", "body": "In src/app.py.", "tags": []}
+    act = {"root": editor.root, "id": waiting}
+    assert (await editor.ask(protocol.REVIEW_ACT, {**act, "action": "edit", "edit": edit})).ok
+    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert (listed.candidates[0].title, listed.candidates[0].edited) == ("Use pathlib", True)
+    assert (await editor.ask(protocol.REVIEW_ACT, {**act, "action": "reject"})).ok
+    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert (listed.candidates, listed.undo.label) == ([], "Rejected: Use pathlib")
+
+
+async def test_an_unknown_candidate_and_an_unknown_root_are_errors_with_a_kind(editor: Editor, tmp_path: Path) -> None:
+    await editor.start()
+    act = {"root": editor.root, "id": "20260801-nothing", "action": "accept"}
+    assert (await editor.refused(protocol.REVIEW_ACT, act)).data["kind"] == "not-found"
+    outside = {"root": tmp_path.as_uri()}
+    assert (await editor.refused(protocol.REVIEW_LIST, outside)).data["kind"] == "project"

@@ -1,0 +1,215 @@
+"""Sync over the wire: a job process of its own, its progress, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException  # noqa: TID251
+
+from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from conftest import Editor, server_environ
+from lerim.lock import project_lock
+from lerim.lsp import protocol
+from lerim.paths import Home
+from lerim.project import locate
+
+pytestmark = pytest.mark.asyncio
+
+
+def exchange(repo: Path, subject: str = "pathlib") -> list[Fields]:
+    """The person corrects the agent, and the agent does as told."""
+    path = str(repo / "src" / "app.py")
+    return [
+        prompt("Read the config in src/app.py"),
+        reply(f"a-{subject}", text("I will use os.path in src/app.py."), call(f"t-{subject}", "Read", file_path=path)),
+        answer(f"t-{subject}", "def load(path): ..."),
+        prompt(f"No, use {subject} instead of os.path in src/app.py. Always do that here."),
+        reply(
+            f"b-{subject}",
+            text("Done."),
+            call(f"e-{subject}", "Edit", file_path=path, old_string="os.path", new_string=subject),
+        ),
+        answer(f"e-{subject}", "The file was updated."),
+        prompt("perfect, commit it"),
+        reply(f"c-{subject}", text("Committed.")),
+    ]
+
+
+def session(home: Path, repo: Path, name: str, *records: Fields) -> Path:
+    """Writes or continues a session of the repository."""
+    folder = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(repo))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.jsonl"
+    lines = encoded(*({**record, "cwd": str(repo), "sessionId": name} for record in records))
+    with path.open("ab") as file:
+        file.write(lines)
+    return path
+
+
+def long_work(home: Path, repo: Path) -> None:
+    """So many sessions that a sync is still at work when a test looks at it."""
+    words = "It uses `load` in src/app.py and goes on about it at some length. " * 100
+    for number in range(80):
+        turns = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(25)]
+        session(home, repo, f"{number:08d}-0000-4000-8000-000000000000", *itertools.chain(*turns))
+
+
+def jobs_of(pid: int) -> list[psutil.Process]:
+    """The job processes below a sidecar."""
+    try:
+        return [child for child in psutil.Process(pid).children(recursive=True) if child.status() != "zombie"]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def server_pid(editor: Editor) -> int:
+    assert editor.client._server is not None
+    return editor.client._server.pid
+
+
+def ask_sync(editor: Editor) -> asyncio.Future[object]:
+    params = {"root": editor.root, "explicit": True}
+    return asyncio.ensure_future(editor.client.protocol.send_request_async(protocol.SYNC, params, msg_id="sync"))
+
+
+async def test_a_sync_finds_a_candidate_tells_its_progress_and_shows_the_turn(editor: Editor, isolated: Path) -> None:
+    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    await editor.start()
+    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    assert report.state == "done"
+    assert report.sessions.found == 1
+    assert len(report.candidates) == 1
+    assert "pathlib" in report.candidates[0].title
+    stages = [event.stage for event in editor.told[protocol.SYNC_PROGRESS]]
+    assert stages[0] == "looking"
+    assert stages[-1] == "done"
+    assert {event.root for event in editor.told[protocol.SYNC_PROGRESS]} == {editor.root}
+    await editor.until(lambda: editor.told[protocol.CANDIDATES_CHANGED])
+    assert editor.told[protocol.CANDIDATES_CHANGED][-1].pending == 1
+
+    found = report.candidates[0]
+    shown = await editor.ask(protocol.TURN, {"root": None, "session": found.session, "turn": found.turn})
+    assert shown.found == "catalog"
+    lines = shown.text.split("\n")
+    assert lines[shown.line].startswith("▶ The person")
+    assert "No, use pathlib" in lines[shown.line + 2]
+    gone = await editor.ask(protocol.TURN, {"root": None, "session": "s", "turn": "ffffffffffff"})
+    assert gone.found == "gone"
+    assert "not on this machine" in gone.text
+
+    again = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    assert (again.candidates, again.sessions.unchanged) == ([], 1)
+    assert not jobs_of(server_pid(editor))
+
+
+async def test_a_cancelled_sync_is_gone_and_the_next_one_carries_on(editor: Editor, isolated: Path) -> None:
+    long_work(isolated, editor.repo)
+    await editor.start()
+    waiting = ask_sync(editor)
+    await editor.until(lambda: [event for event in editor.told[protocol.SYNC_PROGRESS] if event.sessionsDone])
+    assert jobs_of(server_pid(editor))
+    editor.client.cancel_request(types.CancelParams(id="sync"))
+    with pytest.raises(JsonRpcException) as caught:
+        await waiting
+    assert caught.value.code == -32800
+    assert not jobs_of(server_pid(editor))
+    await editor.until(lambda: editor.told[protocol.SYNC_PROGRESS][-1].stage == "cancelled")
+    assert (await editor.ask(protocol.DEBUG, {})).version
+
+
+async def test_a_second_sync_joins_the_first_and_hovers_answer_meanwhile(editor: Editor, isolated: Path) -> None:
+    long_work(isolated, editor.repo)
+    await editor.start()
+    app = editor.open("src/app.py")
+    first = ask_sync(editor)
+    await editor.until(lambda: jobs_of(server_pid(editor)))
+    second = asyncio.ensure_future(editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True}))
+    for _ in range(20):
+        assert await editor.hover(app, 0, 5) is None
+    assert len(jobs_of(server_pid(editor))) == 1
+    assert not first.done()
+    reports = await asyncio.gather(first, second)
+    assert reports[0] == reports[1]
+
+
+async def test_a_sync_while_another_process_holds_the_project_says_who(editor: Editor, isolated: Path) -> None:
+    home = Home(isolated / ".lerim")
+    project = locate(editor.repo, home)
+    assert project
+    await editor.start()
+    with project_lock(home, project.key, "syncing"):
+        report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    assert report.state == "busy"
+    assert f"process {os.getpid()} is syncing" in report.message
+
+
+async def test_killing_the_sidecar_leaves_no_job(editor: Editor, isolated: Path) -> None:
+    long_work(isolated, editor.repo)
+    await editor.start()
+    waiting = ask_sync(editor)
+    jobs = await editor.until(lambda: jobs_of(server_pid(editor)))
+    os.kill(server_pid(editor), signal.SIGKILL)
+    await editor.until(lambda: not any(job.is_running() and job.status() != "zombie" for job in jobs))
+    waiting.cancel()
+    editor.client.capabilities = None
+
+
+async def test_a_job_that_was_killed_is_an_error_and_the_next_sync_carries_on(editor: Editor, isolated: Path) -> None:
+    long_work(isolated, editor.repo)
+    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    await editor.start()
+    waiting = ask_sync(editor)
+    jobs = await editor.until(lambda: jobs_of(server_pid(editor)))
+    jobs[0].kill()
+    with pytest.raises(JsonRpcException) as caught:
+        await waiting
+    assert caught.value.data["kind"] == "job"
+    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    assert report.state == "done"
+    assert len((await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates) == 1
+
+
+async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, isolated: Path) -> None:
+    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
+    told = editor.told[protocol.CANDIDATES_CHANGED]
+    await editor.until(lambda: told and told[-1].pending == 1)
+    await editor.until(lambda: editor.told[protocol.SYNC_PROGRESS][-1].stage == "done")
+    stages = len(editor.told[protocol.SYNC_PROGRESS])
+
+    editor.open("README.md")
+    session(isolated, editor.repo, "22222222-2222-3333-4444-555555555555", *exchange(editor.repo, "tomllib"))
+    await editor.until(lambda: told[-1].pending == 2)
+    assert len(editor.told[protocol.SYNC_PROGRESS]) > stages
+
+
+async def test_an_idle_editor_in_restricted_mode_or_with_idle_off_does_nothing(editor: Editor, isolated: Path) -> None:
+    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    await editor.start({"trusted": False, "settings": {"idleSeconds": 0.05}})
+    for _ in range(10):
+        await editor.ask(protocol.DEBUG, {})
+        await asyncio.sleep(0.02)
+    assert editor.told[protocol.SYNC_PROGRESS] == []
+    assert not (isolated / ".lerim").exists()
+    assert not (editor.repo / ".lerim").exists()
+
+
+async def test_a_job_ends_when_its_input_does(repo: Path, isolated: Path) -> None:
+    long_work(isolated, repo)
+    command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(repo)]
+    pipe = asyncio.subprocess.PIPE
+    job = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=server_environ())
+    assert job.stdout is not None
+    assert job.stdin is not None
+    assert (await job.stdout.readline()).startswith(b'{"event":"progress"')
+    job.stdin.close()
+    assert await job.wait() == 1
