@@ -70,7 +70,7 @@ def _answered(scene: Scene, turn: Turn, answer: Answer) -> Found | None:
         re.IGNORECASE,
     ):
         return None
-    title = title_of(question, chosen)
+    title = wording.fit(title_of(question, chosen))
     if not title:
         return (
             None

@@ -26,8 +26,21 @@ _HOW_WE = re.compile(
     r"(?P<x>[a-z][^?]{4,70})\?$",
     re.IGNORECASE,
 )
+_DOES = (
+    "allocate|handle|store|process|report|validate|parse|resolve|detect|format|sort|treat|load|generate|compute|"
+    "expose|"
+    "identify|manage|track|represent|display|show|render|cache|authenticate|authorize|name|number|order|group|log|"
+    "retry|"
+    "connect|sync|map|assign|merge|respond to|react to|interact with|integrate with|find|choose|pick|read|write|send|"
+    "receive|deal with|count|round|match|index|search|filter|count|limit|signal|return|pass|run|deploy|communicate"
+)
 _HOW_S = re.compile(
-    r"^how (?:should|shall|must|will) (?P<s>(?:the )?[^?]{2,40}?) (?P<v>[a-z]{3,14}) (?P<o>[^?]{3,50})\?$",
+    rf"^how (?:should|shall|must|will) (?P<s>(?:the )?[^?]{{2,40}}?) (?P<v>{_DOES}) (?P<o>[^?]{{3,50}})\?$",
+    re.IGNORECASE,
+)
+_HOW_IS = re.compile(
+    r"^how (?:should|shall|must|will) (?P<s>(?:the )?[^?]{2,50}?) (?P<v>behave|work|look|run|start|end|fail)"
+    r"(?P<o> (?:when|if|on|for|in|after|before) [^?]{2,40})?\?$",
     re.IGNORECASE,
 )
 _HOW_BE = re.compile(
@@ -91,20 +104,22 @@ def title_of(question: str, answer: str) -> str:
 
 
 def _plain_yes(question: str, answer: str) -> str:
-    yes = bool(_YES.match(answer))
+    """The title of a yes or a no; what was added to it ("yes, but …") stays in."""
+    yes = _YES.match(answer)
+    no = _NO.match(answer)
+    said = yes or no
+    rest = wording.squeeze(answer[said.end() :]).rstrip(" .!") if said else ""
+    more = f", {rest[:1].lower()}{rest[1:]}" if rest else ""
     if match := _DO_WE.match(question):
         if wording.task(match["x"]) or _PRONOUN.search(match["x"]) or " or " in match["x"]:
             return ""
-        return wording.capital(match["x"]) if yes else f"Do not {match['x']}"
+        return f"{wording.capital(match['x']) if yes else 'Do not ' + match['x']}{more}"
     if match := _SHOULD.match(question):
         if _PRONOUN.search(question) or " or " in match["o"]:
             return ""
-        subject = wording.capital(match["s"])
-        return (
-            f"{subject} {_third(match['v'], match['s'])} {match['o']}"
-            if yes
-            else f"{subject} {_does(match['s'])} not {match['v']} {match['o']}"
-        )
+        subject = match["s"]
+        verb = _third(match["v"], subject) if yes else f"{_does(subject)} not {match['v']}"
+        return f"{wording.capital(subject)} {verb} {match['o']}{more}"
     return ""
 
 
@@ -153,6 +168,10 @@ def _how_s(match: re.Match[str], answer: str) -> str:
     return f"{wording.capital(match['s'])} {_third(match['v'], match['s'])} {match['o']}: {answer}"
 
 
+def _how_is(match: re.Match[str], answer: str) -> str:
+    return f"{wording.capital(match['s'])} {_third(match['v'], match['s'])}{match['o'] or ''}: {answer}"
+
+
 def _what_s(match: re.Match[str], answer: str) -> str:
     if match["v"].lower() in ("do", "happen"):
         return ""
@@ -170,6 +189,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], str]], ...] 
     (_WHERE, _where),
     (_HOW_WE, _how_we),
     (_HOW_BE, _how_be),
+    (_HOW_IS, _how_is),
     (_HOW_S, _how_s),
     (_WHAT_S, _what_s),
     (_WHICH_FOR, _which_for),

@@ -1,0 +1,114 @@
+"""How fast sessions are extracted and redacted, in MB of text a second (budget: at least 5 each).
+
+Run `PYTHONPATH=server python benchmarks/extraction.py [folder of transcripts]`; without a folder, made-up turns are used.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lerim.extraction.pipeline import Extraction
+from lerim.extraction.redact import redact
+from lerim.sessions import claude
+from lerim.sessions.model import ToolCall, Turn
+
+BUDGET = 5.0
+ROUNDS = 3
+PROSE = (
+    "I looked at src/store.py and decided to use SQLite instead of Redis because it needs no server. "
+    "The tests in tests/test_store.py pass now. No, don't use pip here, use uv. The password is read from the environment. "
+)
+LOG = "2026-07-01T10:00:00Z INFO request id=550e8400-e29b-41d4-a716-446655440000 token_count=512 status=200 path=/api/v1\n"
+
+
+def made(count: int = 2_000) -> list[Turn]:
+    """A session of about 8 MB: prompts, answers, and tool output."""
+    turns = []
+    for number in range(count):
+        role = "user" if number % 4 == 0 else "assistant"
+        call = ToolCall("1", "Bash", "shell", "ok", command="uv run pytest -q", output=LOG * 20)
+        turn = Turn(
+            f"{number:012x}", number, "assistant", "reply", PROSE * 8, datetime.now(UTC), "/r", tool_calls=(call,)
+        )
+        turns.append(
+            replace(turn, role="user", kind="prompt", tool_calls=(), text=PROSE * 3) if role == "user" else turn
+        )
+    return turns
+
+
+def real(folder: Path) -> list[list[Turn]]:
+    """Every session under the folder, read into memory."""
+    return [list(claude.Reading(item.path, item)) for item in claude.find(folder)[0]]
+
+
+def texts(sessions: list[list[Turn]]) -> list[str]:
+    """All text a session holds: what was said, and what tools were given and printed."""
+    out = []
+    for turn in (turn for session in sessions for turn in session):
+        out.append(turn.text)
+        out += [text for call in turn.tool_calls for text in (call.output, call.command, call.plan)]
+    return [text for text in out if text]
+
+
+def extract(sessions: list[list[Turn]]) -> None:
+    for number, session in enumerate(sessions):
+        extraction = Extraction(None, str(number), "claude")
+        for turn in session:
+            list(extraction.feed(turn))
+        list(extraction.finish(True))
+
+
+def best(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def rows() -> list[tuple[str, float, float]]:
+    """(what, MB of text, MB a second), the best of three rounds."""
+    sets = [("made-up session", [made()])]
+    if len(sys.argv) > 1:
+        sets.append(("real sessions", real(Path(sys.argv[1]))))
+    out = []
+    for name, sessions in sets:
+        said = texts(sessions)
+        size = sum(len(text.encode("utf-8", "replace")) for text in said) / 1e6
+        joined = "\n".join(said)
+        out.append((f"extraction, {name}", size, size / best(lambda sessions=sessions: extract(sessions))))
+        out.append(
+            (f"redaction, {name}, turn by turn", size, size / best(lambda said=said: [redact(text) for text in said]))
+        )
+        out.append((f"redaction, {name}, one text", size, size / best(lambda joined=joined: redact(joined))))
+    hostile = [
+        "a/" * 50_000,
+        "(" * 100_000,
+        "use " * 25_000,
+        "a_" * 50_000,
+        "password=" * 11_000,
+        "-----BEGIN " * 9_000,
+        "x because " * 10_000,
+    ]
+    size = sum(map(len, hostile)) / 1e6
+    turns = [Turn(f"{n:012x}", n, "user", "prompt", text, None, "/r") for n, text in enumerate(hostile)]
+    out.append(("extraction, hostile prompts", size, size / best(lambda: extract([turns]))))
+    out.append(("redaction, hostile texts", size, size / best(lambda: [redact(text) for text in hostile])))
+    return out
+
+
+def main() -> None:
+    print(f"| {'what':44} |    MB |  MB/s | budget |")
+    print(f"|{'-' * 46}|{'-' * 7}|{'-' * 7}|{'-' * 8}|")
+    for what, size, speed in rows():
+        print(f"| {what:44} | {size:5.1f} | {speed:5.1f} | {'met' if speed >= BUDGET else 'MISSED'} |")
+
+
+if __name__ == "__main__":
+    main()

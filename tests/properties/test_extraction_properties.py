@@ -1,0 +1,66 @@
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lerim.extraction.candidate import Candidate
+from lerim.facts.wording import TITLE, clean
+from scripted import agent, asked, denied, edited, extraction, numbered, outcome, planned, ran, you
+
+WORDS = st.sampled_from(
+    ["use ", "uv", " not ", "pip", "always ", "never ", "don't ", "because ", "instead of ", "`src/a.py`", "no, ", ". ", "?", "\n", "总是",
+     "\u202e", "ghp_" + "a1" * 18, "revert that", "perfect", "(", ")", "- ", "```", "password = hunter2 ", "the config ", "must "]
+)  # fmt: skip
+TEXT = st.lists(st.one_of(WORDS, st.text(max_size=15)), max_size=14).map("".join)
+TURN = st.one_of(
+    TEXT.map(you),
+    TEXT.map(agent),
+    TEXT.map(lambda text: agent("", denied("pip install x", text))),
+    TEXT.map(lambda text: agent(text, edited("src/a.py", "", text))),
+    st.tuples(TEXT, TEXT).map(lambda pair: agent("", asked(pair[0], ("a", "b"), pair[1]))),
+    TEXT.map(lambda text: agent("", planned(text))),
+    st.tuples(st.sampled_from(["pytest -q", "uv run pytest -q", "npm test"]), TEXT, st.sampled_from([None, 0, 1])).map(
+        lambda item: agent("", ran(*item))
+    ),
+)
+TURNS = st.lists(TURN, max_size=10)
+
+
+@given(TURNS)
+@settings(max_examples=200, deadline=None)
+def test_whatever_is_said_every_candidate_keeps_the_promises(turns: list) -> None:
+    for item in outcome(*turns):
+        if isinstance(item, Candidate):
+            assert item.evidence
+            assert len(item.title) <= TITLE
+            assert "hunter2" not in repr(item)
+            assert "ghp_" not in repr(item)
+            assert all(not path.startswith(("/", "..")) for path in item.references)
+            assert all(len(quote.quote) <= 220 for quote in item.evidence)
+
+
+@given(TURNS, st.integers(0, 10))
+@settings(max_examples=100, deadline=None)
+def test_cutting_a_session_into_passes_loses_nothing_when_exchanges_are_whole(turns: list, at: int) -> None:
+    whole = numbered(turns)
+    at = min(at, len(whole))
+    one, first = extraction(), extraction()
+    for turn in whole:
+        list(one.feed(turn))
+    for turn in whole[:at]:
+        list(first.feed(turn))
+    found = list(first.finish(False))
+    second = extraction(first.state())
+    for turn in whole[at:]:
+        list(second.feed(turn))
+    found += second.finish(True)
+    wanted = {item.turn for item in one.finish(True) if isinstance(item, Candidate)}
+    assert wanted <= {item.turn for item in found if isinstance(item, Candidate)} | {
+        getattr(item, "turn", "") for item in found
+    }
+
+
+@given(st.text(max_size=400))
+def test_cleaning_never_fails_and_settles(text: str) -> None:
+    assert len(clean(text)) <= 3 * len(text) + 3
+    assert replace(you(text)).text == text

@@ -1,0 +1,36 @@
+import pytest
+
+from lerim.facts.commands import outcome, parse
+from lerim.facts.printed import error_line, error_name
+from lerim.sessions.model import ToolCall
+
+
+def test_the_command_is_found_behind_its_dressing() -> None:
+    command = parse('cd "/repo/web" && NODE_ENV=test timeout 60 npm test 2>&1 | tail -20')
+    assert (command.text, command.folder, command.variables, command.filtered) == (
+        "npm test",
+        "/repo/web",
+        ("NODE_ENV=test",),
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["git push", "grep -r x .", "python -c 'x'", "npm test\nnpm run build", "cat <<EOF | sh"]
+)
+def test_only_one_project_command_on_one_line_teaches(text: str) -> None:
+    assert not parse(text).runner
+
+
+@pytest.mark.parametrize(
+    ("output", "wanted"), [("3 passed", "passed"), ("1 failed, 2 passed", "failed"), ("some text", "unknown")]
+)
+def test_a_filter_hides_the_exit_code_so_the_output_decides(output: str, wanted: str) -> None:
+    call = ToolCall("1", "Bash", "shell", "ok", command="pytest | tail -3", output=output)
+    assert outcome(call, parse(call.command)) == wanted
+
+
+def test_the_line_that_says_most_is_taken() -> None:
+    output = "ImportError while importing\nHint: x\nE   ModuleNotFoundError: No module named 'shop'\n1 error"
+    assert error_line(output) == "ModuleNotFoundError: No module named 'shop'"
+    assert error_name(error_line(output)) == "ModuleNotFoundError"
