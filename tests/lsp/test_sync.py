@@ -32,7 +32,7 @@ def exchange(repo: Path, subject: str = "pathlib") -> list[Fields]:
         prompt("Read the config in src/app.py"),
         reply(f"a-{subject}", text("I will use os.path in src/app.py."), call(f"t-{subject}", "Read", file_path=path)),
         answer(f"t-{subject}", "def load(path): ..."),
-        prompt(f"No, use {subject} instead of os.path in src/app.py. Always do that here."),
+        prompt(f"No, always use {subject} instead of os.path in src/app.py."),
         reply(
             f"b-{subject}",
             text("Done."),
@@ -101,7 +101,7 @@ async def test_a_sync_finds_a_candidate_tells_its_progress_and_shows_the_turn(ed
     assert shown.found == "catalog"
     lines = shown.text.split("\n")
     assert lines[shown.line].startswith("▶ The person")
-    assert "No, use pathlib" in lines[shown.line + 2]
+    assert "No, always use pathlib" in lines[shown.line + 2]
     gone = await editor.ask(protocol.TURN, {"root": None, "session": "s", "turn": "ffffffffffff"})
     assert gone.found == "gone"
     assert "not on this machine" in gone.text
