@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -29,6 +30,7 @@ from lerim.sessions.catalog import Catalog
 from lerim.sessions.claude import Reading
 from lerim.sessions.discovery import changes, discover
 from lerim.sessions.turn_text import unpack
+from reading import BareRecord
 
 SHARED = Path(os.environ.get("LERIM_TEST_SESSIONS") or Path(__file__).resolve().parents[2] / "shared" / "transcripts")
 UUID = re.compile(rb"\b[0-9a-f]{8}(?=-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)")
@@ -83,23 +85,12 @@ class Input(msgspec.Struct):
     file_path: str = ""
 
 
-class Block(msgspec.Struct):
-    type: str = ""
-    text: str = ""
-    input: Input | None = None
-
-
-class Message(msgspec.Struct):
-    id: str = ""
-    content: str | list[Block] = ""
-
-
-class Line(msgspec.Struct):
-    type: str = ""
-    uuid: str | None = None
-    timestamp: str | None = None
-    cwd: str | None = None
-    message: Message | None = None
+def command(asked: Callable[[msgspec.Raw], Input], raw: msgspec.Raw) -> str:
+    try:
+        one = asked(raw)
+    except msgspec.MsgspecError:
+        return ""
+    return one.command or one.file_path
 
 
 def bare(folder: Path, home: Home) -> None:
@@ -109,7 +100,8 @@ def bare(folder: Path, home: Home) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("CREATE VIRTUAL TABLE words USING fts5 (text, tools, tokenize = 'unicode61 remove_diacritics 2')")
-    decode = msgspec.json.Decoder(Line).decode
+    decode = msgspec.json.Decoder(BareRecord).decode
+    asked = msgspec.json.Decoder(Input).decode
     for path in sorted(folder.rglob("*.jsonl")):
         rows: list[tuple[str, str]] = []
         with path.open("rb") as file:
@@ -121,10 +113,10 @@ def bare(folder: Path, home: Home) -> None:
                 if line.message is None:
                     continue
                 content = line.message.content
-                blocks = [Block("text", content)] if isinstance(content, str) else content
-                text = "\n".join(block.text for block in blocks if block.text)
-                used = [block.input for block in blocks if block.input]
-                tools = "\n".join(f"{one.command}{one.file_path}" for one in used)
+                blocks = [] if isinstance(content, str) else content
+                said = [content] if isinstance(content, str) else [block.text for block in blocks if block.text]
+                text = "\n".join(said)
+                tools = "\n".join(command(asked, block.input) for block in blocks if block.type == "tool_use")
                 if text or tools:
                     rows.append((text, tools))
         db.executemany("INSERT INTO words (text, tools) VALUES (?, ?)", rows)

@@ -172,6 +172,7 @@ def _settle(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute("PRAGMA cache_size = -16000")
+    db.execute("PRAGMA wal_autocheckpoint = 4000")
 
 
 def _move_aside(path: Path) -> Path:

@@ -16,6 +16,7 @@ WINDOW = -12
 """Deflate with a window of 4 kB and no header: clearing the usual 32 kB takes longer than packing a turn."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 _BETWEEN = "\x1f"
 
 
@@ -56,6 +57,11 @@ def storable(text: str) -> str:
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def searchable(text: str) -> str:
+    """`text` for the index and for queries: Chinese and Japanese characters apart, since no spaces part their words."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def rendered(calls: Iterable[ToolCall]) -> str:

@@ -13,7 +13,7 @@ from typing import cast
 import msgspec
 
 from lerim.sessions.model import Platform, Role, Turn, TurnKind
-from lerim.sessions.turn_text import pack, rendered, storable, unpack
+from lerim.sessions.turn_text import pack, rendered, searchable, storable, unpack
 
 QUERY_WORDS = 32
 
@@ -94,7 +94,7 @@ def _insert(db: sqlite3.Connection, turns: Iterable[tuple[int, Turn]], folders: 
     for number, (transcript, turn) in enumerate(turns, first):
         text, tools = storable(turn.text), rendered(turn.tool_calls)
         rows.append((number, turn.id, *_place(turn, transcript, folders), pack(text, tools)))
-        words.append((number, text, tools))
+        words.append((number, searchable(text), searchable(tools)))
     db.executemany("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     db.executemany("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", words)
 
@@ -112,8 +112,9 @@ def _update(db: sqlite3.Connection, before: _Known, turn: Turn, place: _Place) -
     had = unpack(before.body)
     if words != had:
         # An index without its own text must be told what it had.
-        db.execute("INSERT INTO words (words, rowid, text, tools) VALUES ('delete', ?, ?, ?)", (before.row, *had))
-        db.execute("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", (before.row, *words))
+        gone, come = map(searchable, had), map(searchable, words)
+        db.execute("INSERT INTO words (words, rowid, text, tools) VALUES ('delete', ?, ?, ?)", (before.row, *gone))
+        db.execute("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", (before.row, *come))
     db.execute(
         "UPDATE turns SET transcript = ?, ordinal = ?, folder = ?, role = ?, kind = ?, time = ?, body = ? WHERE id = ?",
         (*place, pack(*words), before.row),
@@ -157,7 +158,7 @@ def around(db: sqlite3.Connection, turn_id: str, before: int, after: int) -> lis
 
 def search(db: sqlite3.Connection, query: str, project: str | None, limit: int) -> list[TurnRow]:
     """Turns holding every word of `query`, best first; where none does, those holding any. Any text is safe."""
-    words = [f'"{word}"' for word in _words(query)]
+    words = [f'"{searchable(word)}"' for word in _words(query)]
     for joined in (" AND ".join(words), " OR ".join(words)) if words else ():
         rows = db.execute(
             f"SELECT {_COLUMNS}, -words.rank FROM {_JOINED} JOIN words ON words.rowid = turns.id"

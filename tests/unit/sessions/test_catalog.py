@@ -263,6 +263,14 @@ def test_a_search_wants_all_words_and_takes_any_where_no_turn_has_all(catalog, r
     assert scores == sorted(scores, reverse=True)
 
 
+def test_words_of_a_script_without_spaces_are_found_inside_a_sentence(catalog, root):
+    path = write(root, SESSION, prompt("設定は環境変数から読みます"), reply("m1", text("承知")))
+    append(path, reply("m1", text("しました")))
+    index_all(catalog, root)
+    assert found(catalog, "環境変数", "変環", "承知") == [["設定は環境変数から読みます"], [], ["承知\n\nしました"]]
+    assert found(catalog, "環境変数 設定") == [["設定は環境変数から読みます"]]
+
+
 def test_around_an_unknown_turn_is_nothing(catalog):
     assert catalog.around("0" * 12) == []
     assert catalog.turn("0" * 12) is None

@@ -1,0 +1,77 @@
+"""Whatever a transcript holds comes back from the catalog as it was, and whatever is typed can be searched."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lerim.paths import Home
+from lerim.project import Owners
+from lerim.repository import parse_config, without_credentials
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.turn_text import pack, storable, unpack
+
+anything = st.text(st.characters(codec=None), max_size=2000)  # lone surrogates too
+
+
+@given(anything, anything)
+def test_a_packed_turn_unpacks_to_its_text_and_tools(text, tools):
+    text, tools = storable(text), storable(tools).replace("\x1f", " ")
+    assert unpack(pack(text, tools)) == (text, tools)
+
+
+@given(anything)
+def test_storable_text_can_be_encoded_and_is_changed_only_where_it_cannot(text):
+    kept = storable(text)
+    kept.encode()
+    if not re.search("[\ud800-\udfff]", text):
+        assert kept == text
+
+
+class Told:
+    """A reading of turns with the given texts."""
+
+    resume = b"{}"
+
+    def __init__(self, path: Path, texts: list[str]) -> None:
+        self.problems = []
+        self.session = Session("s", "claude", path)
+        self.turns = [
+            Turn(f"{number:012x}", number, "user", "prompt", text, None, text[:50]) for number, text in enumerate(texts)
+        ]
+
+    def __iter__(self):
+        return iter(self.turns)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return Home(tmp_path_factory.mktemp("home"))
+
+
+@given(texts=st.lists(anything, max_size=8), query=anything)
+def test_any_turns_are_kept_in_order_and_any_query_is_answered(home, texts, query):
+    path = Path("/claude/one.jsonl")
+    with Catalog.open(home) as catalog:
+        done = catalog.index(Transcript("claude", path, "s", 1, 1, 1), Told(path, texts), Owners())
+        assert not done.failed
+        kept = [turn.text for turn in catalog.around(f"{0:012x}", 0, len(texts) - 1)] if texts else []
+        assert kept == [storable(text) for text in texts]
+        for hit in catalog.search(query):
+            assert hit.path == path
+        catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+
+
+@given(anything)
+def test_any_working_folder_has_an_owner_or_none(cwd):
+    assert re.fullmatch("[0-9a-f]{16}|", Owners().owner(cwd))
+
+
+@given(anything)
+def test_any_config_and_any_remote_can_be_read(text):
+    parse_config(text)
+    parse_config(f'[remote "origin"]\nurl = {text}')
+    assert "secret" not in without_credentials(f"https://me:secret@{storable(text)}")
