@@ -78,7 +78,8 @@ export class Context implements vscode.Disposable {
     if (!this.isRunning) await (this.#restarts.running ?? this.restart(true));
     const client = this.#sidecar?.client;
     if (client?.state !== State.Running) throw new NotRunning();
-    return client.sendRequest<R>(type.method, params, token);
+    // by name, an undefined token would count as a second positional parameter
+    return token === undefined ? client.sendRequest<R>(type.method, params) : client.sendRequest<R>(type.method, params, token);
   }
 
   get isRunning(): boolean {

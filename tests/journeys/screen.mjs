@@ -1,0 +1,170 @@
+// The editor as a person meets it: keys, the mouse, and the text that can be seen.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { repository } from "./machine.mjs";
+import { until } from "./until.mjs";
+
+const browserArguments = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+export class Screen {
+  #browser;
+  #shots = 0;
+
+  /** `name` begins the names of the screenshots. */
+  constructor(name) {
+    this.name = name;
+  }
+
+  async open(environ) {
+    const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
+    this.#browser = await chromium.launch({ executablePath, args: browserArguments, env: environ });
+    const context = await this.#browser.newContext({ viewport: { width: 1400, height: 900 } });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    this.page = await context.newPage();
+  }
+
+  async close() {
+    await this.#browser?.close();
+  }
+
+  /** Opens a folder; `trust` is the answer to the editor's own question, where it has not been `asked` before. */
+  async visit(address, folder, { trust = true, asked = true } = {}) {
+    await this.page.goto(`${address}/?folder=${encodeURIComponent(folder)}`);
+    await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    if (!asked) return;
+    const answer = this.page.locator(".monaco-dialog-box").getByRole("button", { name: trust ? "Yes, I trust the authors" : "No, I don't trust the authors" });
+    await answer.waitFor({ timeout: 60_000 });
+    await this.shot("trust");
+    await answer.click();
+    await this.page.locator(".monaco-dialog-box").waitFor({ state: "detached", timeout: 20_000 });
+  }
+
+  /** Runs a command through the palette, by its title. */
+  async command(title) {
+    await this.#quickInput("F1", title);
+    await until(`the palette offers ${title}`, async () => (await this.#rows()).some((row) => row.includes(title)));
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Opens a file of the folder by its path. */
+  async openFile(path) {
+    await this.#quickInput("Control+P", path);
+    const name = path.split("/").at(-1);
+    await until(`quick open offers ${path}`, async () => (await this.#rows())[0]?.includes(name));
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".tab.active", { hasText: name }).waitFor({ timeout: 20_000 });
+    await this.page.locator(".editor-instance .view-line").first().waitFor({ timeout: 20_000 });
+  }
+
+  /** Types into the list that a command opened, and takes the entry that holds `entry`. */
+  async pick(words, entry) {
+    const input = this.page.locator(".quick-input-widget input.input");
+    await input.waitFor({ state: "visible", timeout: 20_000 });
+    await input.fill(words);
+    await until(`the list offers ${entry}`, async () => (await this.#rows())[0]?.includes(entry));
+    await this.shot("list");
+    await this.page.keyboard.press("Enter");
+  }
+
+  async #quickInput(key, words) {
+    const input = this.page.locator(".quick-input-widget input.input");
+    await until(`${key} opens the input`, async () => {
+      if (await input.isVisible()) return true;
+      await this.page.keyboard.press(key);
+      return input.isVisible();
+    });
+    await input.fill(key === "F1" ? `>${words}` : words);
+  }
+
+  async #rows() {
+    const texts = await this.page.locator(".quick-input-widget .quick-input-list .monaco-list-row").allInnerTexts();
+    return texts.map((text) => text.replaceAll(/\s+/g, " "));
+  }
+
+  /** The texts of the notifications in sight. */
+  async notifications() {
+    const texts = await this.page.locator(".notification-list-item").allInnerTexts();
+    return texts.map((text) => text.replaceAll(/\s+/g, " "));
+  }
+
+  /** The text of the first notification that holds `pattern`, once one does. */
+  async notification(pattern, seconds = 30) {
+    return until(`a notification says ${pattern}`, async () => (await this.notifications()).find((text) => pattern.test(text)), seconds);
+  }
+
+  /** Clicks a button of the notification or dialog that is shown. */
+  async button(name) {
+    const place = this.page.locator(".notification-list-item, .monaco-dialog-box").getByRole("button", { name });
+    await place.first().click({ timeout: 20_000 });
+  }
+
+  /** What the status item says to a screen reader, once it holds `pattern`. */
+  async status(pattern, seconds = 60) {
+    return until(`the status item says ${pattern}`, async () => {
+      const labels = await this.page.locator(".statusbar-item a[aria-label^=Lerim]").evaluateAll((nodes) => nodes.map((node) => node.ariaLabel));
+      return labels.find((label) => pattern.test(label));
+    }, seconds);
+  }
+
+  /** The visible text of the active editor, lines in order from top to bottom. */
+  async editorText() {
+    const lines = await this.page.locator(".editor-instance .view-line").evaluateAll((nodes) =>
+      nodes.map((node) => ({ top: node.getBoundingClientRect().top, text: node.textContent })));
+    return lines.sort((a, b) => a.top - b.top).map(({ text }) => text.replaceAll("\u00a0", " ")).join("\n");
+  }
+
+  /** Rests the mouse on a word of the active editor; the hover's text once it holds `pattern`. */
+  async hover(word, pattern, seconds = 30) {
+    const target = this.page.locator(".editor-instance .view-line span span", { hasText: word }).first();
+    return until(`the hover of ${word} says ${pattern}`, async () => {
+      await this.page.mouse.move(5, 5);
+      await target.hover({ timeout: 5000 });
+      return until("a hover shows", async () => {
+        const texts = await this.page.locator(".monaco-hover:visible").allInnerTexts();
+        return texts.map((text) => text.replaceAll(/\s+/g, " ")).find((text) => pattern.test(text));
+      }, 4);
+    }, seconds);
+  }
+
+  /** The text of the code lens that holds `pattern`. */
+  async lens(pattern, seconds = 30) {
+    return until(`a code lens says ${pattern}`, async () => {
+      const texts = await this.page.locator(".codelens-decoration").allInnerTexts();
+      return texts.find((text) => pattern.test(text));
+    }, seconds);
+  }
+
+  /** The frame of the webview in which `selector` is found. */
+  async frame(selector, seconds = 30) {
+    return until(`a panel shows ${selector}`, async () => {
+      for (const frame of this.page.frames()) {
+        if (frame !== this.page.mainFrame() && (await frame.locator(selector).count()) > 0) return frame;
+      }
+      return undefined;
+    }, seconds);
+  }
+
+  /** A picture for a person to look at, in the git-ignored folder. */
+  async shot(what) {
+    const folder = join(repository, "screenshots");
+    mkdirSync(folder, { recursive: true });
+    this.#shots += 1;
+    await this.page.screenshot({ path: join(folder, `${this.name}-${String(this.#shots).padStart(2, "0")}-${what}.png`) });
+  }
+}
+
+/** A step of a journey: a sub-test that leaves a picture of what was on the screen when it failed. */
+export function step(t, screen, name, run) {
+  return t.test(name, async () => {
+    try {
+      await run();
+    } catch (error) {
+      await screen()?.shot("FAILED").catch(() => undefined);
+      throw error;
+    }
+  });
+}
