@@ -36,7 +36,15 @@ def made(count: int = 2_000) -> list[Turn]:
             f"{number:012x}", number, "assistant", "reply", PROSE * 8, datetime.now(UTC), "/r", tool_calls=(call,)
         )
         turns.append(
-            replace(turn, role="user", kind="prompt", tool_calls=(), text=PROSE * 3) if role == "user" else turn
+            replace(
+                turn,
+                role="user",
+                kind="prompt",
+                tool_calls=(),
+                text=f"{PROSE}Use port {number}, not {number + 1}. " * 3,
+            )
+            if role == "user"
+            else turn
         )
     return turns
 

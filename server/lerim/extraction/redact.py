@@ -13,6 +13,7 @@ _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
 _PRIVATE = re.compile(r"<private>", re.IGNORECASE)
 _HEX = re.compile(r"^[0-9a-f]{7,64}$")
 _UUID = re.compile(r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+_UNUSUAL = re.compile(r"[0-9!@#$%^&*?]")  # what a password has and an ordinary word has not
 _WORDY = re.compile(r"[A-Za-z0-9]")
 _VALUES = ("double", "single", "tick", "bare")
 
@@ -173,22 +174,18 @@ def _assigned(text: str, low: str) -> list[Span]:
 
 def _secret_value(value: str, random: bool, quoted: bool) -> bool:
     value = value.strip()
-    if rules.PLACEHOLDER.search(value) or rules.NAME.match(value) or " " in value or _UUID.match(value):
+    if len(value) < (12 if random else 4) or value.isdigit() or not _UNUSUAL.search(value):
+        return False
+    if " " in value or rules.NAME.match(value) or _UUID.match(value) or rules.PLACEHOLDER.search(value[:80]):
         return False
     if random:
-        return len(value) >= 12 and _random(value)
-    if not quoted and ("(" in value or "/" in value[:2]):
-        return False
-    return (
-        len(value) >= 4
-        and (any(ch.isdigit() for ch in value) or any(ch in "!@#$%^&*?" for ch in value))
-        and not value.isdigit()
-    )
+        return _random(value)
+    return quoted or not ("(" in value or "/" in value[:2])
 
 
 def _random(value: str) -> bool:
     """Whether a string looks made by chance: letters and digits mixed, and no words joined by hyphens."""
-    if len(value) < 8 or rules.PLACEHOLDER.search(value):
+    if len(value) < 8 or rules.PLACEHOLDER.search(value[:80]):
         return False
     digits = sum(ch.isdigit() for ch in value)
     letters = sum(ch.isalpha() for ch in value)

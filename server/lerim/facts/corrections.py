@@ -55,7 +55,7 @@ def corrections(scene: Scene) -> Iterator[Found]:
                         yield found
 
 
-def _paired(said: list[Sentence]) -> list[Sentence]:
+def _paired(said: tuple[Sentence, ...]) -> list[Sentence]:
     """ "Don't use pip. Use uv." is one statement: a short don't joined with the short use that follows it."""
     out: list[Sentence] = []
     for item in said:

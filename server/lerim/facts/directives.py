@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from lerim.facts import artifacts, wording
@@ -130,6 +131,7 @@ _MUST = re.compile(
 )
 
 
+@lru_cache(maxsize=64)
 def directive(text: str) -> Directive | None:
     """The rule a sentence states, or None where it states none in a form known to be safe."""
     claim, reason = split_reason(wording.clean(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 MOST = 4_000  # characters looked at: the head and the tail of longer texts
 TYPED = 6_000  # a longer message is a paste or a template as a whole
@@ -68,13 +69,14 @@ def third_party(text: str) -> bool:
     return bool(_THIRD.search(text[:400])) or len(_SPEAKER.findall(text[:MOST])) > 1
 
 
-def spoken(text: str) -> list[Sentence]:
+@lru_cache(maxsize=8)  # several signals read the same message
+def spoken(text: str) -> tuple[Sentence, ...]:
     """The sentences a person said themselves, in order. A message that is a paste gives none."""
     if len(text) > TYPED or len(_HEADINGS.findall(text[:TYPED])) > 1 or len(_BULLETS.findall(text[:TYPED])) > 10:
-        return []  # nobody types this: a template, a document or a hand-over
+        return ()  # nobody types this: a template, a document or a hand-over
     text = clip(_TAGS.sub("\n", text[: 4 * MOST]) if "<" in text else text)
     if third_party(text):
-        return []
+        return ()
     lines = _own_lines(text)
     out: list[Sentence] = []
     for line in lines:
@@ -83,7 +85,7 @@ def spoken(text: str) -> list[Sentence]:
             if 1 < len(piece) <= LONGEST:
                 asks = piece.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(piece))
                 out.append(Sentence(piece, asks, not out))
-    return out
+    return tuple(out)
 
 
 def _own_lines(text: str) -> list[str]:

@@ -136,8 +136,9 @@ def clean(text: str) -> str:
         if shorter == out or not shorter:
             break
         out = shorter
-    for pattern, plain in _CONTRACTIONS:
-        out = pattern.sub(plain, out)
+    if "n't" in out or "nt " in out:
+        for pattern, plain in _CONTRACTIONS:
+            out = pattern.sub(plain, out)
     return out.strip(" .!,;:-—–…")
 
 
