@@ -101,15 +101,16 @@ def sync(
     """
     began = time.monotonic()
     owners = _owners(project, home)
+    place = Place(project, home)
     learning = Learning(
-        Place(project, home),
+        place,
         owners,
         emit,
         cancelled,
         options.explicit,
         options.accept_above,
-        options.quotes or "shared",
-        Run(Place(project, home), clock()),
+        options.quotes or place.store().quotes.choice() or "shared",
+        Run(place, clock()),
     )
     seen = _Seen()
     state: State = "done"
@@ -221,15 +222,17 @@ def _learn(
             # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
             catalog.fail(job, error.message)
             seen.failed.add(str(job.transcript.path))
-            learning.problems.append(Problem(error.code, str(job.transcript.path), str(error)))
+            learning.problems.append(
+                Problem(error.code, str(job.transcript.path), f"{error.message} {error.todo}".strip())
+            )
         else:
             catalog.done(job, ended.resume, ended.state, ended.again_at)
 
 
 def _counts(own: frozenset[str], transcripts: Iterable[Transcript], seen: _Seen) -> SessionCounts:
     """Counts the project's sessions that are there; a subagent's transcript is part of its parent's session."""
-    main = {str(one.path) for one in transcripts if not one.parent} & (own | seen.failed)
-    failed = main & seen.failed
+    failed = seen.failed
+    main = ({str(one.path) for one in transcripts if not one.parent} & own) | failed
     new = main & seen.new - failed
     changed = main & seen.changed - failed
     return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))
