@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lerim.facts import wording
 from lerim.facts.artifacts import artifacts, is_tool, is_workflow
@@ -15,6 +16,7 @@ from lerim.facts.where import concerned, references, where
 from lerim.memory.record import LearningKind, Primitive
 from lerim.sessions.model import ToolCall, Turn
 
+MOST = 3  # rules taken from one message: whoever states more writes a specification
 _AGAINST = re.compile(
     r"^\W{0,3}(?:(?:ok|hmm+|oh|ah|wait|sorry|well)[,.\s]{1,3})?(?:no+\b|nope|nah|actually|wrong|stop\b|that(?:'s| "
     r"is) (?:wrong|not)|"
@@ -26,10 +28,9 @@ _SAID = re.compile(
     r"\b(?:i (?:already )?(?:said|told you|asked you)|as i said|like i said|how (?:many|often)|again)\b", re.IGNORECASE
 )
 _STANDING = re.compile(
-    r"\b(?:from now on|going forward|in (?:the )?future|(?:in|for|across) (?:this|the|our) (?:repo(?:sitory)?|"
-    r"project|codebase|tests?)|"
-    r"every(?:where| time)?|any|ever|always|never|all|unless|must|remember|by default|in general|convention|"
-    r"standard)\b",
+    r"\b(?:from now on|going forward|in (?:the )?future|(?:in|for|across) (?:this|our) (?:repo(?:sitory)?|project|"
+    r"codebase)|"
+    r"everywhere|every time|ever|always|never|remember|by default|in general|convention|standard)\b",
     re.IGNORECASE,
 )
 _EVERY = re.compile(r"\b(?:every|any|all|ever|each)\b", re.IGNORECASE)
@@ -40,10 +41,8 @@ def corrections(scene: Scene) -> Iterator[Found]:
     """Rules the person stated: in the prompt of the exchange, and in the feedback of calls they denied in it."""
     prompt = scene.now.prompt
     if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
-        for said in _paired(spoken(prompt.text)):
-            found = _judge(scene, prompt, said, None)
-            if found is not None:
-                yield found
+        heard = (_judge(scene, prompt, said, None) for said in _paired(spoken(prompt.text)))
+        yield from islice((found for found in heard if found is not None), MOST)
     for turn in scene.now.replies:
         if turn.sidechain:
             continue
@@ -113,7 +112,8 @@ def _lasting(scene: Scene, said: Sentence, rule: Directive, denied: bool) -> boo
     if rule.weight == "rule":
         return True
     if rule.weight == "ours":
-        return named or against or bool(_STANDING.search(said.text))
+        lasts = against or bool(_STANDING.search(said.text))
+        return lasts or (named and rule.claim.startswith(("Do not ", "The project is")))
     again = bool(_SAID.search(said.text)) or bool(_EVERY.search(claim))
     return (against or bool(_STANDING.search(said.text))) and named and (again or not wording.task(_bare(claim)))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from lerim.facts import artifacts, wording
+from lerim.facts import artifacts, forms, wording
 from lerim.facts.reasons import split_reason
 
 Weight = Literal["always", "contrast", "rule", "ours", "wish"]
@@ -31,112 +31,12 @@ class Directive:
     plain: bool = False
 
 
-_LEAD = (
-    r"(?:(?:let'?s|lets|let us|we'?ll|we will|i'?ll|you|we|i|one|it)?\s?(?:should|must|need to|have to|want(?: you)? "
-    r"to|would like(?: you)? to|"
-    r"prefer(?: you)? to|'d like(?: you)? to)\s|(?:let'?s|lets|let us|we'?ll|we will|please|you can|we can|"
-    r"we)\s(?=\w))?"
-)
-_DO = (
-    r"(?P<verb>use|using|go with|prefer|stick (?:to|with)|switch to|pick|choose|call|name|return|store|log|write|"
-    r"keep|put|import|raise|throw|"
-    r"run|test with|build with|deploy (?:to|with)|target|format with|install with|pin|commit to|answer|respond|"
-    r"document|base it on)"
-)
-_NOT = r"(?:,? (?:and )?not(?: with| to| in| as)?|,? (?:instead of|rather than|over|and never|never|in place of))"
-_CONTRAST = re.compile(
-    rf"^{_LEAD}(?:always |only )?{_DO} (?P<a>[^,;]{{1,60}}?){_NOT} (?P<b>[^,;.]{{1,50}})$", re.IGNORECASE
-)
-_INSTEAD = re.compile(rf"^instead of (?P<b>[^,;]{{1,50}}), {_LEAD}{_DO} (?P<a>[^,;]{{1,60}})$", re.IGNORECASE)
-_NOT_USE = re.compile(
-    rf"^{_LEAD}(?:do not|never|stop|avoid) (?:ever )?(?:use|using|run|running|call|calling|import|importing|install "
-    rf"with) (?P<b>[^,;.]{{1,50}}?)"
-    rf"(?:\s?[,;.:]\s?|\s-+\s|\s?[—–]\s?| and | but )(?:please |always |rather |just |we |only )?(?P<verb>use|run|"
-    rf"call|go with|prefer|import) (?P<a>[^,;]{{1,60}})$",
-    re.IGNORECASE,
-)
-_TWO_SIDED = re.compile(
-    rf"^{_LEAD}(?:do not|never|stop|avoid) (?P<b>[a-z]{{3,14}} [^,;.]{{3,60}}?)\s?[,;.]\s(?:please |rather |just )?"
-    r"(?P<verb>use|run|call|prefer|import) (?P<a>[^,;]{2,60})$",
-    re.IGNORECASE,
-)
-_BEING = re.compile(
-    r"^we(?:'re| are) (?:still )?on (?P<rest>[\w.+#-]{2,30} v?\d[\w.]{0,10}(?:, [^?]{4,60})?)$", re.IGNORECASE
-)
-_STATEMENT = re.compile(
-    r"^(?P<rest>(?:the |an? )?(?!(?:issue|problem|bug|error|question|point|reason|thing|it|this|that|there|"
-    r"what)\b)[^,;?]{2,50}? "
-    r"(?:is|are|returns?|uses?|takes?|expects?|means?|comes?|lives?|goes|go) [^,;?]{2,60}, not [^,;?]{2,50})$",
-    re.IGNORECASE,
-)
-_PAIR = re.compile(r"^(?P<a>[\w@./+`-]{2,40}),? (?:not|instead of|rather than) (?P<b>[\w@./+`-]{2,40})$", re.IGNORECASE)
-_PREFER = re.compile(
-    r"^(?:i(?:'d| would)? (?:strongly |much )?(?:prefer|rather (?:use|have|see)?)|we prefer|prefer|my preference is) "
-    r"(?P<a>[^,;]{2,60}?) "
-    r"(?:over|to|than|instead of|rather than) (?P<b>[^,;]{2,50})$",
-    re.IGNORECASE,
-)
-_ALWAYS = re.compile(
-    r"^(?:you (?:should |must |need to |have to )?|we (?:should |must |need to )?|i (?:want|need|would like) you to |"
-    r"make sure (?:to |you |that you )?)?"
-    r"(?P<when>always|never|do not ever|(?:do|must|should) not ever) (?P<rest>[a-z][^?]{4,200})$",
-    re.IGNORECASE,
-)
-_STANDARD = re.compile(
-    r"^(?:(?:code|coding|project|team|our|the|naming|commit|style|a|general) ){0,2}(?:standard|convention|rule|"
-    r"policy|guideline|requirement|style)s?"
-    r"(?: (?:here|is|are))?(?: that)?\s?[:,-]?\s(?P<rest>[^?]{8,220})$",
-    re.IGNORECASE,
-)
-_EVERY = re.compile(
-    r"^(?P<rest>(?:every|each|all|any|no) [^?]{3,100}? (?:must(?: not)?|should(?: not| always| never)?|needs? to|"
-    r"needs?|has to|have to|may|cannot|"
-    r"go(?:es)? (?:in|into|under|through)|live in|is allowed|are allowed) [^?]{3,120})$",
-    re.IGNORECASE,
-)
-_OURS = re.compile(
-    r"^(?:we|this (?:repo(?:sitory)?|project|codebase|team|package)|the (?:repo(?:sitory)?|project|codebase|"
-    r"team))(?: (?:all|always|only|explicitly|deliberately))? "
-    r"(?P<neg>(?:do|does) not |never )?(?P<adv>explicitly |deliberately |only |always )?"
-    r"(?P<verb>uses?|runs?|ships?|supports?|targets?|deploys?|stores?|writes?|keeps?|logs?|mocks?|pins?|formats?|"
-    r"publishe?s?|follows?|commits?|imports?|"
-    r"squash(?:es)?|rebases?|tags?|vendors?|generates?|allows?|wraps?|version|throws?|returns?|accepts?|hardcodes?) "
-    r"(?P<rest>(?!(?:out|into|getting|it|this|that)\b)[^?]{2,120})$",
-    re.IGNORECASE,
-)
-_UNWANTED = re.compile(
-    r"^we (?:explicitly |really |definitely )?do not want (?:to (?P<verb>[a-z]+) )?(?:any )?(?P<rest>[^?]{3,90})$",
-    re.IGNORECASE,
-)
-_TRUTH = re.compile(
-    r"^(?P<a>[^,;?]{2,60}?) (?:is|are|should be|must be|stays?|remains?) (?:the |our )?(?:single )?source of "
-    r"truth(?: (?P<b>(?:for|of|on) [^,;?]{2,40}))?$",
-    re.IGNORECASE,
-)
-_ENSURE = re.compile(
-    r"^(?:ensure|make sure|be sure) (?:that )?(?P<a>[^?]{3,90}? (?:is|are|has|have|stays?|remains?|always|never|"
-    r"fails?) "
-    r"(?!(?:pass\w*|green|fine|ok|up to date|installed|running|correct|working|clean|done|there)$)[^?]{3,80})$",
-    re.IGNORECASE,
-)
-_DONT = re.compile(
-    r"^(?:you (?:should|must|need to) not|you should not|do not|stop|avoid|please do not|we (?:should|must) not) "
-    r"(?P<rest>[a-z][^?]{4,160})$",
-    re.IGNORECASE,
-)
-_MUST = re.compile(
-    r"^(?P<rest>(?:the )?[^,;?]{3,60}? (?:must|should|has to|have to|needs? to|is supposed to|are supposed to)(?: "
-    r"not| always| never| only)? (?:be |stay |go |live |come |use |return |fail )[^?]{3,100})$",
-    re.IGNORECASE,
-)
-
-
 @lru_cache(maxsize=64)
 def directive(text: str) -> Directive | None:
     """The rule a sentence states, or None where it states none in a form known to be safe."""
     claim, reason = split_reason(wording.clean(text))
     claim = wording.clean(claim)
-    if _FROM_NOW.search(text) and (match := _STANDING.match(claim)):
+    if forms.FROM_NOW.search(text) and (match := forms.STANDING.match(claim)):
         return Directive(wording.capital(match["rest"]), "always", reason)
     if not 6 <= len(claim) <= 260:
         return None
@@ -158,7 +58,10 @@ def _contrast(match: re.Match[str]) -> Directive | None:
     verb, _, tail = verb.partition(" ")
     claim = f"{verb.capitalize()} {tail + ' ' if tail else ''}{a}, not {b}"
     decides = bool(re.match(r"(?:let'?s|lets|let us|we)\b", match.group(), re.IGNORECASE))
-    return Directive(claim, "contrast", prefer=a, over=b, decides=decides, plain=match.re is _NOT_USE)
+    told = bool(forms.DESCRIBES.match(match.group()))  # "we use a instead of b" may just as well be a complaint
+    return Directive(
+        claim, "ours" if told else "contrast", prefer=a, over=b, decides=decides, plain=match.re is forms.NOT_USE
+    )
 
 
 def _two_sided(match: re.Match[str]) -> Directive | None:
@@ -191,6 +94,8 @@ def _standard(match: re.Match[str]) -> Directive | None:
 def _ours(match: re.Match[str]) -> Directive | None:
     verb = re.sub(r"(?<=ish|ash)es$|(?<=[^s])s$", "", match["verb"].lower())
     if match["neg"]:
+        if verb not in forms.NEVER_DONE or match["rest"].startswith(("the ", "its ", "their ")):
+            return None  # more likely told of how things are than of how they shall be
         return Directive(f"Do not {verb} {match['rest']}", "ours", decides=True)
     only = "only " if (match["adv"] or "").strip().lower() == "only" or " only " in match.group()[:40] else ""
     return Directive(f"{verb.capitalize()} {only}{match['rest']}", "ours", decides=True)
@@ -213,7 +118,14 @@ def _truth(match: re.Match[str]) -> Directive | None:
 
 
 def _ensured(match: re.Match[str]) -> Directive | None:
-    return Directive(wording.capital(match["a"]), "ours", decides=True)
+    if not forms.STRICT.search(match["a"]):
+        return None  # "make sure it is there" is the task at hand
+    return Directive(wording.capital(match["a"]), "rule", decides=True)
+
+
+def _every(match: re.Match[str]) -> Directive | None:
+    weight: Weight = "rule" if forms.PARTS.match(match["rest"]) else "wish"
+    return Directive(wording.capital(wording.clean(match["rest"])), weight, decides=True)
 
 
 def _dont(match: re.Match[str]) -> Directive | None:
@@ -259,29 +171,22 @@ def _stem(word: str) -> str:
     )
 
 
-_FROM_NOW = re.compile(r"\b(?:from now on|going forward|in (?:the )?future|henceforth|by default)\b", re.IGNORECASE)
-_STANDING = re.compile(
-    r"^(?:please |you (?:should|must) |i want you to |we (?:should|must|will) |let'?s )?(?P<rest>(?!(?:i|we|you|it|"
-    r"the|this|that|there|if|when)\b)[a-z][\w-]{1,14} [^?]{4,200})$",
-    re.IGNORECASE,
-)
-
 _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | None]], ...] = (
-    (_NOT_USE, _contrast),
-    (_TWO_SIDED, _two_sided),
-    (_PREFER, _preferred),
-    (_CONTRAST, _contrast),
-    (_INSTEAD, _contrast),
-    (_PAIR, _contrast),
-    (_ALWAYS, _always),
-    (_STANDARD, _standard),
-    (_TRUTH, _truth),
-    (_EVERY, _standard),
-    (_UNWANTED, _unwanted),
-    (_OURS, _ours),
-    (_ENSURE, _ensured),
-    (_DONT, _dont),
-    (_MUST, _must),
-    (_BEING, _being),
-    (_STATEMENT, _statement),
+    (forms.NOT_USE, _contrast),
+    (forms.TWO_SIDED, _two_sided),
+    (forms.PREFER, _preferred),
+    (forms.CONTRAST, _contrast),
+    (forms.INSTEAD, _contrast),
+    (forms.PAIR, _contrast),
+    (forms.ALWAYS, _always),
+    (forms.STANDARD, _standard),
+    (forms.TRUTH, _truth),
+    (forms.EVERY, _every),
+    (forms.UNWANTED, _unwanted),
+    (forms.OURS, _ours),
+    (forms.ENSURE, _ensured),
+    (forms.DONT, _dont),
+    (forms.MUST, _must),
+    (forms.BEING, _being),
+    (forms.STATEMENT, _statement),
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from lerim.facts import commands, printed, variants, wording
+from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.where import edited
@@ -25,6 +26,15 @@ _CONFIG = re.compile(
     r"[\w.-]{1,40}\.config\.[cm]?[jt]s|conftest\.py|setup\.py|requirements[\w.-]{0,20}\.txt|tsconfig[\w.-]{0,20}))$"
 )
 _KEY = re.compile(r"^[+\s]{0,40}[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]\s{0,3}(?P<value>.{0,120})$")
+_NAMED = re.compile(
+    r"\b(?!Assertion)[A-Z]\w{2,40}(?:Error|Exception)\b|\b(?:database is locked|import cycle|E[A-Z]{5,12})\b"
+)
+_BLAME = re.compile(
+    r"^(?:now i (?:see|understand)[,:.]? |i see[,:.]? |so |ah[,!] |found it[:,.]? )?(?:the )?(?:root cause|issue|"
+    r"problem|cause|reason|error)"
+    r"(?: here)? (?:is|was)(?: that)? ",
+    re.IGNORECASE,
+)
 _CAUSE = re.compile(
     r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|"
     r"requires?|missing|expects?|must be)\b",
@@ -155,7 +165,8 @@ def _after_edits(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
     environment = bool(printed.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
     if commands.parse(failure.command).lint and not config:
         return None
-    if not (config or (environment and failure.cause) or (failure.cause and failure.attempts > 1)):
+    named = bool(_NAMED.search(failure.error))
+    if not (config or (failure.cause and (environment or named))):
         return None
     title = _title(failure, config)
     if not title:
@@ -189,7 +200,9 @@ def _title(failure: Failure, config: bool) -> str:
     name, command = printed.error_name(failure.error), wording.shorten(failure.command, 50)
     file = failure.files[0] if len(failure.files[0]) <= 34 else posixpath.basename(failure.files[0])
     key, _ = _setting(failure) if config else ("", "")
+    why = wording.capital(_BLAME.sub("", failure.cause).rstrip(" .").replace("**", ""))
     forms = (
+        "" if config or not artifacts(why) or wording.title_fault(why) else why,
         f"`{command}` needs `{key}` in `{file}`" if key else "",
         f"`{command}` fails with {name} unless `{file}` is right" if config else "",
         f"`{command}` fails with {name}: the cause is in `{file}`",

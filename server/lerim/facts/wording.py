@@ -75,6 +75,11 @@ _MOMENT = re.compile(
     r"tests|errors|issues))\b",
     re.IGNORECASE,
 )
+_FINISHED = re.compile(
+    r"\b(?:pass(?:es|ing)?|green|succeeds?|(?:be|is|are|been) (?:fixed|resolved|addressed|done|completed?|updated|"
+    r"removed|implemented|merged))$",
+    re.IGNORECASE,
+)
 _TASK = re.compile(
     r"^(?:do not |never mind|don't )?(?:commit|push|merge|rebase|revert|undo|redo|stash|deploy|release|ship|tag|open|"
     r"close|create|run|"
@@ -169,7 +174,7 @@ def hedged(text: str) -> bool:
 
 def momentary(text: str) -> bool:
     """Whether the sentence is about this moment's work only."""
-    return bool(_MOMENT.search(text))
+    return bool(_MOMENT.search(text) or _FINISHED.search(text.rstrip(" .!")))
 
 
 def task(clause: str) -> bool:

@@ -183,6 +183,14 @@ NOTHING = [
     "The reviewer said: always use npm instead of yarn",
     "ensure tests are passing",
     "总是这样",
+    "we store the passwords in plain text in users.sql",
+    "we don't validate the token in auth.py",
+    "you use `var` instead of `const` in app.ts",
+    "make sure the `--json` flag is supported",
+    "all tests must pass",
+    "every issue should be fixed",
+    "the `save` button must be blue",
+    "why do you use lodash instead of ramda",
 ]
 
 

@@ -1,0 +1,124 @@
+"""The forms in which people state rules, as patterns over a cleaned clause; `directives` says what each one means."""
+
+from __future__ import annotations
+
+import re
+
+LEAD = (
+    r"(?:(?:let'?s|lets|let us|we'?ll|we will|i'?ll|you|we|i|one|it)?\s?(?:should|must|need to|have to|want(?: you)? "
+    r"to|would like(?: you)? to|"
+    r"prefer(?: you)? to|'d like(?: you)? to)\s|(?:let'?s|lets|let us|we'?ll|we will|please|you can|we can|"
+    r"we)\s(?=\w))?"
+)
+DO = (
+    r"(?P<verb>use|using|go with|prefer|stick (?:to|with)|switch to|pick|choose|call|name|return|store|log|write|"
+    r"keep|put|import|raise|throw|"
+    r"run|test with|build with|deploy (?:to|with)|target|format with|install with|pin|commit to|answer|respond|"
+    r"document|base it on)"
+)
+NOT = r"(?:,? (?:and )?not(?: with| to| in| as)?|,? (?:instead of|rather than|over|and never|never|in place of))"
+CONTRAST = re.compile(
+    rf"^{LEAD}(?:always |only )?{DO} (?P<a>[^,;]{{1,60}}?){NOT} (?P<b>[^,;.]{{1,50}})$", re.IGNORECASE
+)
+INSTEAD = re.compile(rf"^instead of (?P<b>[^,;]{{1,50}}), {LEAD}{DO} (?P<a>[^,;]{{1,60}})$", re.IGNORECASE)
+NOT_USE = re.compile(
+    rf"^{LEAD}(?:do not|never|stop|avoid) (?:ever )?(?:use|using|run|running|call|calling|import|importing|install "
+    rf"with) (?P<b>[^,;.]{{1,50}}?)"
+    rf"(?:\s?[,;.:]\s?|\s-+\s|\s?[—–]\s?| and | but )(?:please |always |rather |just |we |only )?(?P<verb>use|run|"
+    rf"call|go with|prefer|import) (?P<a>[^,;]{{1,60}})$",
+    re.IGNORECASE,
+)
+TWO_SIDED = re.compile(
+    rf"^{LEAD}(?:do not|never|stop|avoid) (?P<b>[a-z]{{3,14}} [^,;.]{{3,60}}?)\s?[,;.]\s(?:please |rather |just )?"
+    r"(?P<verb>use|run|call|prefer|import) (?P<a>[^,;]{2,60})$",
+    re.IGNORECASE,
+)
+BEING = re.compile(
+    r"^we(?:'re| are) (?:still )?on (?P<rest>[\w.+#-]{2,30} v?\d[\w.]{0,10}(?:, [^?]{4,60})?)$", re.IGNORECASE
+)
+STATEMENT = re.compile(
+    r"^(?P<rest>(?:the |an? )?(?!(?:issue|problem|bug|error|question|point|reason|thing|it|this|that|there|"
+    r"what)\b)[^,;?]{2,50}? "
+    r"(?:is|are|returns?|uses?|takes?|expects?|means?|comes?|lives?|goes|go) [^,;?]{2,60}, not [^,;?]{2,50})$",
+    re.IGNORECASE,
+)
+DESCRIBES = re.compile(
+    r"^we (?!should|must|need|have|want|will|can\b).{1,80}(?:instead of|rather than|in place of)", re.IGNORECASE
+)
+PAIR = re.compile(r"^(?P<a>[\w@./+`-]{2,40}),? (?:not|instead of|rather than) (?P<b>[\w@./+`-]{2,40})$", re.IGNORECASE)
+PREFER = re.compile(
+    r"^(?:i(?:'d| would)? (?:strongly |much )?(?:prefer|rather (?:use|have|see)?)|we prefer|prefer|my preference is) "
+    r"(?P<a>[^,;]{2,60}?) "
+    r"(?:over|to|than|instead of|rather than) (?P<b>[^,;]{2,50})$",
+    re.IGNORECASE,
+)
+ALWAYS = re.compile(
+    r"^(?:you (?:should |must |need to |have to )?|we (?:should |must |need to )?|i (?:want|need|would like) you to |"
+    r"make sure (?:to |you |that you )?)?"
+    r"(?P<when>always|never|do not ever|(?:do|must|should) not ever) (?P<rest>[a-z][^?]{4,200})$",
+    re.IGNORECASE,
+)
+STANDARD = re.compile(
+    r"^(?:(?:code|coding|project|team|our|the|naming|commit|style|a|general) ){0,2}(?:standard|convention|rule|"
+    r"policy|guideline|requirement|style)s?"
+    r"(?: (?:here|is|are))?(?: that)?\s?[:,-]?\s(?P<rest>[^?]{8,220})$",
+    re.IGNORECASE,
+)
+EVERY = re.compile(
+    r"^(?P<rest>(?:every|each|all|any|no) [^?]{3,100}? (?:must(?: not)?|should(?: not| always| never)?|needs? to|"
+    r"needs?|has to|have to|may|cannot|"
+    r"go(?:es)? (?:in|into|under|through)|live in|is allowed|are allowed) [^?]{3,120})$",
+    re.IGNORECASE,
+)
+OURS = re.compile(
+    r"^(?:we|this (?:repo(?:sitory)?|project|codebase|team|package)|the (?:repo(?:sitory)?|project|codebase|"
+    r"team))(?: (?:all|always|only|explicitly|deliberately))? "
+    r"(?P<neg>(?:do|does) not |never )?(?P<adv>explicitly |deliberately |only |always )?"
+    r"(?P<verb>uses?|runs?|ships?|supports?|targets?|deploys?|stores?|writes?|keeps?|logs?|mocks?|pins?|formats?|"
+    r"publishe?s?|follows?|commits?|imports?|"
+    r"squash(?:es)?|rebases?|tags?|vendors?|generates?|allows?|wraps?|version|throws?|returns?|accepts?|hardcodes?) "
+    r"(?P<rest>(?!(?:out|into|getting|it|this|that)\b)[^?]{2,120})$",
+    re.IGNORECASE,
+)
+UNWANTED = re.compile(
+    r"^we (?:explicitly |really |definitely )?do not want (?:to (?P<verb>[a-z]+) )?(?:any )?(?P<rest>[^?]{3,90})$",
+    re.IGNORECASE,
+)
+TRUTH = re.compile(
+    r"^(?P<a>[^,;?]{2,60}?) (?:is|are|should be|must be|stays?|remains?) (?:the |our )?(?:single )?source of "
+    r"truth(?: (?P<b>(?:for|of|on) [^,;?]{2,40}))?$",
+    re.IGNORECASE,
+)
+ENSURE = re.compile(
+    r"^(?:ensure|make sure|be sure) (?:that )?(?P<a>[^?]{3,90}? (?:is|are|has|have|stays?|remains?|always|never|"
+    r"fails?) "
+    r"(?!(?:pass\w*|green|fine|ok|up to date|installed|running|correct|working|clean|done|there)$)[^?]{3,80})$",
+    re.IGNORECASE,
+)
+DONT = re.compile(
+    r"^(?:you (?:should|must|need to) not|you should not|do not|stop|avoid|please do not|we (?:should|must) not) "
+    r"(?P<rest>[a-z][^?]{4,160})$",
+    re.IGNORECASE,
+)
+MUST = re.compile(
+    r"^(?P<rest>(?:the )?[^,;?]{3,60}? (?:must|should|has to|have to|needs? to|is supposed to|are supposed to)(?: "
+    r"not| always| never| only)? (?:be |stay |go |live |come |use |return |fail )[^?]{3,100})$",
+    re.IGNORECASE,
+)
+STRICT = re.compile(r"\b(?:always|never|only|every|any|all|strict\w*|no|not|each)\b", re.IGNORECASE)
+PARTS = re.compile(
+    r"^(?:every|each|all|any|no) (?:new |public |exported |added )?(?:\S{1,20} )?(?:additions?|code|files?|"
+    r"functions?|methods?|commits?|"
+    r"endpoints?|routes?|tests?|modules?|packages?|pull requests?|prs?|class(?:es)?|migrations?|components?|"
+    r"branch(?:es)?|"
+    r"scripts?|handlers?|commands?|queries|tables?|schemas?|apis?|dependenc\w+|imports?|errors?|logs?|secrets?|"
+    r"types?)\b",
+    re.IGNORECASE,
+)
+FROM_NOW = re.compile(r"\b(?:from now on|going forward|in (?:the )?future|henceforth|by default)\b", re.IGNORECASE)
+NEVER_DONE = frozenset(("use", "ship", "commit", "allow", "mock", "hardcode", "vendor", "rebase", "squash", "publish"))
+STANDING = re.compile(
+    r"^(?:please |you (?:should|must) |i want you to |we (?:should|must|will) |let'?s )?(?P<rest>(?!(?:i|we|you|it|"
+    r"the|this|that|there|if|when)\b)[a-z][\w-]{1,14} [^?]{4,200})$",
+    re.IGNORECASE,
+)
