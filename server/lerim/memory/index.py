@@ -92,22 +92,26 @@ class Index:
         self._sql.close()
 
     def stale(self, found: Sequence[Found]) -> tuple[list[Found], list[str]]:
-        """Which of the files there are must be read again, and which indexed ones are gone."""
+        """Which of the files there are must be read again, and which indexed ones are gone. Raises MemoryError_."""
         with self._lock:
+            if self._spot is not None and not self._ours(self._spot):
+                with _exclusive(self._spot):
+                    self._reopen(self._spot)
             known = self._known()
             changed = [one for one in found if known.get(one.name, (0, None))[1] != one.stamp]
             present = {one.name for one in found}
             return changed, [name for name in known if name not in present]
 
-    def update(self, read: Iterable[tuple[Found, MemoryRecord | None]], gone: Iterable[str] = ()) -> None:
+    def update(self, read: Iterable[tuple[Found, MemoryRecord | None]], gone: Iterable[str] = ()) -> bool:
         """Take over memories that were read (None: unreadable, known but without words) and forget what is gone.
 
-        Raises MemoryError_ if the index cannot be written.
+        False, and nothing done, where the index was another's meanwhile: ask `stale` again. Raises MemoryError_ if it
+        cannot be written.
         """
         with self._lock, _exclusive(self._spot) if self._spot else contextlib.nullcontext():
             if self._spot is not None and not self._ours(self._spot):
-                self._sql.close()
-                self._open(self._spot)
+                self._reopen(self._spot)
+                return False
             try:
                 if self._spot:
                     self._spot.note.unlink(missing_ok=True)
@@ -117,6 +121,7 @@ class Index:
             except (sqlite3.Error, OSError) as error:
                 self._stamps = None
                 raise _unusable(error, self._spot) from error
+            return True
 
     def common(self, query: str) -> bool:
         """Whether so many memories match that ranking all of them would take long."""
@@ -189,6 +194,13 @@ class Index:
             self._version = version
         return self._stamps
 
+    def _reopen(self, spot: Spot) -> None:
+        """Another process made the index anew, or somebody deleted it: take what is there, or make one."""
+        if not self._ours(spot):  # it is, if the other was only writing when we looked
+            self._sql.close()
+            self._nonce = ""
+            self._open(spot)
+
     def _open(self, spot: Spot) -> None:
         """Open our own index, or make a new one in its place; the lock is held."""
         try:
@@ -212,17 +224,21 @@ class Index:
             raise _unusable(error, spot) from error
 
     def _resume(self, spot: Spot) -> bool:
+        """Use the index that is there, if it holds our nonce."""
         note = _note(spot)
-        self._sql = _connect(str(spot.path))
         try:
-            nonce = self._sql.execute("SELECT nonce FROM meta").fetchone()
-            version = self._sql.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.Error:
-            nonce, version = None, 0
-        if note is not None and nonce == (note.nonce,) and version == VERSION:
-            self._nonce = note.nonce
-            return True
-        self._sql.close()
+            connection = _connect(str(spot.path))
+        except sqlite3.DatabaseError:
+            return False  # damaged: it is made anew
+        try:
+            nonce = connection.execute("SELECT nonce FROM meta").fetchone()
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if note is not None and nonce == (note.nonce,) and version == VERSION:
+                self._nonce, self._sql = note.nonce, connection
+                return True
+        except sqlite3.DatabaseError:
+            pass  # as above
+        connection.close()
         return False
 
     def _ours(self, spot: Spot) -> bool:
@@ -243,8 +259,12 @@ class Index:
 
 def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None)
-    for pragma in ("trusted_schema=OFF", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-4000"):
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in ("trusted_schema=OFF", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-4000"):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -26,6 +26,7 @@ GLOBAL_KEY = "global"
 _MAX_TERMS = 32
 _MANY = 4
 _WINDOW = 10_000
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +141,7 @@ class _Scope:
         try:
             stored = self.store.load(path)[0]
             read = [(Found(self.store.memory_dir, self.store.name(path), stored.stamp), stored.record)]
-            if self._index is not None and path.suffix == ".md" and not path.name.startswith("."):
-                self._index.update(read)
+            if self._index is not None and path.suffix == ".md" and self._index.update(read):
                 return
         except LerimError:
             pass  # gone, broken, or the index is: the stat pass below says which
@@ -177,9 +177,11 @@ class _Scope:
     def _bring_up(self, found: list[Found]) -> None:
         if self._index is None:
             self._index = Index(self.store.memory_dir, self._spot)
-        changed, gone = self._index.stale(found)
-        if changed or gone:
-            self._index.update(self._read(changed), gone)
+        for _ in range(_TRIES):
+            changed, gone = self._index.stale(found)
+            if not (changed or gone) or self._index.update(self._read(changed), gone):
+                return
+        raise MemoryError_("The index changes all the time.", where=str(self.store.memory_dir), todo="Try again.")
 
     def _read(self, found: Iterable[Found]) -> Iterator[tuple[Found, MemoryRecord | None]]:
         private = self.store.quotes.stored()

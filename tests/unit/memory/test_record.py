@@ -1,0 +1,94 @@
+"""Files as people and strangers leave them."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import MemoryError_
+from lerim.memory.record import examine, parse, update
+
+PATH = Path("/r/.lerim/memory/learnings/20260801-x.md")
+GOOD = """---
+id: 20260801-x
+title: Use uv
+created: 2026-08-01
+updated: 2026-08-02T10:00:00+02:00
+source: manual
+confidence: 0.8
+tags:
+---
+Body
+"""
+
+
+def messages(text: str) -> list[str]:
+    return [problem.message for problem in examine(text, PATH)[1]]
+
+
+def test_blank_tags_and_bare_dates_are_no_problem() -> None:
+    record, problems = examine(GOOD, PATH)
+    assert problems == []
+    assert (record.tags, record.body, record.primitive) == ((), "Body", "learning")
+    assert record.created == datetime(2026, 8, 1, tzinfo=UTC)
+    assert record.updated == datetime(2026, 8, 2, 8, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "said"),
+    [
+        ("confidence: 0.8", "confidence: high", "confidence is not a number"),
+        ("confidence: 0.8", "confidence: .nan", "confidence is not a number"),
+        ("confidence: 0.8", "confidence: 7", "confidence is not a number"),
+        ("tags:", "tags: [{a: b}]", "tags is not a list of texts"),
+        ("tags:", "tags:\nkind: banana", "kind 'banana'"),
+        ("created: 2026-08-01", "created: soon", "created is not a date"),
+        ("id: 20260801-x", "id: other", "id 'other' is not the file's name"),
+        ("title: Use uv", "title:", "no title"),
+        ("tags:", "tags:\nevidence: [a, {quote: b, turn: c, who: god}]", "evidence entry"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_told_and_the_memory_read(line: str, other: str, said: str) -> None:
+    text = GOOD.replace(line, other)
+    assert said in "".join(messages(text)).lower()
+    assert parse(text, PATH).body == "Body"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "title: [",
+        "a: &a [x]\nb: *a",
+        "<<<<<<< ours\ntitle: a",
+        "- a",
+        "created: 2026-13-45",
+        "a: " + "[" * 2_000,
+        "a: " + "- " * 2_000 + "x",
+        "a: !!python/object/apply:os.system ['true']",
+        "a: " + "1" * 20_000,
+        "a: " + "x" * 70_000,
+    ],
+)
+def test_a_header_that_is_none_or_a_bomb_is_refused_with_its_file(header: str) -> None:
+    with pytest.raises(MemoryError_) as error:
+        parse(f"---\n{header}\n---\n", PATH)
+    assert error.value.where == str(PATH) and error.value.todo
+
+
+def test_text_without_a_header_is_no_memory() -> None:
+    for text in ("", "# Notes", "---\ntitle: x\n", "--- \nno end"):
+        with pytest.raises(MemoryError_, match="no header"):
+            parse(text, PATH)
+
+
+def test_a_header_on_one_line_is_read_and_never_rewritten() -> None:
+    text = "---\n{id: 20260801-x, title: One, confidence: 0.5}\n---\nBody\n"
+    assert parse(text, PATH).title == "One"
+    with pytest.raises(MemoryError_, match="line by line"):
+        update(text, {"title": "Two"})
+
+
+def test_comments_inside_a_changed_list_stay() -> None:
+    text = GOOD.replace("tags:", "references:\n  # why\n  - a.py\n  - b.py # both\ntags: [x] # mine")
+    changed = update(text, {"references": ("c.py",), "tags": ("z",)})
+    assert "references:\n  - c.py\n  # why\ntags: [z] # mine\n" in changed

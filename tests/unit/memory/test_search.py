@@ -1,0 +1,227 @@
+"""Memories are found by words, with and without an index, and no foreign index is ever opened."""
+
+import shutil
+import sqlite3
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lerim.errors import Problem
+from lerim.memory.record import Evidence, MemoryRecord, render
+from lerim.memory.search import MemorySearch, search
+from lerim.paths import Home
+from lerim.project import Project, locate
+
+NOW = datetime(2026, 8, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def project(repo: Path, isolated: Path) -> Project:
+    found = locate(repo, Home(isolated / ".lerim"))
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def home(isolated: Path) -> Home:
+    return Home(isolated / ".lerim")
+
+
+def write(folder: Path, title: str, body: str = "", **more: object) -> Path:
+    name = f"20260801-{'-'.join(title.lower().split())[:40]}".replace("/", "-")
+    record = MemoryRecord(name, "decision", title, NOW, NOW, "manual", 0.9, (), body)
+    path = folder / "decisions" / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render(replace(record, **more)), encoding="utf-8")  # type: ignore[arg-type]
+    return path
+
+
+def titles(project: Project | None, home: Home, query: str, **more: object) -> list[str]:
+    problems: list[Problem] = []
+    found = [hit.record.title for hit in search(project, home, query, problems=problems, **more)]  # type: ignore[arg-type]
+    assert problems == []
+    return found
+
+
+@pytest.mark.parametrize("scan", [False, True])
+def test_words_names_and_their_parts_are_found(project: Project, home: Home, scan: bool) -> None:
+    folder = project.memory_dir
+    write(folder, "Read users once", "`getUserName` caches; see max_attempts.")
+    write(folder, "Write C++ bindings by hand", "Not C, not C#.")
+    write(folder, "Installs", "They are installed by uv.", references=("src/tools/setup_env.py#main",))
+    write(folder, "Größe zählt", "用户登录失败时重试")
+    cases = {
+        "getUserName": "Read users once",
+        "getusername": "Read users once",
+        "user name": "Read users once",
+        "attempts": "Read users once",
+        "max_attempts": "Read users once",
+        "C++": "Write C++ bindings by hand",
+        "installing": "Installs",
+        "setup_env.py": "Installs",
+        "src/tools": "Installs",
+        "grosse": "",
+        "groß": "Größe zählt",
+        "登录": "Größe zählt",
+        "how are things installed with uv?": "Installs",
+        "bind": "Write C++ bindings by hand",
+    }
+    found = {query: titles(project, home, query, scan=scan)[:1] for query in cases}
+    assert found == {query: [title] if title else [] for query, title in cases.items()}
+    assert (project.lerim / "index").exists() != scan
+
+
+def test_titles_weigh_more_than_bodies_and_all_words_more_than_some(project: Project, home: Home) -> None:
+    write(project.memory_dir, "Retry uploads")
+    write(project.memory_dir, "Something else", "We retry here. Nothing about them.")
+    write(project.memory_dir, "Uploads", "Once they fail, retry. " + "Filler words stand here. " * 20)
+    assert titles(project, home, "retry") == ["Retry uploads", "Something else", "Uploads"]
+    assert titles(project, home, "retry uploads") == ["Retry uploads", "Uploads", "Something else"]
+
+
+@given(
+    query=st.one_of(
+        st.text(max_size=60), st.sampled_from(["C++", "what's", 'world-foo "x', '"', "NEAR(", "a AND", "*", "-"])
+    )
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_any_text_is_a_safe_query(project: Project, home: Home, query: str) -> None:
+    write(project.memory_dir, "Something")
+    titles(project, home, query)
+
+
+def test_an_empty_query_gives_the_newest(project: Project, home: Home) -> None:
+    for day in range(3):
+        write(project.memory_dir, f"Day {day}", updated=NOW + timedelta(days=day))
+    assert titles(project, home, " ", limit=2) == ["Day 2", "Day 1"]
+
+
+def test_what_changed_on_disk_is_found_at_the_next_search(project: Project, home: Home) -> None:
+    path = write(project.memory_dir, "Old words", "alpha")
+    assert titles(project, home, "alpha") == ["Old words"]
+    write(project.memory_dir, "Old words", "beta beta")
+    assert (titles(project, home, "alpha"), titles(project, home, "beta")) == ([], ["Old words"])
+    path.unlink()
+    assert titles(project, home, "beta") == []
+
+
+def test_an_open_search_follows_single_files_and_other_processes(project: Project, home: Home) -> None:
+    write(project.memory_dir, "One", "alpha")
+    with MemorySearch(project, home) as first, MemorySearch(project, home) as second:
+        path = write(project.memory_dir, "Two", "beta")
+        first.apply(path)
+        assert [hit.record.title for hit in first.search("beta")] == ["Two"]
+        second.refresh()
+        path.unlink()
+        second.apply(path)
+        assert second.search("beta") == []
+        assert first.search("beta") == []
+        shutil.rmtree(project.lerim / "index")
+        first.refresh()
+        write(project.memory_dir, "Three", "gamma")
+        first.refresh()
+        assert {hit.record.title for hit in first.search("gamma alpha?")} == {"One", "Three"}
+
+
+def test_archived_memories_are_found_on_request_only(project: Project, home: Home) -> None:
+    path = write(project.memory_dir, "Past", "alpha")
+    archive = project.memory_dir / "archived" / "decisions"
+    archive.mkdir(parents=True)
+    path.rename(archive / path.name)
+    assert titles(project, home, "alpha") == []
+    assert titles(project, home, "alpha", archived=True) == ["Past"]
+
+
+def test_the_persons_own_memories_are_found_everywhere_and_marked(project: Project, home: Home) -> None:
+    write(home.memory, "Mine", "alpha", evidence=(Evidence("a zebra", "t", "user"),))
+    write(project.memory_dir, "Ours", "alpha")
+    assert {(hit.record.title, hit.scope) for hit in search(project, home, "alpha")} == {
+        ("Mine", "global"),
+        ("Ours", "project"),
+    }
+    assert titles(None, home, "zebra") == ["Mine"]
+
+
+def test_without_memories_nothing_is_made(project: Project, home: Home) -> None:
+    assert titles(project, home, "x") == []
+    assert not project.lerim.exists() and not home.root.exists()
+
+
+def plant(index: Path) -> None:
+    """An index as a hostile repository would bring it: the right tables, another content."""
+    with sqlite3.connect(index) as connection:
+        connection.execute("UPDATE files SET path = '../../../etc/passwd'")
+    connection.close()
+
+
+@pytest.mark.parametrize("how", ["copied", "linked", "no database", "another nonce", "journal"])
+def test_an_index_we_did_not_make_is_replaced_and_never_opened(
+    project: Project, home: Home, tmp_path: Path, how: str
+) -> None:
+    write(project.memory_dir, "One", "alpha")
+    titles(project, home, "alpha")
+    index = project.lerim / "index" / "memories.sqlite3"
+    foreign = tmp_path / "foreign.sqlite3"
+    shutil.copy(index, foreign)
+    plant(foreign)
+    before = foreign.read_bytes()
+    if how == "copied":
+        shutil.copy(foreign, tmp_path / "new")
+        (tmp_path / "new").replace(index)
+    elif how == "linked":
+        index.unlink()
+        index.symlink_to(foreign)
+    elif how == "no database":
+        index.write_bytes(b"not a database" * 1000)
+    elif how == "another nonce":
+        with sqlite3.connect(index) as connection:
+            connection.execute("UPDATE meta SET nonce = 'x'")
+        connection.close()
+    else:
+        for suffix in ("-wal", "-journal", "-shm"):
+            shutil.copy(foreign, f"{index}{suffix}")
+    assert titles(project, home, "alpha") == ["One"]
+    assert foreign.read_bytes() == before
+    assert list(index.parent.iterdir()) == [index] and not index.is_symlink()
+
+
+def test_an_index_left_half_written_is_made_anew(project: Project, home: Home) -> None:
+    write(project.memory_dir, "One", "alpha")
+    titles(project, home, "alpha")
+    (home.project(project.key) / "index-memories.json").unlink()  # as while it is written
+    assert titles(project, home, "alpha") == ["One"]
+
+
+def test_where_the_index_cannot_be_written_the_search_works_and_says_so(project: Project, home: Home) -> None:
+    write(project.memory_dir, "One", "alpha")
+    (project.lerim / "index").write_text("a file where the folder should be")
+    problems: list[Problem] = []
+    assert [hit.record.title for hit in search(project, home, "alpha", problems=problems)] == ["One"]
+    assert [problem.code for problem in problems] == ["index"]
+
+
+def test_a_linked_index_folder_is_not_followed(project: Project, home: Home, tmp_path: Path) -> None:
+    write(project.memory_dir, "One", "alpha")
+    (tmp_path / "elsewhere").mkdir()
+    (project.lerim / "index").symlink_to(tmp_path / "elsewhere")
+    problems: list[Problem] = []
+    assert len(search(project, home, "alpha", problems=problems)) == 1
+    assert [problem.code for problem in problems] == ["index"] and not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_broken_memory_is_told_at_every_search_and_hides_no_other(project: Project, home: Home) -> None:
+    write(project.memory_dir, "One", "alpha")
+    write(project.memory_dir, "Bad").write_text("---\n[\n---\n")
+    problems: list[Problem] = []
+    assert len(search(project, home, "alpha", problems=problems)) == 1
+    assert [problem.code for problem in problems] == ["memory-unreadable"]
+
+
+def test_candidates_are_not_found(project: Project, home: Home) -> None:
+    write(project.memory_dir, "One", "alpha")
+    shutil.copytree(project.memory_dir / "decisions", project.lerim / "review")
+    assert titles(project, home, "alpha") == ["One"]

@@ -1,0 +1,49 @@
+"""Ids are readable and safe in every script and system."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lerim.memory.slug import is_id, new_id, slug
+
+
+@pytest.mark.parametrize(
+    ("title", "wanted"),
+    [
+        ("Use uv, not pip!", "use-uv-not-pip"),
+        ("Größe über Æther: naïve café", "grosse-uber-aether-naive-cafe"),
+        ("Не использовать pip", "не-использовать-pip"),
+        ("使用 uv 代替 pip", "使用-uv-代替-pip"),
+        ("हिन्दी में", "हिन्दी-में"),
+        ("don't", "dont"),
+        ("!!!", "memory"),
+        ("", "memory"),
+        ("CON", "con-memory"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("Łódź", "lodz"),
+    ],
+)
+def test_a_title_becomes_a_readable_slug(title: str, wanted: str) -> None:
+    assert slug(title) == wanted
+
+
+@given(st.text(max_size=300))
+def test_any_title_gives_an_id_that_every_system_takes_as_a_file_name(title: str) -> None:
+    found = new_id(title, date(2026, 8, 1), lambda _: False)
+    assert is_id(found), found
+    assert len(found) <= 69 and len(found.encode()) <= 200
+    assert is_id(found + "-12")
+
+
+def test_a_clash_gets_a_number() -> None:
+    taken = {"20260801-a", "20260801-a-2"}
+    assert new_id("A", date(2026, 8, 1), taken.__contains__) == "20260801-a-3"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "../x", "20260801-", "20260801-a/b", "20260801-a.md", "20260801-a\n", "20260801-\0"]
+)
+def test_what_is_no_id(text: str) -> None:
+    assert not is_id(text)

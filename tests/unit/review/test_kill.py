@@ -1,0 +1,133 @@
+"""A process killed at any instant of a review, or two at once, lose nothing and do nothing twice."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lerim.extraction.candidate import Candidate
+from lerim.review import queue
+from lerim.review.place import Place
+
+Make = Callable[..., Candidate]
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+TOUCHES_DISK = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "sqlite3.connect"}
+KILLED, DONE = 9, 0
+
+
+def in_child(work: Callable[[], object], kill_at: int = -1) -> int:
+    """Run `work` in a child that dies without a farewell at its nth touch of the disk; its exit code."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    left = kill_at
+
+    def count(event: str, _: object) -> None:
+        nonlocal left
+        if event in TOUCHES_DISK:
+            if left == 0:
+                os._exit(KILLED)
+            left -= 1
+
+    try:
+        sys.addaudithook(count)
+        work()
+        os._exit(DONE)
+    except BaseException:
+        os._exit(1)
+
+
+def propose(place: Place, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose(place, candidate)
+    assert isinstance(outcome, queue.Proposed)
+    return outcome.proposal
+
+
+def memories(place: Place) -> list[Path]:
+    return sorted(place.project.memory_dir.rglob("*.md"))
+
+
+@pytest.mark.parametrize("quotes", ["shared", "local"])
+def test_a_killed_accept_is_finished_by_the_next(place: Place, make: Make, quotes: queue.QuoteChoice) -> None:
+    instants = 0
+    while True:
+        title = f"Name it number{instants}"
+        proposal = propose(place, make(title=title, body=f"`f{instants}.py`", turn=f"t{instants}"))
+        before = len(memories(place))
+        code = in_child(lambda found=proposal.id: queue.accept(place, found, quotes=quotes), instants)  # type: ignore[misc]
+        assert code in (KILLED, DONE)
+        assert proposal.path.exists() or len(memories(place)) == before + 1
+        assert queue.accept(place, proposal.id, quotes=quotes).ok
+        assert len(memories(place)) == before + 1 and not proposal.path.exists()
+        stored = place.store().read(proposal.id).record
+        assert (stored.title, stored.evidence[0].quote) == (title, f"no: {title}")
+        if code == DONE:
+            break
+        instants += 1
+    assert instants > 5
+
+
+def test_a_killed_undo_is_finished_by_the_next_step(place: Place, make: Make) -> None:
+    proposal = propose(place, make())
+    instants = 0
+    while True:
+        assert queue.accept(place, proposal.id, quotes="shared").ok
+        code = in_child(lambda: queue.undo(place), instants)
+        queue.undo(place)
+        assert proposal.path.exists() and memories(place) == []
+        assert [one.id for one in queue.pending(place)[0]] == [proposal.id]
+        if code == DONE:
+            break
+        instants += 1
+    assert instants > 3
+
+
+def test_a_killed_proposal_is_proposed_by_the_next_sync(place: Place, make: Make) -> None:
+    instants = 0
+    while True:
+        candidate = make(title=f"Name it number{instants}", body=f"`f{instants}.py`", turn=f"t{instants}")
+        code = in_child(lambda one=candidate: queue.propose(place, one), instants)  # type: ignore[misc]
+        queue.propose(place, candidate)
+        assert [one.record.title for one in queue.pending(place)[0]].count(candidate.title) == 1
+        if code == DONE:
+            break
+        instants += 1
+    assert len(queue.pending(place)[0]) == instants + 1
+
+
+def test_two_processes_accepting_at_once_make_one_memory(place: Place, make: Make) -> None:
+    proposal = propose(place, make())
+    children = []
+    ready, go = os.pipe()
+    for _ in range(4):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.close(go)
+                os.read(ready, 1)
+                os._exit(DONE if queue.accept(place, proposal.id, quotes="shared").ok else 1)
+            except BaseException:
+                os._exit(2)
+        children.append(pid)
+    os.close(ready)
+    os.close(go)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [DONE] * 4
+    assert [path.stem for path in memories(place)] == [proposal.id]
+    assert queue.undo(place).ok and queue.undo(place).code == "nothing"
+
+
+def test_two_processes_proposing_at_once_make_one_candidate(place: Place, make: Make) -> None:
+    children = []
+    for _ in range(4):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                queue.propose(place, make())
+                os._exit(DONE)
+            except BaseException:
+                os._exit(2)
+        children.append(pid)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [DONE] * 4
+    assert len(queue.pending(place)[0]) == 1

@@ -1,0 +1,42 @@
+"""Run folders are there for what was extracted, and do not pile up."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from lerim.extraction.candidate import Candidate, Dropped
+from lerim.review.place import Place
+from lerim.review.run import KEPT_RUNS, MemoryAction, Run, runs
+
+Make = Callable[..., Candidate]
+NOW = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
+
+
+def test_a_run_that_extracted_nothing_leaves_nothing(place: Place) -> None:
+    run = Run(place, NOW)
+    run.note("looked")
+    assert run.write() is None
+    assert not place.project.lerim.exists()
+
+
+def test_a_file_is_written_only_for_what_there_is(place: Place, make: Make) -> None:
+    folder = Run(place, NOW, [make(), Dropped("no-evidence", "T", "s", "t")]).write()
+    assert folder is not None and folder.name.startswith("sync-20260801-102030-")
+    assert [path.name for path in folder.iterdir()] == ["extract.json"]
+    assert [item["outcome"] for item in json.loads((folder / "extract.json").read_text())] == ["candidate", "dropped"]
+    run = Run(place, NOW, [make()], [MemoryAction("accepted", "c", "Use uv", undo="u")])
+    run.note("one\nline")
+    folder = run.write()
+    assert folder is not None
+    assert sorted(path.name for path in folder.iterdir()) == ["extract.json", "memory_actions.json", "session.log"]
+    assert (folder / "session.log").read_text().endswith(" one line\n")
+
+
+def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: Place, make: Make) -> None:
+    other = place.state / "workspace" / "mine"
+    other.mkdir(parents=True)
+    for minute in range(KEPT_RUNS + 3):
+        Run(place, NOW + timedelta(minutes=minute), [make()]).write()
+    kept = runs(place)
+    assert len(kept) == KEPT_RUNS and kept[0].name.startswith("sync-20260801-102330")
+    assert other.is_dir()
