@@ -17,19 +17,21 @@ DO = (
     r"document|base it on)"
 )
 NOT = r"(?:,? (?:and )?not(?: with| to| in| as)?|,? (?:instead of|rather than|over|and never|never|in place of))"
+WORDS = r"(?:[^,;.]|\.(?=\w))"
+"""A character of a name: a full stop only inside a word, as in `os.path` or `src/app.py`."""
 CONTRAST = re.compile(
-    rf"^{LEAD}(?:always |only )?{DO} (?P<a>[^,;]{{1,60}}?){NOT} (?P<b>[^,;.]{{1,50}})$", re.IGNORECASE
+    rf"^{LEAD}(?:always |only )?{DO} (?P<a>[^,;]{{1,60}}?){NOT} (?P<b>{WORDS}{{1,60}})$", re.IGNORECASE
 )
 INSTEAD = re.compile(rf"^instead of (?P<b>[^,;]{{1,50}}), {LEAD}{DO} (?P<a>[^,;]{{1,60}})$", re.IGNORECASE)
 NOT_USE = re.compile(
     rf"^{LEAD}(?:do not|never|stop|avoid) (?:ever )?(?:use|using|run|running|call|calling|import|importing|install "
-    rf"with) (?P<b>[^,;.]{{1,50}}?)"
+    rf"with) (?P<b>{WORDS}{{1,50}}?)"
     rf"(?:\s?[,;.:]\s?|\s-+\s|\s?[—–]\s?| and | but )(?:please |always |rather |just |we |only )?(?P<verb>use|run|"
     rf"call|go with|prefer|import) (?P<a>[^,;]{{1,60}})$",
     re.IGNORECASE,
 )
 TWO_SIDED = re.compile(
-    rf"^{LEAD}(?:do not|never|stop|avoid) (?P<b>[a-z]{{3,14}} [^,;.]{{3,60}}?)\s?[,;.]\s(?:please |rather |just )?"
+    rf"^{LEAD}(?:do not|never|stop|avoid) (?P<b>[a-z]{{3,14}} {WORDS}{{3,60}}?)\s?[,;.]\s(?:please |rather |just )?"
     r"(?P<verb>use|run|call|prefer|import) (?P<a>[^,;]{2,60})$",
     re.IGNORECASE,
 )

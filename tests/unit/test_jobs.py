@@ -1,0 +1,235 @@
+"""A sync as a person meets it: real files, a real repository, a real catalog."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from lerim import jobs, project
+from lerim.errors import BusyError
+from lerim.jobs import SyncOptions
+from lerim.lock import project_lock
+from lerim.paths import Home
+from lerim.report import Event, Progress, SyncReport
+from lerim.review import queue
+from lerim.review.place import Place
+
+SERVER = Path(__file__).resolve().parents[2] / "server"
+
+
+@dataclass
+class Desk:
+    """A repository, a person's home and Claude Code's folder, with the shortest words for what happens there."""
+
+    repo: Path
+    home: Home
+    projects: Path
+
+    @property
+    def place(self) -> Place:
+        found = project.locate(self.repo, self.home)
+        assert found
+        return Place(found, self.home)
+
+    def session(self, name: str, *records: Fields, cwd: Path | None = None) -> Path:
+        """Writes (or continues) a session of this repository."""
+        folder = self.projects / re.sub(r"[^A-Za-z0-9]", "-", str(cwd or self.repo))
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.jsonl"
+        with path.open("ab") as file:
+            file.write(encoded(*({**record, "cwd": str(cwd or self.repo), "sessionId": name} for record in records)))
+        return path
+
+    def sync(
+        self,
+        options: SyncOptions | None = None,
+        emit: Callable[[Event], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> SyncReport:
+        at = self.place
+        return jobs.run(at.project, at.home, os.environ, options or SyncOptions(), emit, cancelled, clock)
+
+    def waiting(self) -> list[str]:
+        return [proposal.record.title for proposal in queue.pending(self.place)[0]]
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+def correction(desk: Desk, subject: str = "pathlib", file: str = "src/app.py") -> list[Fields]:
+    """An exchange in which the person corrects the agent, and the agent does as told."""
+    path = str(desk.repo / file)
+    return [
+        prompt(f"Read the config in {file}"),
+        reply(f"a-{subject}", text(f"I will use os.path in {file}."), call(f"t-{subject}", "Read", file_path=path)),
+        answer(f"t-{subject}", "def load(path): ..."),
+        prompt(f"No, use {subject} instead of os.path in {file}."),
+        reply(
+            f"b-{subject}",
+            text("Done."),
+            call(f"e-{subject}", "Edit", file_path=path, old_string="os.path", new_string=subject),
+        ),
+        answer(f"e-{subject}", "The file was updated."),
+        prompt("perfect, commit it"),
+        reply(f"c-{subject}", text("Committed.")),
+    ]
+
+
+def test_a_correction_becomes_a_candidate_and_a_second_sync_proposes_nothing_new(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    first = desk.sync()
+    assert [view.title for view in first.candidates] == desk.waiting()
+    assert len(first.candidates) == 1
+    assert "pathlib" in first.candidates[0].title
+    second = desk.sync()
+    assert (second.candidates, second.sessions.unchanged, second.sessions.new) == ([], 1, 0)
+
+
+def test_a_repository_with_nothing_to_propose_stays_untouched(desk: Desk) -> None:
+    desk.session("s1", prompt("What does this project do?"), reply("m", text("It loads files.")))
+    report = desk.sync()
+    assert report.sessions.found == 1
+    assert not (desk.repo / ".lerim").exists()
+    assert report.run == ""
+
+
+def test_only_the_new_turns_of_a_session_that_grew_are_learned_from(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.sync()
+    desk.session("s1", *correction(desk, "tomllib", "README.md"))
+    report = desk.sync()
+    assert (report.sessions.changed, len(report.candidates)) == (1, 1)
+    assert "tomllib" in report.candidates[0].title
+
+
+def test_the_last_exchange_of_a_live_session_waits_until_it_settles_unless_asked(desk: Desk) -> None:
+    desk.session("s1", *correction(desk)[:6])
+    idle = SyncOptions(explicit=False)
+    assert desk.sync(idle).candidates == []
+    assert desk.sync(idle, clock=lambda: datetime.now(UTC) + timedelta(minutes=16)).candidates == [] or desk.waiting()
+    assert len(desk.waiting()) <= 1
+    desk.sync()
+    assert len(desk.waiting()) == 1
+
+
+def test_sessions_of_another_repository_are_not_proposed_here(
+    desk: Desk, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    desk.session("s1", *correction(desk), cwd=other)
+    report = desk.sync()
+    assert (report.sessions.found, report.candidates) == (0, [])
+
+
+def test_a_session_that_moved_in_from_elsewhere_is_found_in_the_same_sync(desk: Desk, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "nowhere"
+    elsewhere.mkdir()
+    path = desk.session("s1", prompt("hello"), reply("m", text("Hello.")), cwd=elsewhere)
+    with path.open("ab") as file:
+        file.write(encoded(*({**one, "cwd": str(desk.repo), "sessionId": "s1"} for one in correction(desk))))
+    report = desk.sync()
+    assert len(report.candidates) == 1
+
+
+def test_since_leaves_older_sessions_for_a_later_sync(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    assert desk.sync(SyncOptions(since=datetime(2030, 1, 1, tzinfo=UTC))).candidates == []
+    assert len(desk.sync().candidates) == 1
+
+
+def test_a_cancelled_sync_says_so_and_the_next_one_carries_on(desk: Desk) -> None:
+    for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
+        desk.session(name, *correction(desk, subject))
+    told: list[Event] = []
+    report = desk.sync(emit=told.append, cancelled=lambda: any(not isinstance(event, Progress) for event in told))
+    assert report.state == "cancelled"
+    assert len(desk.waiting()) < 3
+    desk.sync()
+    assert len(desk.waiting()) == 3
+
+
+def test_whoever_finds_the_project_locked_is_told_who_holds_it(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    with project_lock(desk.home, desk.place.project.key, "syncing"), pytest.raises(BusyError, match=str(os.getpid())):
+        desk.sync()
+
+
+def test_accept_above_writes_the_sure_ones_and_leaves_the_others(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    report = desk.sync(SyncOptions(accept_above=0.5, quotes="shared"))
+    assert len(report.accepted) == 1
+    assert desk.waiting() == []
+    assert len(list((desk.repo / ".lerim" / "memory").rglob("*.md"))) == 1
+
+
+def test_a_rejected_candidate_stays_away_even_when_the_review_folder_and_the_catalog_are_gone(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    (view,) = desk.sync().candidates
+    queue.reject(desk.place, view.id)
+    for path in (desk.repo / ".lerim" / "review").iterdir():
+        path.unlink()
+    (desk.repo / ".lerim" / "review").rmdir()
+    for path in desk.home.catalog.parent.iterdir():
+        path.unlink()
+    report = desk.sync()
+    assert (report.candidates, report.dropped) == ([], {"rejected-before": 1})
+
+
+def test_a_transcript_that_cannot_be_opened_fails_alone(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.session("s2", *correction(desk, "tomllib"))
+    broken = desk.projects / re.sub(r"[^A-Za-z0-9]", "-", str(desk.repo)) / "s3.jsonl"
+    broken.symlink_to(broken)
+    report = desk.sync()
+    assert len(report.candidates) == 2
+
+
+def test_every_sync_leaves_one_private_line_in_the_activity_log(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.sync()
+    desk.sync()
+    lines = desk.home.activity_log.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 2
+    assert "1 candidates" in lines[0]
+    assert desk.home.activity_log.stat().st_mode & 0o077 == 0
+
+
+def test_the_run_folder_holds_what_was_extracted_and_done(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    folder = Path(desk.sync().run)
+    assert folder.parent == desk.repo / ".lerim" / "workspace"
+    actions = json.loads((folder / "memory_actions.json").read_text(encoding="utf-8"))
+    assert [action["action"] for action in actions] == ["proposed-add"]
+
+
+@pytest.mark.parametrize("after", range(8))
+def test_a_sync_killed_at_any_line_it_tells_ends_like_one_that_was_not(desk: Desk, after: int) -> None:
+    for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
+        desk.session(name, *correction(desk, subject))
+    command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--explicit", "--repo", str(desk.repo)]
+    environ = {**os.environ, "PYTHONPATH": str(SERVER)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as job:
+        assert job.stdout
+        for _ in range(after):
+            if not job.stdout.readline():
+                break
+        job.send_signal(signal.SIGKILL)
+    desk.sync()
+    assert sorted(title for title in desk.waiting()) == sorted(set(desk.waiting()))
+    assert len(desk.waiting()) == 3
