@@ -1,6 +1,6 @@
 """How fast sessions are extracted and redacted, in MB of text a second (budget: at least 5 each).
 
-Run `PYTHONPATH=server python benchmarks/extraction.py [folder of transcripts]`; without a folder, made-up turns are used.
+Run `PYTHONPATH=server python benchmarks/extraction.py [folder of transcripts]`; without one, made-up turns.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ BUDGET = 5.0
 ROUNDS = 3
 PROSE = (
     "I looked at src/store.py and decided to use SQLite instead of Redis because it needs no server. "
-    "The tests in tests/test_store.py pass now. No, don't use pip here, use uv. The password is read from the environment. "
+    "The tests in tests/test_store.py pass now. No, don't use pip here, use uv. The password comes from outside. "
 )
-LOG = "2026-07-01T10:00:00Z INFO request id=550e8400-e29b-41d4-a716-446655440000 token_count=512 status=200 path=/api/v1\n"
+LOG = "2026-07-01T10:00:00Z INFO request id=550e8400-e29b-41d4-a716-446655440000 token_count=512 status=200 path=/api\n"
 
 
 def made(count: int = 2_000) -> list[Turn]:

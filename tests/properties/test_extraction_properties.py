@@ -8,8 +8,10 @@ from lerim.facts.wording import TITLE, clean
 from scripted import agent, asked, denied, edited, extraction, numbered, outcome, planned, ran, you
 
 WORDS = st.sampled_from(
-    ["use ", "uv", " not ", "pip", "always ", "never ", "don't ", "because ", "instead of ", "`src/a.py`", "no, ", ". ", "?", "\n", "总是",
-     "\u202e", "ghp_" + "a1" * 18, "revert that", "perfect", "(", ")", "- ", "```", "password = hunter2 ", "the config ", "must "]
+    ["use ", "uv", " not ", "pip", "always ", "never ", "don't ", "because ", "instead of ", "`src/a.py`", "no, ", ". ",
+     "?", "\n", "总是",
+     "\u202e", "ghp_" + "a1" * 18, "revert that", "perfect", "(", ")", "- ", "```",
+     "password = hunter2 ", "the config ", "must "]
 )  # fmt: skip
 TEXT = st.lists(st.one_of(WORDS, st.text(max_size=15)), max_size=14).map("".join)
 TURN = st.one_of(

@@ -7,7 +7,8 @@ TOKENS = st.sampled_from(
     ["ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789", "AKIA" + "IOSFODNN7EXAMPLE", "sk_live_" + "a1B2c3D4e5F6g7H8i9"]
 )
 PIECES = st.sampled_from(
-    ["password = ", "secret: ", '"', "'", "token=", "<private>", "</private>", "://a:", "@", "Bearer ", "-----BEGIN PRIVATE KEY-----",
+    ["password = ", "secret: ", '"', "'", "token=", "<private>", "</private>", "://a:", "@", "Bearer ",
+     "-----BEGIN PRIVATE KEY-----",
      "[redacted:", "]", "eyJ", "sk-", "İ", "\n", " "]
 )  # fmt: skip
 

@@ -157,7 +157,7 @@ class Command:
             bool(words)
             and words[0] in _RUNNERS
             and len(self.text) <= 160
-            and not re.search(r"[\n;|&<>]|\s-c\s|\s-e\s|\$\(", self.text)
+            and not re.search(r"[\n;|&<>]|^(?:python3?|node|ruby|deno|bun|tsx)\s(?:-c|-e|eval)\s|\$\(", self.text)
         )
 
     @property

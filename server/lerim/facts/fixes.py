@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from lerim.facts import commands, printed, variants, wording
-from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.where import edited
@@ -200,13 +199,13 @@ def _title(failure: Failure, config: bool) -> str:
     name, command = printed.error_name(failure.error), wording.shorten(failure.command, 50)
     file = failure.files[0] if len(failure.files[0]) <= 34 else posixpath.basename(failure.files[0])
     key, _ = _setting(failure) if config else ("", "")
-    why = wording.capital(_BLAME.sub("", failure.cause).rstrip(" .").replace("**", ""))
+    line = failure.added[0][1].replace("`", "") if config and len(failure.added) == 1 else ""
     forms = (
-        "" if config or not artifacts(why) or wording.title_fault(why) else why,
         f"`{command}` needs `{key}` in `{file}`" if key else "",
+        f"`{command}` needs `{line}` in `{file}`" if line and not key else "",
         f"`{command}` fails with {name} unless `{file}` is right" if config else "",
-        f"`{command}` fails with {name}: the cause is in `{file}`",
-        f"{name} in `{command}` comes from `{file}`",
+        f"`{command}` failed with {name} because of `{file}`",
+        f"{name} in `{command}` came from `{file}`",
     )
     return next((form for form in forms if form and len(form) <= wording.TITLE), "")
 
@@ -220,5 +219,6 @@ def _body(failure: Failure, config: bool) -> str:
     if line:
         parts.append(f"The line that was added: `{line.replace('`', '')}`.")
     if failure.cause and not wording.title_fault(f"x {failure.cause}"[:79]).startswith(("speaks", "cut")):
-        parts.append(wording.sentence(f"The cause, as found then: {failure.cause}"))
+        cause = _BLAME.sub("", failure.cause)
+        parts.append(wording.sentence(f"The cause, as found then: {cause}"))
     return " ".join(parts)

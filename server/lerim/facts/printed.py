@@ -56,9 +56,11 @@ def error_line(output: str) -> str:
         for line in lines:
             if pattern is _ERRORS[0] and not _MESSAGE.search(line):
                 continue
-            match = pattern.search(_NOISE.sub("", line)[:400])
+            plain = _NOISE.sub("", line)[:400]
+            match = pattern.search(plain)
             if match and len(match["e"].strip()) > 5:
-                return match["e"].strip()[:190]
+                whole = plain.strip()
+                return whole if pattern is _ERRORS[2] and len(whole) <= 120 else match["e"].strip()[:190]
     return ""
 
 

@@ -104,10 +104,13 @@ def _other_text(command: Command, failure: Failure) -> tuple[str, str] | None:
         and extra[0].startswith("-")
     ):
         return f"`{wording.shorten(failure.command, 48)}` needs `{' '.join(extra)}`", passed
-    script = re.compile(r"^[\w:.-]{2,40}$")
-    renamed = (
-        len(old) == len(new) > 2 and old[:-1] == new[:-1] and "run" in old[:2] and command.folder == failure.folder
-    )
-    if renamed and script.match(new[-1]) and "cript" in failure.error and not new[-1].startswith(f"{old[-1]}:"):
+    here = "cript" in failure.error and command.folder == failure.folder and old[0] == new[0]
+    if here and _script(old) and _script(old).partition(":")[0] == _script(new).partition(":")[0]:
         return f"Run `{command.text}`, not `{failure.command}`", passed
     return None
+
+
+def _script(words: list[str]) -> str:
+    """The script a package manager is asked to run: `npm run test:unit` → `test:unit`; "" for anything longer."""
+    rest = [word for word in words[1:] if word != "run"]
+    return rest[0] if len(rest) == 1 and not rest[0].startswith("-") else ""

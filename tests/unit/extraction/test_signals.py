@@ -1,6 +1,6 @@
 import pytest
 
-from scripted import agent, asked, candidates, denied, edited, outcome, planned, ran, reasons, titles, you
+from scripted import ROOT, agent, asked, candidates, denied, edited, outcome, planned, ran, reasons, titles, you
 
 IMPORT_ERROR = "Exit code 2\nE   ModuleNotFoundError: No module named 'shop'"
 
@@ -60,7 +60,7 @@ def test_an_option_picked_in_plain_text_is_a_decision() -> None:
 
 
 def test_an_approved_plan_is_a_decision() -> None:
-    plan = "# Cache the rates in SQLite\n\n## Approach\n- Keep them in `rates`, because the site is often down, in `src/rates.py`.\n"
+    plan = "# Cache the rates in SQLite\n\n## Approach\n- Keep them, because the site is down, in `src/rates.py`.\n"
     [found] = candidates(you("plan it"), agent("", planned(plan)), agent("", edited("src/rates.py")), you("looks good"))
     assert (found.title, found.signal, found.references) == ("Cache the rates in SQLite", "plan", ("src/rates.py",))
 
@@ -98,6 +98,51 @@ def test_a_command_that_works_when_written_differently_is_a_procedure() -> None:
         you("ok"),
     )
     assert (found.title, found.kind) == ("Run `uv run pytest`, not `pytest`", "procedure")
+
+
+@pytest.mark.parametrize(
+    ("failing", "error", "passing", "title"),
+    [
+        ("npm test", 'npm ERR! Missing script: "test"', "npm run test:unit", "Run `npm run test:unit`, not `npm test`"),
+        (
+            "go test ./...",
+            "error: DATABASE_URL is not set",
+            "DATABASE_URL=x go test ./...",
+            "`go test ./...` needs `DATABASE_URL` to be set",
+        ),
+        ("npm test", 'npm ERR! Missing script: "test"', f"cd {ROOT}/web && npm test", "Run `npm test` in `web/`"),
+        (
+            "pip install -e .",
+            "error: unknown layout, flag required",
+            "pip install -e . --no-deps",
+            "`pip install -e .` needs `--no-deps`",
+        ),
+    ],
+)
+def test_each_kind_of_variant_says_what_to_run(failing: str, error: str, passing: str, title: str) -> None:
+    turns = (agent("", ran(failing, f"Exit code 1\n{error}", 1)), agent("", ran(passing, "5 passed", 0)))
+    assert titles(you("run the tests"), *turns, you("ok")) == [title]
+
+
+def test_a_fixed_source_file_is_told_in_the_past_with_its_cause() -> None:
+    [found] = candidates(
+        you("tests fail"),
+        agent("", ran("pytest -q", "Exit code 1\nTypeError: can't compare naive and aware datetimes", 1)),
+        agent("The issue is that `parse_day` returns naive datetimes.", edited("src/days.py", "now()", "now(UTC)")),
+        agent("", ran("pytest -q", "9 passed in 1s", 0)),
+        you("great, commit"),
+    )
+    assert found.title == "`pytest -q` failed with TypeError because of `src/days.py`"
+    assert found.body.endswith("The cause, as found then: `parse_day` returns naive datetimes.")
+
+
+def test_an_assertion_that_holds_again_is_no_lesson() -> None:
+    turns = (
+        agent("", ran("pytest -q", "Exit code 1\nE  AssertionError: assert 1 == 2", 1)),
+        agent("The issue is that `f` adds one.", edited("src/f.py", "1", "2")),
+        agent("", ran("pytest -q", "9 passed in 1s", 0)),
+    )
+    assert candidates(you("tests fail"), *turns, you("great")) == []
 
 
 def test_what_the_agent_broke_and_mended_itself_is_work_not_a_lesson() -> None:

@@ -6,7 +6,7 @@ def said(text: str) -> list[str]:
 
 
 def test_code_logs_diffs_and_quotes_are_not_what_a_person_said() -> None:
-    text = "use uv here\n```\nnever do this\n```\n> always that\n+  const a = 1;\n2026-01-01T10:00:00 INFO always up\nthanks"
+    text = "use uv here\n```\nnever do this\n```\n> always that\n+  const a = 1;\n2026-01-01T10:00 INFO up\nthanks"
     assert said(text) == ["use uv here", "thanks"]
 
 
@@ -20,7 +20,7 @@ def test_a_template_with_headings_is_not_typed() -> None:
 
 
 def test_wrapped_prose_is_one_sentence_and_abbreviations_do_not_end_it() -> None:
-    text = "when the folder does not exist the command fails, because the parent of\nthe file is never created, e.g. on fish."
+    text = "when a folder does not exist the command fails, as the parent of\nthe file is never created, e.g. on fish."
     assert said(text) == [text]
 
 
