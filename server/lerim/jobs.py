@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,8 @@ from lerim.sessions.catalog import Catalog
 from lerim.sessions.claude import Reading, probe
 from lerim.sessions.discovery import changes, discover, order
 from lerim.sessions.model import Transcript
+
+FIRST_BYTES = 8_000_000
 
 Cancelled = Callable[[], bool]
 Clock = Callable[[], datetime]
@@ -118,11 +120,15 @@ def sync(
         learning.problems += catalog.problems
         catalog.recover(project.key)
         catalog.reown(owners)
+        emit(Progress("looking", 0, 0, 0))
         transcripts, problems = discover(environ)
         learning.problems += problems
         try:
-            _index_own(project, catalog, owners, transcripts, seen, learning)
-            _learn(project, catalog, options, learning, seen, clock)
+            own = _own(project, catalog, owners, transcripts)
+            newest, rest = _newest(own)
+            for part, before in ((newest, 0), (rest, len(newest))):
+                _index(catalog, owners, part, before, len(own), seen, learning)
+                _learn(project, catalog, options, learning, seen, clock)
         except CancelledError:
             state = "cancelled"
         counts = _counts(catalog.paths_of(project.key), transcripts, seen)
@@ -149,11 +155,16 @@ def index_rest(
     owners = _owners(project, home)
     with Catalog.open(home) as catalog:
         stale = _stale(catalog, discover(environ)[0])
-        for number, transcript in enumerate(stale):
-            if cancelled():
-                return
-            emit(Progress("reading", number, len(stale), candidates, "other projects' sessions"))
-            catalog.index(transcript, _reading(catalog, transcript), owners)
+
+        def readings() -> Iterator[tuple[Transcript, Reading]]:
+            for number, transcript in enumerate(stale):
+                if cancelled():
+                    return
+                emit(Progress("reading", number, len(stale), candidates, "other projects' sessions"))
+                yield transcript, _reading(catalog, transcript)
+
+        for _ in catalog.index_all(readings(), owners):
+            pass
 
 
 def _owners(project: Project, home: Home) -> Owners:
@@ -172,33 +183,52 @@ def _reading(catalog: Catalog, transcript: Transcript) -> Reading:
     return Reading(transcript.path, transcript, catalog.resume_of(transcript.path))
 
 
-def _index_own(
-    project: Project,
-    catalog: Catalog,
-    owners: Owners,
-    transcripts: list[Transcript],
-    seen: _Seen,
-    learning: Learning,
-) -> None:
-    """Indexes what is stale and looks like the project's: known from before, or its first working folder is in it.
+def _own(project: Project, catalog: Catalog, owners: Owners, transcripts: Iterable[Transcript]) -> list[Transcript]:
+    """What is stale and looks like the project's, newest first: known from before, or begun in one of its folders.
 
     A session that began elsewhere and moved in later shows when `index_rest` has read it whole.
     """
-    learning.emit(Progress("looking", 0, len(transcripts), 0))
     known = catalog.paths_of(project.key)
-    stamps = catalog.stamps("claude")
     likely = order(_stale(catalog, transcripts), known, (str(project.root), *project.aliases))
-    own = [one for one in likely if str(one.path) in known or owners.owner(probe(one.path)) == project.key]
+    return [one for one in likely if str(one.path) in known or owners.owner(probe(one.path)) == project.key]
+
+
+def _newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
+    """The newest few megabytes, to be learned from at once so that the first candidates come soon, and the rest."""
+    size = 0
     for number, transcript in enumerate(own):
-        if learning.cancelled():
-            raise CancelledError
-        learning.emit(Progress("reading", number, len(own), 0))
-        path = str(transcript.path)
-        indexed = catalog.index(transcript, _reading(catalog, transcript), owners)
-        (seen.changed if path in stamps else seen.new).add(path)
+        size += transcript.size
+        if size > FIRST_BYTES and number:
+            return own[:number], own[number:]
+    return own, []
+
+
+def _index(
+    catalog: Catalog,
+    owners: Owners,
+    transcripts: list[Transcript],
+    done: int,
+    total: int,
+    seen: _Seen,
+    learning: Learning,
+) -> None:
+    known = catalog.stamps("claude")
+
+    def readings() -> Iterator[tuple[Transcript, Reading]]:
+        for number, transcript in enumerate(transcripts):
+            if learning.cancelled():
+                return
+            learning.emit(Progress("reading", done + number, total, len(learning.candidates)))
+            yield transcript, _reading(catalog, transcript)
+
+    for indexed in catalog.index_all(readings(), owners):
+        path = str(indexed.transcript.path)
+        (seen.changed if path in known else seen.new).add(path)
         learning.problems += indexed.problems
         if indexed.failed:
             seen.failed.add(path)
+    if learning.cancelled():
+        raise CancelledError
 
 
 def _learn(
