@@ -1,8 +1,9 @@
 import * as vscode from "vscode";
 import { isFileUri, isToken, parseTurn } from "./arguments";
-import { type Context, NotRunning } from "./context";
+import type { Context } from "./context";
 import { showDebugInformation } from "./debug";
 import { openMemory, searchMemories, showFileMemories } from "./memories";
+import { NotRunning } from "./notrunning";
 import { chooseRoot } from "./roots";
 import { syncRoot } from "./sync";
 import type { Turns } from "./turns";

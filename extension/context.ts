@@ -6,6 +6,7 @@ import { checkInterpreter, ensureEnvironment, environmentFolder, isReady, markUs
 import { SidecarClient } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
 import { BootstrapError } from "./failure";
+import { NotRunning } from "./notrunning";
 import { isAlive, run } from "./process";
 import * as protocol from "./protocol";
 import { RestartQueue } from "./restart";
@@ -15,11 +16,6 @@ import { Status } from "./status";
 import { progressText } from "./wording";
 
 const cancelledKey = "setupCancelled";
-
-/** A command cannot be carried out because the sidecar does not run; the person has been told, or knows. */
-export class NotRunning extends Error {
-  override readonly name = "NotRunning";
-}
 
 /** Owns the sidecar, the status item, the log and everything to be disposed of. */
 export class Context implements vscode.Disposable {

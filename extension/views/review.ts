@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import * as vscode from "vscode";
-import { type Context, NotRunning } from "../context";
+import type { Context } from "../context";
+import { NotRunning } from "../notrunning";
 import * as protocol from "../protocol";
 import { openReference } from "../references";
 import { RestartQueue } from "../restart";

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { healthCommand, installCommands, isRecent, parseProbe, probeCommand, pythonCandidates, sidecarCommand, sidecarEnvironment, toolEnvironment, venvPython } from "../../extension/environment";
+
+test.each([
+  ["win32", { file: "py", args: ["-3"] }],
+  ["darwin", { file: "python3", args: [] }],
+  ["linux", { file: "python3", args: [] }],
+] as const)("on %s the usual interpreter is tried first", (platform, first) => {
+  expect(pythonCandidates(platform)[0]).toEqual(first);
+});
+
+test("an editor started from the dock on macOS still finds Homebrew's Python", () => {
+  expect(pythonCandidates("darwin").map(({ file }) => file)).toContain("/opt/homebrew/bin/python3");
+});
+
+test("the launcher's own argument comes before the probe's", () => {
+  expect(probeCommand({ file: "py", args: ["-3"] }).args.slice(0, 3)).toEqual(["-3", "-I", "-c"]);
+});
+
+test.each([
+  ['[[3, 11, 7], "/usr/bin/python3"]\n', { version: [3, 11, 7], path: "/usr/bin/python3" }],
+  ['a notice of a shim\n[[3, 14, 0], "C:\\\\Python\\\\python.exe"]\r\n', { version: [3, 14, 0], path: "C:\\Python\\python.exe" }],
+  ["Python was not found; run without arguments to install from the Microsoft Store", undefined],
+  ['[[3, 11], "/usr/bin/python3"]', undefined],
+  ['[[3, 11, 7], ""]', undefined],
+  ["null", undefined],
+  ["", undefined],
+])("the probe's answer %j is read", (stdout, expected) => {
+  expect(parseProbe(stdout)).toEqual(expected);
+});
+
+test.each([
+  [[3, 10, 9], false],
+  [[3, 11, 0], true],
+  [[3, 14, 1], true],
+  [[2, 7, 18], false],
+  [[4, 0, 0], false],
+] as const)("Python %j is recent enough: %s", (version, recent) => {
+  expect(isRecent({ path: "p", version })).toBe(recent);
+});
+
+test("the interpreter of an environment stands where each system puts it", () => {
+  expect(venvPython("win32", "C:\\env\\1")).toBe("C:\\env\\1\\Scripts\\python.exe");
+  expect(venvPython("darwin", "/env/1")).toBe("/env/1/bin/python");
+});
+
+test("with uv nothing of a project is looked at and only pinned packages are installed", () => {
+  expect(installCommands("linux", { uv: true, python: "/usr/bin/python3", folder: "/env/1", lock: "/x/requirements.lock" })).toEqual([
+    { file: "uv", args: ["venv", "--no-project", "--python", "/usr/bin/python3", "/env/1"] },
+    { file: "uv", args: ["pip", "install", "--python", "/env/1/bin/python", "--no-deps", "--require-hashes", "-r", "/x/requirements.lock"] },
+  ]);
+});
+
+test("without uv the environment's own pip installs, on Windows with paths as they are", () => {
+  const [venv, pip] = installCommands("win32", { uv: false, python: "C:\\Program Files\\Python\\python.exe", folder: "C:\\Users\\Jo Doe\\env", lock: "C:\\x\\requirements.lock" });
+  expect(venv).toEqual({ file: "C:\\Program Files\\Python\\python.exe", args: ["-I", "-m", "venv", "C:\\Users\\Jo Doe\\env"] });
+  expect(pip?.file).toBe("C:\\Users\\Jo Doe\\env\\Scripts\\python.exe");
+  expect(pip?.args.slice(-4)).toEqual(["--no-deps", "--require-hashes", "-r", "C:\\x\\requirements.lock"]);
+});
+
+test("the check of an environment and the sidecar ignore the folder they start in", () => {
+  expect(healthCommand("p").args[0]).toBe("-I");
+  expect(sidecarCommand("p").args).toEqual(["-s", "-P", "-X", "utf8", "-m", "lerim", "lsp"]);
+});
+
+test("what would redirect Python, pip or uv is dropped; indexes, certificates and proxies stay", () => {
+  const environ = {
+    PATH: "/bin",
+    PYTHONPATH: "/evil",
+    PYTHONHOME: "/evil",
+    VIRTUAL_ENV: "/project/.venv",
+    PIP_TARGET: "/evil",
+    PIP_INDEX_URL: "mirror",
+    UV_PROJECT_ENVIRONMENT: "/evil",
+    UV_DEFAULT_INDEX: "mirror",
+    SSL_CERT_FILE: "/ca.pem",
+    NODE_OPTIONS: "--inspect",
+    UNSET: undefined,
+  };
+  expect(toolEnvironment("linux", environ)).toEqual({ PATH: "/bin", PIP_INDEX_URL: "mirror", UV_DEFAULT_INDEX: "mirror", SSL_CERT_FILE: "/ca.pem", PYTHONUTF8: "1" });
+});
+
+test("on Windows names of variables are compared without case", () => {
+  expect(toolEnvironment("win32", { PythonPath: "C:\\evil", Path: "C:\\bin" })).toEqual({ Path: "C:\\bin", PYTHONUTF8: "1" });
+  expect(toolEnvironment("linux", { pythonpath: "kept" })).toHaveProperty("pythonpath", "kept");
+});
+
+test("the editor's proxy is passed on unless the person set one", () => {
+  expect(toolEnvironment("linux", {}, "http://proxy:1")).toMatchObject({ HTTPS_PROXY: "http://proxy:1", HTTP_PROXY: "http://proxy:1" });
+  const own = toolEnvironment("linux", { https_proxy: "http://own:2" }, "http://proxy:1");
+  expect(own["HTTPS_PROXY"]).toBeUndefined();
+  expect(own["https_proxy"]).toBe("http://own:2");
+});
+
+test("the sidecar's module path is our source alone", () => {
+  expect(sidecarEnvironment("linux", { PYTHONPATH: "/evil", HOME: "/home/jo" }, "/ext")).toEqual({ HOME: "/home/jo", PYTHONPATH: "/ext/server", PYTHONUTF8: "1" });
+  expect(sidecarEnvironment("win32", {}, "C:\\ext")["PYTHONPATH"]).toBe("C:\\ext\\server");
+});

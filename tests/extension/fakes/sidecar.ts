@@ -1,0 +1,114 @@
+import { EventEmitter } from "./vscode";
+import type { CandidatesChanged, CandidateView, MemoryView, Request, SyncProgress, SyncReport } from "../../../extension/protocol";
+
+interface Token {
+  readonly isCancellationRequested: boolean;
+  onCancellationRequested(listener: () => unknown): unknown;
+}
+
+type Handler = (params: unknown, token: Token | undefined) => unknown;
+
+/** The extension's owner with a sidecar that answers as a test says; requests are kept in `asked`. */
+export class FakeContext {
+  readonly asked: { method: string; params: unknown }[] = [];
+  readonly logged: string[] = [];
+  readonly pending = new Map<string, number>();
+  readonly syncing: string[] = [];
+  readonly progress = new EventEmitter<SyncProgress>();
+  readonly candidates = new EventEmitter<CandidatesChanged>();
+  readonly onSyncProgress = this.progress.event;
+  readonly onCandidatesChanged = this.candidates.event;
+  readonly status = {
+    setPending: (root: string, count: number) => this.pending.set(root, count),
+    setSyncing: (_root: string, text: string) => this.syncing.push(text),
+  };
+  readonly output = {
+    info: (line: string) => this.logged.push(line),
+    warn: (line: string) => this.logged.push(line),
+    error: (line: string) => this.logged.push(line),
+    show: () => this.logged.push("(shown)"),
+  };
+  readonly extension = { extensionUri: { scheme: "file", path: "/extension", query: "" } };
+  readonly #handlers = new Map<string, Handler>();
+
+  /** From now on the sidecar answers this request so; a handler that throws is an error reply. */
+  answer<P, R>(type: Request<P, R>, handler: (params: P, token: Token | undefined) => R | Promise<R>): void {
+    this.#handlers.set(type.method, handler as Handler);
+  }
+
+  async request<P, R>(type: Request<P, R>, params: P, token?: Token): Promise<R> {
+    this.asked.push({ method: type.method, params });
+    const handler = this.#handlers.get(type.method);
+    if (handler === undefined) throw new Error(`no answer for ${type.method}`);
+    return (await handler(params, token)) as R;
+  }
+}
+
+export function candidate(id: string, changes: Partial<CandidateView> = {}): CandidateView {
+  return {
+    id,
+    primitive: "decision",
+    kind: null,
+    title: `Use uv, not pip (${id})`,
+    body: "The project installs with uv.",
+    confidence: 0.8,
+    action: "add",
+    target: null,
+    diff: null,
+    tags: ["build"],
+    references: ["pyproject.toml"],
+    evidence: [{ quote: "use uv, not pip", turn: "t1", who: "user" }],
+    session: "s1",
+    turn: "t1",
+    platform: "claude",
+    time: "2026-01-02T03:04:05Z",
+    signal: "correction",
+    flags: [],
+    edited: false,
+    path: "",
+    ...changes,
+  };
+}
+
+export function memory(id: string, changes: Partial<MemoryView> = {}): MemoryView {
+  const { session, platform, title, body, confidence, tags, references, evidence } = candidate(id);
+  return {
+    id,
+    handle: `h-${id}`,
+    primitive: "decision",
+    kind: null,
+    title,
+    body,
+    confidence,
+    created: "2026-01-02",
+    updated: "2026-01-02",
+    tags,
+    references,
+    evidence,
+    session,
+    platform,
+    path: `/repo/.lerim/memory/decisions/${id}.md`,
+    status: "active",
+    scope: "project",
+    ...changes,
+  };
+}
+
+export function report(changes: Partial<SyncReport> = {}): SyncReport {
+  return {
+    project: "repo",
+    sessions: { found: 12, new: 2, changed: 1, unchanged: 9, failed: 0 },
+    candidates: [candidate("c1"), candidate("c2")],
+    dropped: { refuted: 1 },
+    droppedItems: [],
+    withdrawn: [],
+    problems: [],
+    accepted: [],
+    model: "none",
+    seconds: 1.5,
+    run: "",
+    state: "done",
+    message: "",
+    ...changes,
+  };
+}

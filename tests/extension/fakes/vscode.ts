@@ -1,0 +1,319 @@
+// The editor's API as far as the extension uses it, working in memory. A test reads what was shown from `shown` and answers through `answers`.
+
+export class Disposable {
+  constructor(private readonly end: () => unknown) {}
+
+  static from(...all: { dispose(): unknown }[]): Disposable {
+    return new Disposable(() => all.forEach((one) => one.dispose()));
+  }
+
+  dispose(): void {
+    this.end();
+  }
+}
+
+export class EventEmitter<T> {
+  readonly #listeners = new Set<(event: T) => unknown>();
+  readonly event = (listener: (event: T) => unknown): Disposable => {
+    this.#listeners.add(listener);
+    return new Disposable(() => this.#listeners.delete(listener));
+  };
+
+  fire(event: T): void {
+    for (const listener of [...this.#listeners]) listener(event);
+  }
+
+  dispose(): void {
+    this.#listeners.clear();
+  }
+}
+
+export class CancellationTokenSource {
+  readonly #emitter = new EventEmitter<void>();
+  readonly token = { isCancellationRequested: false, onCancellationRequested: this.#emitter.event };
+
+  cancel(): void {
+    if (this.token.isCancellationRequested) return;
+    this.token.isCancellationRequested = true;
+    this.#emitter.fire();
+  }
+
+  dispose(): void {
+    this.#emitter.dispose();
+  }
+}
+
+export class Uri {
+  private constructor(
+    readonly scheme: string,
+    readonly path: string,
+    readonly query = "",
+  ) {}
+
+  static file(path: string): Uri {
+    return new Uri("file", path);
+  }
+
+  static parse(text: string): Uri {
+    const url = new URL(text);
+    return new Uri(url.protocol.slice(0, -1), decodeURIComponent(url.pathname), decodeURIComponent(url.search.slice(1)));
+  }
+
+  static from(parts: { scheme: string; path: string; query?: string }): Uri {
+    return new Uri(parts.scheme, parts.path, parts.query ?? "");
+  }
+
+  static joinPath(base: Uri, ...parts: string[]): Uri {
+    return new Uri(base.scheme, [base.path.replace(/\/$/, ""), ...parts].join("/"), base.query);
+  }
+
+  get fsPath(): string {
+    return this.path;
+  }
+
+  toString(): string {
+    const query = this.query === "" ? "" : `?${encodeURIComponent(this.query)}`;
+    return `${this.scheme}://${encodeURI(this.path)}${query}`;
+  }
+}
+
+export class Range {
+  constructor(
+    readonly startLine: number,
+    readonly startCharacter: number,
+    readonly endLine: number,
+    readonly endCharacter: number,
+  ) {}
+}
+
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+
+export enum ProgressLocation {
+  Notification = 15,
+}
+
+export enum StatusBarAlignment {
+  Right = 2,
+}
+
+export enum ViewColumn {
+  Active = -1,
+}
+
+export enum TextEditorRevealType {
+  AtTop = 3,
+}
+
+/** What the person saw, in order. */
+export const shown = {
+  messages: [] as { severity: "info" | "error"; text: string; modal: boolean; choices: string[] }[],
+  progress: [] as string[],
+  documents: [] as { uri: Uri; line: number | undefined }[],
+  commands: [] as { id: string; args: unknown[] }[],
+  panels: [] as FakePanel[],
+  quickPicks: [] as FakeQuickPick[],
+  statusItems: [] as FakeStatusItem[],
+};
+
+/** What the person answers: the next choices of messages and lists; nothing left means Escape. */
+export const answers = {
+  choices: [] as string[],
+  picks: [] as number[],
+};
+
+/** The running progress notification's Cancel. */
+export const cancelProgress = { press: (): void => undefined };
+
+const providers = new Map<string, { provideTextDocumentContent(uri: Uri): Promise<string> }>();
+const granted = new EventEmitter<void>();
+const closed = new EventEmitter<{ uri: Uri }>();
+
+export function reset(): void {
+  for (const list of [...Object.values(shown), ...Object.values(answers)]) list.length = 0;
+  providers.clear();
+  workspace.isTrusted = true;
+  workspace.workspaceFolders = [{ uri: Uri.file("/repo"), name: "repo", index: 0 }];
+  window.activeTextEditor = undefined;
+}
+
+export class FakePanel {
+  title: string;
+  revealed = 0;
+  readonly posted: unknown[] = [];
+  readonly #received = new EventEmitter<unknown>();
+  readonly #disposed = new EventEmitter<void>();
+  readonly onDidDispose = this.#disposed.event;
+  readonly webview = {
+    html: "",
+    options: {},
+    cspSource: "https://panel.test",
+    asWebviewUri: (uri: Uri) => Uri.from({ scheme: "https", path: uri.path }),
+    onDidReceiveMessage: this.#received.event,
+    postMessage: (message: unknown): Promise<boolean> => {
+      this.posted.push(structuredClone(message));
+      return Promise.resolve(true);
+    },
+  };
+
+  constructor(
+    readonly viewType: string,
+    title: string,
+  ) {
+    this.title = title;
+    shown.panels.push(this);
+  }
+
+  /** The browser side sends a message. */
+  send(message: unknown): void {
+    this.#received.fire(structuredClone(message));
+  }
+
+  reveal(): void {
+    this.revealed++;
+  }
+
+  dispose(): void {
+    this.#disposed.fire();
+  }
+}
+
+export interface FakeItem {
+  readonly label: string;
+  readonly description?: string;
+  readonly detail?: string;
+  readonly alwaysShow?: boolean;
+}
+
+export class FakeQuickPick {
+  items: readonly FakeItem[] = [];
+  selectedItems: readonly FakeItem[] = [];
+  placeholder = "";
+  title: string | undefined;
+  busy = false;
+  visible = false;
+  readonly #changed = new EventEmitter<string>();
+  readonly #accepted = new EventEmitter<void>();
+  readonly #hidden = new EventEmitter<void>();
+  readonly onDidChangeValue = this.#changed.event;
+  readonly onDidAccept = this.#accepted.event;
+  readonly onDidHide = this.#hidden.event;
+
+  constructor() {
+    shown.quickPicks.push(this);
+  }
+
+  type(value: string): void {
+    this.#changed.fire(value);
+  }
+
+  accept(position: number): void {
+    this.selectedItems = this.items.slice(position, position + 1);
+    this.#accepted.fire();
+  }
+
+  show(): void {
+    this.visible = true;
+  }
+
+  hide(): void {
+    this.visible = false;
+    this.#hidden.fire();
+  }
+
+  dispose(): void {
+    this.visible = false;
+  }
+}
+
+export class FakeStatusItem {
+  name = "";
+  text = "";
+  tooltip = "";
+  command = "";
+  backgroundColor: ThemeColor | undefined;
+  accessibilityInformation: { label: string } | undefined;
+  visible = false;
+
+  constructor() {
+    shown.statusItems.push(this);
+  }
+
+  show(): void {
+    this.visible = true;
+  }
+
+  hide(): void {
+    this.visible = false;
+  }
+
+  dispose(): void {
+    this.visible = false;
+  }
+}
+
+function message(severity: "info" | "error") {
+  return (text: string, ...rest: (string | { modal: boolean })[]): Promise<string | undefined> => {
+    const choices = rest.filter((item) => typeof item === "string");
+    const modal = rest.some((item) => typeof item === "object" && item.modal);
+    shown.messages.push({ severity, text, modal, choices });
+    const answer = choices.length > 0 ? answers.choices.shift() : undefined;
+    return Promise.resolve(answer);
+  };
+}
+
+export const window = {
+  activeTextEditor: undefined as { document: { uri: Uri } } | undefined,
+  showInformationMessage: message("info"),
+  showErrorMessage: message("error"),
+  createStatusBarItem: () => new FakeStatusItem(),
+  createWebviewPanel: (viewType: string, title: string) => new FakePanel(viewType, title),
+  registerWebviewPanelSerializer: () => new Disposable(() => undefined),
+  createQuickPick: () => new FakeQuickPick(),
+  showQuickPick: (items: readonly FakeItem[]): Promise<FakeItem | undefined> => {
+    const position = answers.picks.shift();
+    return Promise.resolve(position === undefined ? undefined : items[position]);
+  },
+  withProgress: async <T>(options: { title: string }, work: (progress: { report(step: { message?: string }): void }, token: CancellationTokenSource["token"]) => Promise<T>): Promise<T> => {
+    const cancel = new CancellationTokenSource();
+    cancelProgress.press = () => cancel.cancel();
+    return work({ report: (step) => shown.progress.push(`${options.title}: ${step.message ?? ""}`) }, cancel.token);
+  },
+  showTextDocument: (target: Uri | { uri: Uri }, options?: { selection?: Range }) => {
+    shown.documents.push({ uri: target instanceof Uri ? target : target.uri, line: options?.selection?.startLine });
+    return Promise.resolve({ revealRange: () => undefined });
+  },
+};
+
+export const workspace = {
+  isTrusted: true,
+  workspaceFolders: [{ uri: Uri.file("/repo"), name: "repo", index: 0 }],
+  onDidGrantWorkspaceTrust: granted.event,
+  onDidCloseTextDocument: closed.event,
+  getWorkspaceFolder: (uri: Uri) => workspace.workspaceFolders.find((folder) => uri.path.startsWith(`${folder.uri.path}/`)),
+  registerTextDocumentContentProvider: (scheme: string, provider: { provideTextDocumentContent(uri: Uri): Promise<string> }) => {
+    providers.set(scheme, provider);
+    return new Disposable(() => providers.delete(scheme));
+  },
+  openTextDocument: async (uri: Uri) => {
+    const text = (await providers.get(uri.scheme)?.provideTextDocumentContent(uri)) ?? "";
+    return { uri, lineCount: text.split("\n").length, getText: () => text };
+  },
+};
+
+export const commands = {
+  executeCommand: (id: string, ...args: unknown[]): Promise<unknown> => {
+    shown.commands.push({ id, args });
+    return Promise.resolve(undefined);
+  },
+};
+
+/** The person closes a document's tab, or trusts the workspace. */
+export const act = {
+  close: (uri: Uri) => closed.fire({ uri }),
+  trust: () => {
+    workspace.isTrusted = true;
+    granted.fire();
+  },
+};

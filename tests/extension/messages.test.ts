@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { reviewHtml } from "../../extension/views/html";
+import { isEdit, parseFromWebview, parseToWebview } from "../../extension/views/messages";
+import { candidate } from "./fakes/sidecar";
+
+const edit = { title: "Use uv", body: "b", tags: ["build"] };
+
+test.each([
+  { type: "ready" },
+  { type: "undo" },
+  { type: "sync" },
+  { type: "manageTrust" },
+  { type: "showLog" },
+  { type: "act", id: "c1", action: "accept", edit: null },
+  { type: "act", id: "c1", action: "accept", edit },
+  { type: "act", id: "c1", action: "edit", edit },
+  { type: "act", id: "c1", action: "reject", edit: null },
+  { type: "openTurn", session: "s", turn: "t" },
+  { type: "openReference", reference: "a.py" },
+])("the panel may say %j", (message) => {
+  expect(parseFromWebview(message)).toEqual(message);
+});
+
+test.each([
+  null,
+  "ready",
+  [],
+  {},
+  { type: "run" },
+  { type: "act", id: "c1", action: "delete", edit: null },
+  { type: "act", id: 1, action: "accept", edit: null },
+  { type: "act", id: "c1", action: "accept" },
+  { type: "act", id: "c1", action: "edit", edit: null },
+  { type: "act", id: "c1", action: "reject", edit },
+  { type: "act", id: "c1", action: "accept", edit: { ...edit, tags: [1] } },
+  { type: "openTurn", session: "s" },
+  { type: "openReference", reference: "x".repeat(5000) },
+])("%j from the panel is refused", (message) => {
+  expect(parseFromWebview(message)).toBeUndefined();
+});
+
+test("fields that are not asked for are left behind", () => {
+  expect(parseFromWebview({ type: "undo", command: "evil" })).toEqual({ type: "undo" });
+});
+
+test("an edit without a title is none", () => {
+  expect(isEdit({ ...edit, title: "  " })).toBe(false);
+});
+
+const list = { type: "list", root: "file:///repo", order: ["c1"], changed: [candidate("c1")], blocked: 0, dropped: { refuted: 2 }, problems: [], undo: null };
+
+test.each([
+  list,
+  { ...list, undo: { action: "a", label: "l" }, problems: [{ code: "c", path: "p", message: "m" }] },
+  { type: "root", root: "file:///repo", name: "repo", restricted: false },
+  { type: "sync", running: true, text: "3 of 12 sessions" },
+  { type: "acted", id: "c1", action: "undo", ok: true, message: "" },
+  { type: "failed", message: "m" },
+])("the host may say $type", (message) => {
+  expect(parseToWebview(message)).toEqual(message);
+});
+
+test.each([
+  { ...list, changed: [{ ...candidate("c1"), evidence: [{ quote: 1 }] }] },
+  { ...list, changed: [{ ...candidate("c1"), action: "drop" }] },
+  { ...list, dropped: { refuted: "2" } },
+  { ...list, undo: {} },
+  { type: "acted", id: "c1", action: "explode", ok: true, message: "" },
+  { type: "root", root: "file:///repo", name: "repo" },
+  7,
+])("a broken message of the host is not drawn", (message) => {
+  expect(parseToWebview(message)).toBeUndefined();
+});
+
+test("the page allows its own style and its own script with a nonce, and nothing else", () => {
+  const html = reviewHtml({ cspSource: "https://panel.test", nonce: "n0nce", script: "https://panel.test/review.js", style: "https://panel.test/review.css" });
+  expect(html).toContain(
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src https://panel.test; script-src 'nonce-n0nce'; base-uri 'none'; form-action 'none'">`,
+  );
+  expect(html.match(/<script/g)).toHaveLength(1);
+  expect(html).toContain('<script nonce="n0nce" src="https://panel.test/review.js"></script>');
+  expect(html).not.toMatch(/unsafe|<style|\son\w+=|style=/);
+});
+
+test("nothing put into the page can leave its attribute", () => {
+  const html = reviewHtml({ cspSource: "x", nonce: "n", script: '"><script>alert(1)</script>', style: "s" });
+  expect(html.match(/<script/g)).toHaveLength(1);
+});

@@ -1,0 +1,68 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isAlive, run } from "../../extension/process";
+
+const node = process.execPath;
+const env = { PATH: process.env["PATH"] ?? "" };
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "lerim-test-"));
+});
+
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+test("output, lines and the exit code come back", async () => {
+  const lines: string[] = [];
+  const outcome = await run({ file: node, args: ["-e", "console.log('out'); console.error('err'); process.exitCode = 3"] }, { env, cwd, signal: new AbortController().signal, onLine: (line) => lines.push(line) });
+  expect(outcome.code).toBe(3);
+  expect(outcome.stdout).toBe("out");
+  expect(lines.sort()).toEqual(["err", "out"]);
+});
+
+test("a program that is not there is an outcome and no exception", async () => {
+  const outcome = await run({ file: "no-such-program-of-lerim", args: [] }, { env, cwd, signal: new AbortController().signal });
+  expect(outcome.code).toBeNull();
+  expect(outcome.tail).toContain("ENOENT");
+});
+
+test("nothing is started when it was cancelled before", async () => {
+  const cancel = new AbortController();
+  cancel.abort();
+  expect((await run({ file: node, args: ["-e", "require('fs').writeFileSync('x', '')"] }, { env, cwd, signal: cancel.signal })).code).toBeNull();
+  await expect(readFile(join(cwd, "x"))).rejects.toThrow();
+});
+
+test("a process that takes too long is ended", async () => {
+  const outcome = await run({ file: node, args: ["-e", "setInterval(() => {}, 1000)"] }, { env, cwd, signal: new AbortController().signal, timeout: 200 });
+  expect(outcome.code).toBeNull();
+});
+
+test.skipIf(process.platform === "win32")("cancelling ends what the process started too, also when it does not listen", async () => {
+  const cancel = new AbortController();
+  const grandchild = "process.on('SIGTERM', () => {}); console.log(process.pid); setInterval(() => {}, 1000)";
+  const child = `process.on('SIGTERM', () => {}); require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}], { stdio: 'inherit' }); setInterval(() => {}, 1000)`;
+  let pid = 0;
+  // `run` waits for the end of the output, which both processes hold open: it returns only when both have ended
+  const outcome = await run(
+    { file: node, args: ["-e", child] },
+    {
+      env,
+      cwd,
+      signal: cancel.signal,
+      onLine: (line) => {
+        pid = Number(line);
+        cancel.abort();
+      },
+    },
+  );
+  expect(pid).toBeGreaterThan(0);
+  expect(outcome.code).toBeNull();
+});
+
+test("this process is alive and one that never was is not", () => {
+  expect(isAlive(process.pid)).toBe(true);
+  expect(isAlive(2 ** 30)).toBe(false);
+});

@@ -1,0 +1,58 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openReference, rangeOf } from "../../extension/references";
+import { isUseful, repositoryOf } from "../../extension/roots";
+import { Range, reset, shown, Uri } from "./fakes/vscode";
+
+let repo: string;
+let root: string;
+
+beforeEach(async () => {
+  reset();
+  repo = await realpath(await mkdtemp(join(tmpdir(), "lerim-test-")));
+  await mkdir(join(repo, ".git"));
+  await mkdir(join(repo, "src"));
+  await writeFile(join(repo, "src", "app.py"), "x = 1\n");
+  root = Uri.file(repo).toString();
+});
+
+afterEach(() => rm(repo, { recursive: true, force: true }));
+
+test("a reference opens its file, counted from the repository also when a folder inside it is open", async () => {
+  await openReference(root, "src/app.py");
+  await openReference(`${root}/src`, "src/app.py#x");
+  expect(shown.documents.map(({ uri }) => uri.path)).toEqual([join(repo, "src", "app.py"), join(repo, "src", "app.py")]);
+});
+
+test("a link in the repository that leads outside is refused", async () => {
+  await symlink("/etc", join(repo, "outside"));
+  await expect(openReference(root, "outside/hostname")).rejects.toThrow(/leads outside|not there/);
+  await expect(openReference(root, "../other")).rejects.toThrow("does not name a file");
+  await expect(openReference(root, "src/gone.py")).rejects.toThrow("not there any more");
+  expect(shown.documents).toEqual([]);
+});
+
+test("a symbol is found where it is declared once, else the file opens at its start", () => {
+  type Symbols = Parameters<typeof rangeOf>[0];
+  const symbol = (name: string, line: number, ...children: unknown[]): unknown => ({ name, selectionRange: new Range(line, 0, line, 1), children });
+  // SAFETY: as far as a symbol is read
+  const symbols = [symbol("App", 3, symbol("run(self)", 5), symbol("twice", 7)), symbol("twice", 9)] as unknown as Symbols;
+  expect(rangeOf(symbols, "run")).toMatchObject({ startLine: 5 });
+  expect(rangeOf(symbols, "twice")).toBeUndefined();
+  expect(rangeOf(symbols, "gone")).toBeUndefined();
+});
+
+test("the sidecar is useful in a repository, below one, and where memories lie", async () => {
+  const bare = await realpath(await mkdtemp(join(tmpdir(), "lerim-test-")));
+  try {
+    expect(await repositoryOf(join(repo, "src"))).toBe(repo);
+    expect(await isUseful(join(repo, "src"))).toBe(true);
+    expect(await isUseful(bare)).toBe(false);
+    await mkdir(join(bare, ".lerim"));
+    expect(await isUseful(bare)).toBe(true);
+  } finally {
+    await rm(bare, { recursive: true, force: true });
+  }
+});

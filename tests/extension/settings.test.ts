@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { linkCommands } from "../../extension/arguments";
+import { defaults, readSettings } from "../../extension/settings";
+
+interface Manifest {
+  readonly engines: { readonly vscode: string };
+  readonly extensionKind: readonly string[];
+  readonly extensionDependencies?: unknown;
+  readonly enabledApiProposals?: unknown;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly capabilities: { readonly untrustedWorkspaces: { readonly supported: string; readonly restrictedConfigurations: readonly string[] }; readonly virtualWorkspaces: { readonly supported: boolean } };
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string; readonly title: string; readonly category: string }[];
+    readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string; readonly enum?: readonly string[]; readonly type: string }>> };
+  };
+}
+
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
+const { properties } = manifest.contributes.configuration;
+
+test("the manifest declares exactly the settings the code reads, with the same defaults", () => {
+  const declared = Object.fromEntries(Object.entries(properties).map(([key, { default: value }]) => [key.replace(/^lerim\./, ""), value]));
+  expect(declared).toEqual(defaults);
+});
+
+test("the manifest's commands carry the titles people are told", () => {
+  expect(manifest.contributes.commands.map(({ category, title }) => `${category}: ${title}`)).toEqual([
+    "Lerim: Sync",
+    "Lerim: Open Review",
+    "Lerim: Search Memories",
+    "Lerim: Open Memory",
+    "Lerim: Show Log",
+    "Lerim: Debug Information",
+    "Lerim: Restart",
+  ]);
+});
+
+test("every declared command and every link command is registered", () => {
+  const source = readFileSync("extension/commands.ts", "utf8");
+  for (const id of [...manifest.contributes.commands.map(({ command }) => command), ...linkCommands]) expect(source).toContain(`"${id}"`);
+});
+
+test("only stable API of the oldest supported editor is used, and no other extension", () => {
+  expect(manifest.engines.vscode).toBe("^1.100.0");
+  expect(manifest.devDependencies["@types/vscode"]).toBe("~1.100.0");
+  expect(manifest.extensionDependencies).toBeUndefined();
+  expect(manifest.enabledApiProposals).toBeUndefined();
+  expect(manifest.extensionKind).toEqual(["workspace"]);
+});
+
+test("a workspace cannot name the interpreter", () => {
+  expect(properties["lerim.python"]?.scope).toBe("machine");
+  expect(manifest.capabilities.untrustedWorkspaces).toMatchObject({ supported: "limited", restrictedConfigurations: ["lerim.python"] });
+  expect(manifest.capabilities.virtualWorkspaces.supported).toBe(false);
+});
+
+test("values are taken as they are set and a missing one takes its default", () => {
+  const set: Record<string, unknown> = { codeLens: "symbols", idleSeconds: 0, python: " /usr/bin/python3 " };
+  expect(readSettings({ get: (key) => set[key] })).toEqual({ settings: { ...defaults, codeLens: "symbols", idleSeconds: 0, python: "/usr/bin/python3" }, rejected: [] });
+});
+
+test("a value that does not fit takes its default and is named", () => {
+  const set: Record<string, unknown> = { enabled: "yes", codeLens: "everywhere", idleSeconds: -1, python: 3 };
+  expect(readSettings({ get: (key) => set[key] })).toEqual({ settings: defaults, rejected: ["lerim.enabled", "lerim.codeLens", "lerim.idleSeconds", "lerim.python"] });
+});

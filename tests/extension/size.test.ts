@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { limitSize } from "../../extension/size";
+import { Uri } from "./fakes/vscode";
+
+type Middleware = Required<Pick<ReturnType<typeof limitSize>, "didOpen" | "didChange" | "didSave" | "didClose">>;
+type TextDocument = Parameters<Middleware["didOpen"]>[0];
+
+function document(path: string, text: string): TextDocument {
+  // SAFETY: the middleware reads an address and a text
+  return { uri: Uri.file(path), getText: () => text } as unknown as TextDocument;
+}
+
+/** Lets a document live from open to close and says what the sidecar heard of it. */
+async function heard(middleware: Middleware, lived: TextDocument): Promise<string[]> {
+  const told: string[] = [];
+  const tell = (what: string) => (): Promise<void> => {
+    told.push(what);
+    return Promise.resolve();
+  };
+  await middleware.didOpen(lived, tell("open"));
+  await middleware.didChange({ document: lived } as unknown as Parameters<Middleware["didChange"]>[0], tell("change"));
+  await middleware.didSave(lived, tell("save"));
+  await middleware.didClose(lived, tell("close"));
+  return told;
+}
+
+test("a large document stays in the editor, a small one is told of", async () => {
+  const middleware = limitSize(10) as Middleware;
+  expect(await heard(middleware, document("/large", "x".repeat(11)))).toEqual([]);
+  expect(await heard(middleware, document("/small", "x".repeat(10)))).toEqual(["open", "change", "save", "close"]);
+});
+
+test("size is counted in bytes, and a document is judged anew when it is opened again", async () => {
+  const middleware = limitSize(10) as Middleware;
+  expect(await heard(middleware, document("/a", "éééééé"))).toEqual([]);
+  expect(await heard(middleware, document("/a", "eeeeee"))).toEqual(["open", "change", "save", "close"]);
+});

@@ -1,0 +1,89 @@
+import { beforeEach, expect, test } from "vitest";
+import * as protocol from "../../extension/protocol";
+import { syncRoot } from "../../extension/sync";
+import { FakeContext, report } from "./fakes/sidecar";
+import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
+
+const root = Uri.file("/repo").toString();
+let context: FakeContext;
+
+beforeEach(() => {
+  reset();
+  context = new FakeContext();
+});
+
+function sync(): Promise<void> {
+  // SAFETY: the fake has every member a sync uses; its classes are other ones than VS Code's
+  return syncRoot(context as unknown as Parameters<typeof syncRoot>[0], undefined);
+}
+
+test("a sync shows its counts while it runs and offers the review at its end", async () => {
+  context.answer(protocol.sync, () => {
+    context.progress.fire({ root, stage: "learning", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "" });
+    context.progress.fire({ root: "file:///other", stage: "learning", sessionsDone: 9, sessionsTotal: 9, candidates: 9, message: "" });
+    return report();
+  });
+  answers.choices.push("Open Review");
+  await sync();
+  expect(context.asked).toEqual([{ method: "lerim/sync", params: { root, explicit: true } }]);
+  expect(shown.progress).toEqual(["Lerim: Sync: 3 of 12 sessions, 2 candidates"]);
+  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates, 1 dropped.", choices: ["Open Review"] }]);
+  expect(shown.commands).toEqual([{ id: "lerim.openReview", args: [] }]);
+  expect(context.syncing.at(-1)).toBe("");
+});
+
+test("Cancel reaches the sidecar, and what was found is said to be kept", async () => {
+  context.answer(
+    protocol.sync,
+    (_params, token) =>
+      new Promise((_resolve, reject) => {
+        token?.onCancellationRequested(() => reject(new Error("Request cancelled")));
+        cancelProgress.press();
+      }),
+  );
+  await sync();
+  expect(shown.messages[0]?.text).toContain("Sync cancelled");
+  expect(context.syncing.at(-1)).toBe("");
+});
+
+test("a sync that failed is an error with the log at hand", async () => {
+  context.answer(protocol.sync, () => report({ state: "failed", message: "The catalog is locked." }));
+  answers.choices.push("Show Log");
+  await sync();
+  expect(shown.messages).toMatchObject([{ severity: "error", text: "Lerim: Sync failed. The catalog is locked.", choices: ["Show Log"] }]);
+  expect(context.logged.at(-1)).toBe("(shown)");
+});
+
+test("problems and what was dropped are in the log", async () => {
+  context.answer(protocol.sync, () => report({ problems: [{ code: "bad-line", path: "a.jsonl:3", message: "not JSON" }] }));
+  await sync();
+  expect(context.logged).toContain("dropped 1: refuted");
+  expect(context.logged).toContain("a.jsonl:3: not JSON [bad-line]");
+});
+
+test("in Restricted Mode nothing is synced", async () => {
+  workspace.isTrusted = false;
+  await sync();
+  expect(context.asked).toEqual([]);
+  expect(shown.messages[0]?.text).toContain("Restricted Mode");
+});
+
+test("of several folders the active editor's is synced, else the person is asked", async () => {
+  workspace.workspaceFolders = [
+    { uri: Uri.file("/one"), name: "one", index: 0 },
+    { uri: Uri.file("/two"), name: "two", index: 1 },
+  ];
+  context.answer(protocol.sync, () => report());
+  answers.picks.push(0);
+  await sync();
+  window.activeTextEditor = { document: { uri: Uri.file("/two/a.py") } };
+  await sync();
+  expect(context.asked.map(({ params }) => (params as protocol.SyncParams).root)).toEqual(["file:///one", "file:///two"]);
+});
+
+test("without a folder nothing is synced and the person is told", async () => {
+  workspace.workspaceFolders = [];
+  await sync();
+  expect(context.asked).toEqual([]);
+  expect(shown.messages[0]?.text).toContain("open a folder");
+});

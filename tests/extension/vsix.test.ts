@@ -1,0 +1,56 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
+
+const largestKb = 1500;
+const execute = promisify(execFile);
+let folder: string;
+let vsix: string;
+let files: string[];
+
+beforeAll(async () => {
+  await execute("npm", ["run", "--silent", "build"], { shell: process.platform === "win32" });
+  folder = await mkdtemp(join(tmpdir(), "lerim-test-"));
+  vsix = join(folder, "lerim.vsix");
+  await createVSIX({ packagePath: vsix, dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false });
+  files = await listFiles({ packageManager: PackageManager.None });
+}, 120_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("the package is small", () => {
+  expect(statSync(vsix).size / 1024).toBeLessThan(largestKb);
+});
+
+test("it holds what an installation needs", () => {
+  const needed = ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "requirements.lock", "extension/media/icon.png"];
+  const built = ["extension/dist/extension.js", "extension/dist/webview/review.js", "extension/dist/webview/review.css"];
+  for (const file of [...needed, ...built, "server/lerim/__main__.py"]) expect(files).toContain(file);
+});
+
+test("it holds every source file of the sidecar", () => {
+  const source = readdirSync("server/lerim", { recursive: true, encoding: "utf8" })
+    .map((file) => join("server", "lerim", file))
+    .filter((file) => /\.(py|toml)$/.test(file) && statSync(file).isFile())
+    .map((file) => relative(".", file).replaceAll("\\", "/"));
+  expect(source.length).toBeGreaterThan(20);
+  for (const file of source) expect(files).toContain(file);
+});
+
+test("it holds nothing else", () => {
+  const known = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|toml|typed|html|css|js))$/;
+  expect(files.filter((file) => !known.test(file))).toEqual([]);
+  expect(files.filter((file) => /__pycache__|\.map$|node_modules|\.lerim\//.test(file))).toEqual([]);
+});
+
+test("it runs anywhere: no platform is named and the manifest points at the bundle", () => {
+  const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { main: string; icon: string };
+  expect(existsSync(manifest.main)).toBe(true);
+  expect(existsSync(manifest.icon)).toBe(true);
+  expect(readFileSync(manifest.main, "utf8")).not.toMatch(/require\("(?!vscode"|node:|[a-z_]+(\/promises)?"\))/);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { statusFace } from "../../extension/status";
+import { kindOf, memoryDetail, pendingText, progressText, reportText } from "../../extension/wording";
+import { memory, report } from "./fakes/sidecar";
+
+const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "" } as const;
+
+test("progress is told in counts", () => {
+  expect(progressText(progress)).toBe("3 of 12 sessions, 2 candidates");
+  expect(progressText({ ...progress, sessionsDone: 0, sessionsTotal: 1, candidates: 1 })).toBe("0 of 1 session, 1 candidate");
+  expect(progressText({ ...progress, stage: "looking", sessionsTotal: 0, candidates: 0 })).toBe("Looking for sessions, 0 candidates");
+});
+
+test.each([
+  [{}, "3 sessions read, 2 new candidates, 1 dropped."],
+  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates, 1 dropped."],
+  [{ state: "busy", message: "make (process 7) is syncing this project." }, "make (process 7) is syncing this project."],
+  [{ state: "failed", message: "The catalog is locked." }, "Sync failed. The catalog is locked."],
+  [{ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }, "No sessions of this project were found: 0 sessions read, 0 new candidates."],
+  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates, 1 withdrawn, 1 dropped, 1 problem."],
+] as const)("a report %j is told as %s", (changes, text) => {
+  expect(reportText(report(changes as Parameters<typeof report>[0]))).toBe(text);
+});
+
+test("a learning is called by its kind", () => {
+  expect(kindOf({ primitive: "learning", kind: "pitfall" })).toBe("pitfall");
+  expect(kindOf({ primitive: "decision", kind: null })).toBe("decision");
+  expect(memoryDetail(memory("m", { primitive: "learning", kind: "pitfall", scope: "global", body: "\n\nFirst line.\nSecond." }))).toBe("pitfall · 80 % · global · First line.");
+});
+
+test("the status item counts what waits, follows a sync and says what is wrong", () => {
+  expect(statusFace({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim 3", tooltip: "Lerim: 3 candidates wait for review", command: "lerim.openReview" });
+  expect(statusFace({ kind: "ready" }, 0, "")).toMatchObject({ text: "$(checklist) Lerim" });
+  expect(statusFace({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
+  expect(statusFace({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });
+  expect(statusFace({ kind: "not-set-up" }, 0, "")?.command).toBe("lerim.restart");
+  expect(statusFace({ kind: "off" }, 3, "")).toBeUndefined();
+  expect(pendingText(1)).toBe("1 candidate waits for review");
+});
