@@ -30,6 +30,7 @@ _SYMBOL = re.compile(
 )
 _FLAG = re.compile(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
 _ERROR = re.compile(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b")
+_GIT = re.compile(r"\b(?:commits?(?= |$)(?! to\b)|commit messages?|pull requests?|PRs?|force[- ]push)\b")
 _PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
 _WORD = re.compile(r"[A-Za-z][\w+#.-]{0,40}")
 
@@ -45,7 +46,7 @@ def artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
     `known` are further names this session uses (lower case); common English words count only where the session does.
     """
     hits: list[tuple[int, str]] = []
-    for pattern in (_PATH, _SYMBOL, _FLAG, _ERROR, _PACKAGE):
+    for pattern in (_PATH, _SYMBOL, _FLAG, _ERROR, _PACKAGE, _GIT):
         hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
     hits += [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)]
     names = known if isinstance(known, frozenset) else frozenset(known)

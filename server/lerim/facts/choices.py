@@ -12,7 +12,7 @@ from lerim.facts.draft import Basis, Draft, Found, Quote, Scene
 from lerim.facts.outcome import verdict
 from lerim.facts.reasons import because, split_reason
 from lerim.facts.sentences import Sentence, clip, spoken
-from lerim.facts.where import references, where
+from lerim.facts.where import concerned, references, where
 from lerim.memory.record import Speaker
 from lerim.sessions.model import Turn
 
@@ -103,7 +103,7 @@ def _draft(
 ) -> Draft | None:
     if wording.title_fault(title):
         return None
-    refs = references(scene, f"{title} {reason}")
+    refs = (references if who == "assistant" else concerned)(scene, f"{title} {reason}")
     accepted = "The agent chose so, and the person agreed." if who == "assistant" else ""
     body = (wording.sentence(title), because(reason), accepted, where(refs))
     quotes = [Quote(quote, turn.id, who)]

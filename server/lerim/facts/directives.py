@@ -34,8 +34,10 @@ class Directive:
 @lru_cache(maxsize=64)
 def directive(text: str) -> Directive | None:
     """The rule a sentence states, or None where it states none in a form known to be safe."""
-    claim, reason = split_reason(wording.clean(text))
+    claim, reason = split_reason(wording.clean(forms.ASKED_NOT.sub("do not ", text)))
     claim = wording.clean(claim)
+    if ", not " in claim:
+        claim = forms.PROJECT_USES.sub("we use ", claim)
     if forms.FROM_NOW.search(text) and (match := forms.STANDING.match(claim)):
         return Directive(wording.capital(match["rest"]), "always", reason)
     if not 6 <= len(claim) <= 260:
@@ -131,7 +133,8 @@ def _every(match: re.Match[str]) -> Directive | None:
 def _dont(match: re.Match[str]) -> Directive | None:
     word = match["rest"].split(" ", 1)
     rest = f"{_stem(word[0])} {word[1]}" if len(word) > 1 and word[0].endswith("ing") else match["rest"]
-    return Directive(f"Do not {rest}", "wish")
+    strong = match.group().lower().startswith(("you must not", "we must not"))
+    return Directive(f"Do not {rest}", "always" if strong else "wish")
 
 
 def _must(match: re.Match[str]) -> Directive | None:

@@ -124,3 +124,7 @@ STANDING = re.compile(
     r"the|this|that|there|if|when)\b)[a-z][\w-]{1,14} [^?]{4,200})$",
     re.IGNORECASE,
 )
+ASKED_NOT = re.compile(r"\bi (?:already |explicitly )?(?:told|asked) you (?:not to|to not) ", re.IGNORECASE)
+PROJECT_USES = re.compile(
+    r"^(?:this|the|our) (?:repo(?:sitory)?|project|codebase|app|package|team) uses ", re.IGNORECASE
+)

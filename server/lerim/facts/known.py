@@ -88,7 +88,7 @@ def names(known: list[str], turn: Turn) -> list[str]:
             if command.runner:
                 fresh.append(command.words[0].lower())
         for path in call.paths[:4]:
-            base = path.replace("\\", "/").rsplit("/", 1)[-1].lower()
-            fresh += [base, base.rsplit(".", 1)[0]]
+            *folders, base = path.replace("\\", "/").lower().split("/")
+            fresh += [base, base.rpartition(".")[0] or base, *folders[-1:]]
     new = [word for word in dict.fromkeys(fresh) if word not in known and word not in _COMMON and _WORD.match(word)]
     return [*known, *new][-MOST:] if new else known

@@ -228,6 +228,8 @@ NOTHING = [
     "The reviewer said: always use npm instead of yarn",
     "ensure tests are passing",
     "总是这样",
+    "I already committed, never mind",
+    "can you make a commit",
     "we store the passwords in plain text in users.sql",
     "we don't validate the token in auth.py",
     "you use `var` instead of `const` in app.ts",

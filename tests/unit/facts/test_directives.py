@@ -19,6 +19,8 @@ RULES = [
     ("Stop adding comments to every function", "Do not add comments to every function"),
     ("every new file needs to have a comment citing the ticket", "Every new file needs a comment citing the ticket"),
     ("`schema.sql` should be the source of truth for the tables", "`schema.sql` is the source of truth for the tables"),
+    ("this project uses yarn, not npm", "Use yarn, not npm"),
+    ("I asked you not to touch package.json", "Do not touch package.json"),
     ("we're on python 3.11", "The project is on python 3.11"),
 ]
 
