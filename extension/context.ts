@@ -108,6 +108,9 @@ export class Context implements vscode.Disposable {
   async stop(): Promise<void> {
     this.#closing.abort();
     await this.#stopSidecar();
+    // a start or a set-up under way: its half-made folder and its process must go as well
+    await this.#restarts.running?.catch(() => undefined);
+    await this.#stopSidecar();
   }
 
   dispose(): void {
