@@ -8,7 +8,9 @@ such files; it also splits the whole text again at each access. Both are replace
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
@@ -17,6 +19,7 @@ EXOTIC = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 MAX_BYTES = 512 * 1024
+SPLIT = 4
 
 
 def split_lines(text: str) -> list[str]:
@@ -65,6 +68,10 @@ class Document(TextDocument):
         self._lines = None
         self._measure()
 
+    def forget_lines(self) -> None:
+        """Lets go of the lines; they are made again when they are needed."""
+        self._lines = None
+
     def line(self, number: int) -> str:
         """The line without its end; "" past the last."""
         return self.lines[number].rstrip("\r\n") if 0 <= number < len(self.lines) else ""
@@ -85,7 +92,11 @@ class Document(TextDocument):
 
 
 class Documents(Workspace):
-    """pygls' workspace with our documents in it."""
+    """pygls' workspace with our documents in it. Only the few last asked for are kept split into lines."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._split: deque[Document] = deque(maxlen=SPLIT)
 
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
@@ -100,14 +111,11 @@ class Documents(Workspace):
 
     def opened(self, uri: str) -> Document | None:
         """The document if the editor has it open; a file is never read from disk for it."""
-        try:
-            found = self.get_text_document(uri) if self.holds(uri) else None
-        except ValueError:
+        found = self.text_documents.get(unquote(uri))
+        if not isinstance(found, Document):
             return None
-        return found if isinstance(found, Document) else None
-
-    def holds(self, uri: str) -> bool:
-        """Whether the editor has the document open."""
-        from urllib.parse import unquote
-
-        return unquote(uri) in self.text_documents
+        if found not in self._split:
+            if len(self._split) == self._split.maxlen:
+                self._split[0].forget_lines()
+            self._split.append(found)
+        return found

@@ -49,7 +49,7 @@ async def show(sidecar: Sidecar, params: ShowParams) -> MemoryView:
     repo = next((repo for repo in sidecar.repos.known if repo.project.root == meant.root), None)
     if repo is None:
         raise NotFoundError("This memory's repository is no longer open.", where=str(meant.root))
-    return view(sidecar, repo, await sidecar.run(store(sidecar, repo).read, meant.id))
+    return view(sidecar, repo, await sidecar.run(repo.store.read, meant.id))
 
 
 async def for_file(sidecar: Sidecar, params: FileParams) -> Message:
@@ -58,28 +58,23 @@ async def for_file(sidecar: Sidecar, params: FileParams) -> Message:
     if place is None:
         return {"memories": []}
     paths = [entry.path for entry in place.repo.references.for_file(place.path)][:MAX_RESULTS]
-    stored = await sidecar.run(load, sidecar, place.repo, paths)
+    stored = await sidecar.run(load, place.repo, paths)
     return {"memories": [view(sidecar, place.repo, one) for one in stored]}
 
 
-def load(sidecar: Sidecar, repo: Repo, paths: Iterable[Path]) -> list[Stored]:
+def load(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
     """The memories in these files; one that is gone or broken since is left out (diagnostics show it)."""
     found: list[Stored] = []
     for path in paths:
         kept = repo.cache.get(path)
         if kept is None:
             try:
-                kept = store(sidecar, repo).load(path)[0]
+                kept = repo.store.load(path)[0]
             except MemoryError_:
                 continue
             repo.keep(path, kept)
         found.append(kept)
     return found
-
-
-def store(sidecar: Sidecar, repo: Repo) -> Store:
-    """The repository's memory files."""
-    return Store(repo.project.memory_dir, sidecar.home.project(repo.project.key))
 
 
 def shown(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) -> list[Shown]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lsprotocol import types
 
 from lerim.lsp import cursor, memories
@@ -12,6 +14,8 @@ from lerim.lsp.protocol import SHOW_FILE_MEMORIES
 from lerim.lsp.repos import Place
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory.references import Entry
+
+PREFETCHED = 64
 
 
 async def hover(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
@@ -27,10 +31,10 @@ async def hover(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | No
     if not entries:
         return None
     wanted = [entry.path for entry in entries[:MAX_MEMORIES]]
-    if all(path in place.repo.cache for path in wanted):
-        stored = memories.load(sidecar, place.repo, wanted)
+    if place.repo.quick or all(path in place.repo.cache for path in wanted):
+        stored = memories.load(place.repo, wanted)
     else:
-        stored = await sidecar.run(memories.load, sidecar, place.repo, wanted)
+        stored = await sidecar.run(memories.load, place.repo, wanted)
     if not stored:
         return None
     text = render(
@@ -53,7 +57,9 @@ async def lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.C
     if place is None:
         return []
     references = place.repo.references
-    whole = [entry.label for entry in references.for_file(place.path)]
+    entries = references.for_file(place.path)
+    _prefetch(sidecar, place, entries)
+    whole = [entry.label for entry in entries]
     symbols = {
         name: [entry.label for entry in references.for_symbol(place.path, name)]
         for name in (references.symbols(place.path) if mode == "symbols" else ())
@@ -81,6 +87,13 @@ def about(document: Document, position: types.Position, place: Place) -> list[En
         if found:
             return found
     return list(references.for_file(place.path)) if position.line == 0 else []
+
+
+def _prefetch(sidecar: Sidecar, place: Place, entries: Sequence[Entry]) -> None:
+    """The editor asks for lenses when a file comes into view: its memories are read before the first hover."""
+    cold = [entry.path for entry in entries[:PREFETCHED] if entry.path not in place.repo.cache]
+    if cold:
+        sidecar.executor.submit(memories.load, place.repo, cold)
 
 
 def _document(sidecar: Sidecar, uri: str) -> Document | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 from lerim.errors import ProjectError
 from lerim.lsp.uris import from_path, to_path
 from lerim.memory.references import ReferenceMap
-from lerim.memory.store import Stored
+from lerim.memory.store import Store, Stored
 from lerim.paths import Home
 from lerim.project import Project, locate
 from lerim.repository import read_small
@@ -26,8 +28,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("lerim.repos")
 
-CACHED = 64
+CACHED = 128
 """Memories kept parsed; the rest is read again from its file when it is shown."""
+
+QUICK = 0.001
+"""Seconds to read a memory file up to which its folder counts as quick (a network drive is not)."""
 
 HeadStamp = tuple[int, ...]
 
@@ -35,11 +40,12 @@ HeadStamp = tuple[int, ...]
 @dataclass(slots=True)
 class Repo:
     """One repository and its references. `uris` is what the editor calls it: the window's folders in it, else the
-    root."""
+    root. `quick`: its files are read so fast that a hover does so itself, where a thread would cost more."""
 
     project: Project
     uris: tuple[str, ...]
     references: ReferenceMap
+    store: Store
     head: HeadStamp = ()
     reported: frozenset[str] = frozenset()
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -47,6 +53,7 @@ class Repo:
     lock: threading.Lock = field(default_factory=threading.Lock)
     index: MemorySearch | None = None
     scans: bool = True
+    quick: bool = True
 
     def keep(self, path: Path, stored: Stored) -> None:
         """Remembers a memory that was just shown."""
@@ -76,12 +83,14 @@ class Repos:
         self._folders: dict[str, Path] = {}
         self._repos: dict[Path, Repo] = {}
         self._found: dict[str, asyncio.Task[tuple[Repo | None, str]]] = {}
+        self._places: dict[str, Place] = {}
         self._building = threading.Lock()
 
     def set_folders(self, uris: Iterable[str]) -> None:
         """The window's folders; what is known of other repositories is forgotten."""
         self._folders = {uri: Path(path) for uri in uris if (path := to_path(uri)) is not None}
         self._found.clear()
+        self._places.clear()
         for repo in self._repos.values():
             repo.uris = self._uris(repo.project)
 
@@ -105,15 +114,25 @@ class Repos:
 
     async def place(self, uri: str) -> Place | None:
         """The repository and path of a file; None outside any repository and for other schemes."""
+        known = self._places.get(uri)
+        if known is not None:
+            return known
         path = to_path(uri)
         if path is None:
             return None
         repo, inner = await self._folder(Path(path.parent))
-        return Place(repo, f"{inner}/{path.name}" if inner else path.name) if repo is not None else None
+        if repo is None:
+            return None
+        place = self._places[uri] = Place(repo, f"{inner}/{path.name}" if inner else path.name)
+        return place
 
     def of_memory(self, path: Path) -> Repo | None:
         """The known repository in whose memory folder `path` lies; `path` must be real (no symlinks)."""
         return next((repo for repo in self._repos.values() if path.is_relative_to(repo.project.memory_dir)), None)
+
+    def forget(self, uri: str) -> None:
+        """A document was closed: where it was need not be remembered."""
+        self._places.pop(uri, None)
 
     def forget_misses(self) -> None:
         """Looks again next time where no repository was found: one may have been made since."""
@@ -140,9 +159,13 @@ class Repos:
         with self._building:
             repo = self._repos.get(project.root)
             if repo is None:
-                repo = Repo(project, self._uris(project), ReferenceMap(project.memory_dir))
+                store = Store(project.memory_dir, self._home.project(project.key))
+                repo = Repo(project, self._uris(project), ReferenceMap(project.memory_dir), store)
+                began = time.perf_counter()
                 repo.references.scan()
+                repo.quick = time.perf_counter() - began < QUICK * max(1, len(repo.references))
                 repo.head = head_stamp(project.root)
+                release_memory()
                 self._repos[project.root] = repo
         return repo, "" if inner == "." else inner
 
@@ -189,6 +212,17 @@ def head_stamp(root: Path) -> HeadStamp:
             continue
         stamp += [found.st_mtime_ns, found.st_size, found.st_ino]
     return tuple(stamp)
+
+
+def release_memory() -> None:
+    """Gives what reading thousands of files left behind back to the system; glibc keeps it otherwise."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _result(task: asyncio.Task[tuple[Repo | None, str]]) -> Repo | None:

@@ -104,7 +104,7 @@ def _documents(sidecar: Sidecar) -> None:
     on(types.TEXT_DOCUMENT_DID_OPEN, _opened, person=True)
     on(types.TEXT_DOCUMENT_DID_CHANGE, _nothing, person=True)
     on(types.TEXT_DOCUMENT_DID_SAVE, _opened, types.SaveOptions(include_text=False), person=True)
-    on(types.TEXT_DOCUMENT_DID_CLOSE, _nothing, person=True)
+    on(types.TEXT_DOCUMENT_DID_CLOSE, _closed, person=True)
     on(types.TEXT_DOCUMENT_HOVER, _lazy("reading", "hover"), person=True)
     # The editor asks for lenses by itself, also after our own refresh: no sign of a person.
     on(types.TEXT_DOCUMENT_CODE_LENS, _lazy("reading", "lenses"), types.CodeLensOptions(resolve_provider=False))
@@ -153,6 +153,10 @@ async def _opened(sidecar: Sidecar, _params: object) -> None:
     from lerim.lsp import watching
 
     await watching.look_at_heads(sidecar)
+
+
+async def _closed(sidecar: Sidecar, params: types.DidCloseTextDocumentParams) -> None:
+    sidecar.repos.forget(params.text_document.uri)
 
 
 async def _nothing(_sidecar: Sidecar, _params: object) -> None:

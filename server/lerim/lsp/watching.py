@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from lerim.lsp import diagnostics, syncing
+from lerim.lsp import diagnostics
 from lerim.lsp.idle import IdleClock
 from lerim.lsp.protocol import MEMORIES_CHANGED
 from lerim.lsp.repos import Repo, refresh, rescan
@@ -23,13 +23,17 @@ MEMORY_FILES = ".lerim/memory/**/*.md"
 async def begin(sidecar: Sidecar) -> None:
     """After `initialized`: reads the memories of the window's repositories, watches them, starts the idle clock."""
     loop = asyncio.get_running_loop()
-    sidecar.idle = IdleClock(
-        loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", syncing.idle(sidecar))
-    )
+    sidecar.idle = IdleClock(loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _idle(sidecar)))
     repos = await sidecar.repos.load()
     sidecar.spawn("Watching memory files", watch(sidecar, repos))
     for repo in repos:
         announce(sidecar, repo)
+
+
+async def _idle(sidecar: Sidecar) -> None:
+    from lerim.lsp import syncing  # what only a sync needs is not in memory before one
+
+    await syncing.idle(sidecar)
 
 
 async def watch(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
