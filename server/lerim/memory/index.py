@@ -16,17 +16,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from lerim.errors import LerimError, MemoryError_
+from lerim.errors import LerimError, MemoryError_, Problem
 from lerim.memory import files
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Found, Stamp
 from lerim.memory.terms import indexed
 
-VERSION = 1
+VERSION = 2
 WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0)
 """Of title, tags, references, body and quotes."""
 COMMON = 2_000
@@ -34,7 +35,7 @@ _SCHEMA = f"""
 CREATE TABLE meta (nonce TEXT NOT NULL);
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, size INTEGER NOT NULL,
-    inode INTEGER NOT NULL, archived INTEGER NOT NULL, updated TEXT NOT NULL
+    inode INTEGER NOT NULL, archived INTEGER NOT NULL, updated TEXT NOT NULL, problems TEXT NOT NULL
 );
 CREATE INDEX files_updated ON files (archived, updated);
 CREATE VIRTUAL TABLE words USING fts5 (
@@ -54,6 +55,15 @@ class _Note(msgspec.Struct, frozen=True):
     inode: int
     nonce: str
     folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A found file and what reading it gave: no record where it cannot be read, and what is wrong with it."""
+
+    found: Found
+    record: MemoryRecord | None
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +112,8 @@ class Index:
             present = {one.name for one in found}
             return changed, [name for name in known if name not in present]
 
-    def update(self, read: Iterable[tuple[Found, MemoryRecord | None]], gone: Iterable[str] = ()) -> bool:
-        """Take over memories that were read (None: unreadable, known but without words) and forget what is gone.
+    def update(self, read: Iterable[Read], gone: Iterable[str] = ()) -> bool:
+        """Take over files that were read (an unreadable one is known, without words) and forget what is gone.
 
         False, and nothing done, where the index was another's meanwhile: ask `stale` again. Raises MemoryError_ if it
         cannot be written.
@@ -126,11 +136,7 @@ class Index:
     def common(self, query: str) -> bool:
         """Whether so many memories match that ranking all of them would take long."""
         found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
-        with self._lock:
-            try:
-                count = self._sql.execute(f"SELECT count(*) FROM ({found})", (query, COMMON)).fetchone()[0]
-            except sqlite3.Error as error:
-                raise _unusable(error, self._spot) from error
+        count = self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON))[0][0]
         return int(count) >= COMMON
 
     def match(self, query: str, limit: int, *, archived: bool, newest: int = 0) -> list[tuple[Path, float]]:
@@ -141,43 +147,51 @@ class Index:
         where = "" if archived else " AND files.archived = 0"
         if newest:
             where += f" AND words.rowid > (SELECT max(id) FROM files) - {newest:d}"
-        return self._rows(
+        rows = self._rows(
             "SELECT files.path, words.rank FROM words JOIN files ON files.id = words.rowid "
             f"WHERE words MATCH ?{where} ORDER BY words.rank LIMIT ?",
             (query, limit),
         )
+        return [(self.folder / name, score) for name, score in rows]
 
     def newest(self, limit: int, *, archived: bool) -> list[tuple[Path, float]]:
         """The files by the time their memory was last changed, newest first."""
         where = "" if archived else " WHERE archived = 0"
-        return self._rows(f"SELECT path, 0.0 FROM files{where} ORDER BY updated DESC, path LIMIT ?", (limit,))
+        rows = self._rows(f"SELECT path FROM files{where} ORDER BY updated DESC, path LIMIT ?", (limit,))
+        return [(self.folder / row[0], 0.0) for row in rows]
 
-    def _rows(self, query: str, values: tuple[str | int, ...]) -> list[tuple[Path, float]]:
+    def problems(self) -> list[Problem]:
+        """What is wrong with the files as they were read last."""
+        rows = self._rows("SELECT path, problems FROM files WHERE problems != '[]' ORDER BY path", ())
+        return [problem for _, told in rows for problem in msgspec.json.decode(told, type=list[Problem])]
+
+    def _rows(self, query: str, values: tuple[str | int, ...]) -> list[Any]:
         with self._lock:
             try:
-                return [(self.folder / name, score) for name, score in self._sql.execute(query, values)]
+                return self._sql.execute(query, values).fetchall()
             except sqlite3.Error as error:
                 raise _unusable(error, self._spot) from error
 
-    def _write(self, read: Iterable[tuple[Found, MemoryRecord | None]], gone: Iterable[str]) -> None:
+    def _write(self, read: Iterable[Read], gone: Iterable[str]) -> None:
         known = self._known()
         with self._sql:
             self._sql.execute("BEGIN IMMEDIATE")
             for name in gone:
                 self._forget(known.pop(name, None))
-            for found, record in read:
-                name = found.name
+            for one in read:
+                name = one.found.name
                 self._forget(known.pop(name, None))
-                updated = record.updated.isoformat() if record else ""
+                updated = one.record.updated.isoformat() if one.record else ""
+                told = msgspec.json.encode(one.problems).decode()
                 row = self._sql.execute(
-                    "INSERT INTO files (path, mtime, size, inode, archived, updated) VALUES (?,?,?,?,?,?)",
-                    (name, *_signed(found.stamp), found.archived, updated),
+                    "INSERT INTO files (path, mtime, size, inode, archived, updated, problems) VALUES (?,?,?,?,?,?,?)",
+                    (name, *_signed(one.found.stamp), one.found.archived, updated, told),
                 )
-                known[name] = (row.lastrowid or 0, found.stamp)
-                if record is not None:
+                known[name] = (row.lastrowid or 0, one.found.stamp)
+                if one.record is not None:
                     self._sql.execute(
                         "INSERT INTO words (rowid, title, tags, places, body, quotes) VALUES (?,?,?,?,?,?)",
-                        (row.lastrowid, *_fields(record)),
+                        (row.lastrowid, *_fields(one.record)),
                     )
 
     def _forget(self, known: tuple[int, Stamp] | None) -> None:

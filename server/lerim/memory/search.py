@@ -15,9 +15,9 @@ from types import TracebackType
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory import files
-from lerim.memory.index import Index, Spot
+from lerim.memory.index import Index, Read, Spot
 from lerim.memory.record import MemoryRecord, Scope
-from lerim.memory.store import Found, Store, Stored
+from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file
 from lerim.memory.terms import STOP, words
 from lerim.paths import Home
 from lerim.project import Project
@@ -116,19 +116,21 @@ class _Scope:
     def __init__(self, scope: Scope, store: Store, spot: Spot | None) -> None:
         self.scope: Scope = scope
         self.store = store
-        self.problems: list[Problem] = []
+        self._own: list[Problem] = []
+        self._told: list[Problem] = []
         self._spot = spot
         self._index: Index | None = None
-        self._private: frozenset[str] = frozenset()
 
     def close(self) -> None:
         if self._index is not None:
             self._index.close()
 
+    @property
+    def problems(self) -> list[Problem]:
+        return list(dict.fromkeys((*self._own, *self._told)))
+
     def refresh(self) -> None:
-        self.problems = []
-        found, problems = self.store.find(archived=True)
-        self.problems += problems
+        found, self._own = self.store.find(archived=True)
         if not found and self._index is None:
             return  # nothing to index: nothing is made
         try:
@@ -139,12 +141,15 @@ class _Scope:
 
     def apply(self, path: Path) -> None:
         try:
-            stored = self.store.load(path)[0]
-            read = [(Found(self.store.memory_dir, self.store.name(path), stored.stamp), stored.record)]
-            if self._index is not None and path.suffix == ".md" and self._index.update(read):
+            name = self.store.name(path)
+            if name.rpartition("/")[0] not in (*LIVE, *ARCHIVED) or path.suffix != ".md":
+                return
+            found = stat_file(self.store.memory_dir, name)
+            if self._index is not None and self._index.update(self._read([found])):
+                self._told = self._index.problems()
                 return
         except LerimError:
-            pass  # gone, broken, or the index is: the stat pass below says which
+            pass  # gone, a link, or the index is damaged: the stat pass says which
         self.refresh()
 
     def search(self, query: str, limit: int, archived: bool) -> list[Hit]:
@@ -158,7 +163,7 @@ class _Scope:
             found = self._ask(self._index, query, limit, archived)
         scores = dict(found)
         loaded, problems = self.store.load_many(scores)
-        self.problems += problems
+        self._own += [problem for problem in problems if problem not in self._own]
         return [Hit(stored, self.scope, scores[stored.path]) for stored in loaded]
 
     def _ask(self, index: Index, query: str, limit: int, archived: bool) -> list[tuple[Path, float]]:
@@ -180,10 +185,11 @@ class _Scope:
         for _ in range(_TRIES):
             changed, gone = self._index.stale(found)
             if not (changed or gone) or self._index.update(self._read(changed), gone):
+                self._told = self._index.problems()
                 return
         raise MemoryError_("The index changes all the time.", where=str(self.store.memory_dir), todo="Try again.")
 
-    def _read(self, found: Iterable[Found]) -> Iterator[tuple[Found, MemoryRecord | None]]:
+    def _read(self, found: Iterable[Found]) -> Iterator[Read]:
         private = self.store.quotes.stored()
         for item in found:
             try:
@@ -191,15 +197,14 @@ class _Scope:
             except NotFoundError:
                 continue
             except MemoryError_ as error:
-                self.problems.append(Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}"))
-                yield item, None
+                problem = Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}")
+                yield Read(item, None, (problem,))
                 continue
-            self.problems += problems
-            yield item, stored.record
+            yield Read(item, stored.record, tuple(problems))
 
     def _give_up(self, error: LerimError) -> None:
         message = f"{error.message} {error.todo} Memories were searched without it."
-        self.problems.append(Problem("index", error.where, message))
+        self._own.append(Problem("index", error.where, message))
         self.close()
         self._index = None
         self._spot = None

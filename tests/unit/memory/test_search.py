@@ -216,9 +216,16 @@ def test_a_linked_index_folder_is_not_followed(project: Project, home: Home, tmp
 def test_a_broken_memory_is_told_at_every_search_and_hides_no_other(project: Project, home: Home) -> None:
     write(project.memory_dir, "One", "alpha")
     write(project.memory_dir, "Bad").write_text("---\n[\n---\n")
-    problems: list[Problem] = []
-    assert len(search(project, home, "alpha", problems=problems)) == 1
-    assert [problem.code for problem in problems] == ["memory-unreadable"]
+    write(project.memory_dir, "Odd", "alpha").write_text(
+        "---\nid: 20260801-odd\ntitle: Odd\nconfidence: high\n---\nalpha\n"
+    )
+    for _ in range(2):
+        problems: list[Problem] = []
+        assert len(search(project, home, "alpha", problems=problems)) == 2
+        assert sorted(problem.code for problem in problems) == ["memory-unreadable", "memory-value"]
+    write(project.memory_dir, "Bad", "alpha")
+    write(project.memory_dir, "Odd", "alpha")
+    assert len(titles(project, home, "alpha")) == 3
 
 
 def test_candidates_are_not_found(project: Project, home: Home) -> None:

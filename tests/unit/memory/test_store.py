@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError
+from lerim.memory import files
 from lerim.memory.record import MemoryRecord, render, update
 from lerim.memory.store import Store
 
@@ -60,6 +61,29 @@ def test_the_same_title_on_the_same_day_never_overwrites(store: Store) -> None:
     paths = {store.write_new(RECORD) for _ in range(3)}
     assert sorted(path.stem for path in paths) == ["20260801-use-uv", "20260801-use-uv-2", "20260801-use-uv-3"]
     assert store.write_new(replace(RECORD, primitive="learning")).stem == "20260801-use-uv-4"
+
+
+def test_a_new_file_never_takes_a_name_that_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    assert files.create(path, "first")
+    assert not files.create(path, "second")
+    assert path.read_text() == "first" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_processes_writing_the_same_title_at_once_each_keep_theirs(store: Store) -> None:
+    children = []
+    for number in range(6):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                store.write_new(replace(RECORD, body=f"Words of {number}."))
+                os._exit(0)
+            except BaseException:
+                os._exit(1)
+        children.append(pid)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0] * 6
+    assert {stored.record.body for stored in store.load_all()[0]} == {f"Words of {number}." for number in range(6)}
 
 
 def test_one_bad_file_takes_no_other_with_it(store: Store) -> None:
