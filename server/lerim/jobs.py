@@ -102,6 +102,7 @@ def sync(
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used.
     """
     began = time.monotonic()
+    started = clock().timestamp() if options.explicit else None
     owners = _owners(project, home)
     place = Place(project, home)
     learning = Learning(
@@ -128,7 +129,7 @@ def sync(
             newest, rest = _newest(own)
             for part, before in ((newest, 0), (rest, len(newest))):
                 _index(catalog, owners, part, before, len(own), seen, learning)
-                _learn(project, catalog, options, learning, seen, clock)
+                _learn(project, catalog, options, learning, seen, clock, started)
         except CancelledError:
             state = "cancelled"
         counts = _counts(catalog.paths_of(project.key), transcripts, seen)
@@ -232,15 +233,18 @@ def _index(
 
 
 def _learn(
-    project: Project, catalog: Catalog, options: SyncOptions, learning: Learning, seen: _Seen, clock: Clock
+    project: Project,
+    catalog: Catalog,
+    options: SyncOptions,
+    learning: Learning,
+    seen: _Seen,
+    clock: Clock,
+    started: float | None,
 ) -> None:
-    """Works the project's extraction queue off, the newest session first."""
-    started = clock().timestamp()
+    """Works the project's extraction queue off, the newest session first. What waits is taken once since `started`."""
     total = catalog.pending(project.key)
     number = 0
-    while job := catalog.claim(
-        project.key, started=started if options.explicit else None, since=options.since, until=options.until
-    ):
+    while job := catalog.claim(project.key, started=started, since=options.since, until=options.until):
         learning.emit(Progress("learning", number, max(total, number), len(learning.candidates)))
         number += 1
         try:
