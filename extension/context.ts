@@ -93,10 +93,11 @@ export class Context implements vscode.Disposable {
 
   /** Tells the sidecar the settings and whether the workspace is trusted. */
   async configurationChanged(): Promise<void> {
+    await this.#restarts.running?.catch(() => undefined);
     const client = this.#sidecar?.client;
     if (client?.state !== State.Running) return;
-    await client.setTrace(traceOf(this.#settings));
     await client.sendNotification("workspace/didChangeConfiguration", { settings: this.initOptions() });
+    await client.setTrace(traceOf(this.#settings));
   }
 
   initOptions(): protocol.InitOptions {
@@ -220,8 +221,11 @@ export class Context implements vscode.Disposable {
     });
     client.onDidChangeState(({ newState }) => {
       if (this.#sidecar !== sidecar) return;
-      if (newState === State.Running) this.status.state = { kind: "ready" };
-      else if (newState === State.Starting) this.status.state = { kind: "starting", message: "starting again" };
+      if (newState === State.Running) {
+        this.status.state = { kind: "ready" };
+        // trust or settings may have changed while it started, or since the start whose options a restart repeats
+        void this.configurationChanged();
+      } else if (newState === State.Starting) this.status.state = { kind: "starting", message: "starting again" };
       else this.status.state = { kind: "failed", message: "the sidecar stopped. Click to restart it." };
     });
     this.#sidecar = sidecar;

@@ -9,6 +9,8 @@ let context: Context | undefined;
 export function activate(extension: vscode.ExtensionContext): void {
   const owner = new Context(extension);
   context = owner;
+  // before the panel listens: the sidecar must know of the trust before it is asked for candidates
+  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void owner.configurationChanged()));
   const turns = new Turns(owner);
   const review = new ReviewPanel(owner, turns);
   extension.subscriptions.push(
@@ -19,7 +21,8 @@ export function activate(extension: vscode.ExtensionContext): void {
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) void owner.settingsChanged();
     }),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void owner.configurationChanged()),
+    // a new sidecar, not a message: one that is still starting was told that the workspace is not trusted
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void owner.restart(false)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
       if (!owner.isRunning) void owner.startIfUseful();
     }),
