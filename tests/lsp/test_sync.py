@@ -16,9 +16,10 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from conftest import Editor, server_environ
+from conftest import Editor, server_environ, write_memory
 from lerim.lock import project_lock
 from lerim.lsp import protocol
+from lerim.memory.record import Evidence
 from lerim.paths import Home
 from lerim.project import locate
 
@@ -213,3 +214,27 @@ async def test_a_job_ends_when_its_input_does(repo: Path, isolated: Path) -> Non
     assert (await job.stdout.readline()).startswith(b'{"event":"progress"')
     job.stdin.close()
     assert await job.wait() == 1
+
+
+async def test_a_hovers_link_opens_the_turn_it_rests_on_or_says_whose_it_was(editor: Editor, isolated: Path) -> None:
+    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    write_memory(editor.repo)
+    await editor.start()
+    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    app = editor.open("src/app.py")
+    gone = await editor.ask(protocol.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
+    assert gone.found == "gone"
+    assert "Claude Code session 11111111-2222-3333-4444-555555555555" in gone.text
+    assert "2026-08-01" in gone.text
+
+    found = report.candidates[0]
+    evidence = (Evidence("always use pathlib", found.turn, "user"),)
+    path = write_memory(editor.repo, source=f"claude:{found.session}#{found.turn}", evidence=evidence)
+    editor.changed(path)
+    shown = await editor.ask(protocol.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
+    assert "always use pathlib" in shown.text
+    assert (await editor.refused(protocol.TURN, {"handle": "0" * 18})).data["kind"] == "not-found"
+
+
+def handle_in(hover: str | None) -> str:
+    return re.findall(r"lerim\.openTurn\?%5B%22([0-9a-f]+)%22%5D", hover or "")[0]

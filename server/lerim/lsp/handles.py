@@ -1,62 +1,50 @@
-"""Opaque names for memories and turns in links: random-keyed, so that no text from outside can spell one."""
+"""Opaque names for memories in links: keyed at random for each process, so that no text from outside can spell one."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lerim.errors import NotFoundError
+REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryHandle:
-    """A memory of one repository."""
+class Meant:
+    """A memory: the root of its repository (the person's own folder for a global one) and its id."""
 
     root: Path
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnHandle:
-    """A turn of a session, met through a memory of one repository."""
-
-    root: Path
-    session: str
-    turn: str
-
-
 @dataclass(slots=True)
 class Handles:
-    """The handles this process gave out."""
+    """Names memories without keeping a list of them: ten thousand hovers must not grow the process.
+
+    A name is found again by naming every live memory once more; the few met elsewhere (in a search) are remembered.
+    """
 
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
-    _given: dict[str, MemoryHandle | TurnHandle] = field(default_factory=dict)
+    _met: OrderedDict[str, Meant] = field(default_factory=OrderedDict)
 
-    def give(self, meant: MemoryHandle | TurnHandle) -> str:
-        """The handle of a memory or turn; the same one each time."""
-        text = "\0".join(str(part) for part in _parts(meant)).encode("utf-8", "surrogatepass")
-        handle = hashlib.blake2b(text, key=self._key, digest_size=9).hexdigest()
-        self._given.setdefault(handle, meant)
+    def name(self, meant: Meant) -> str:
+        """The handle of a memory; the same one each time."""
+        text = f"{meant.root}\0{meant.id}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, key=self._key, digest_size=9).hexdigest()
+
+    def remember(self, meant: Meant) -> str:
+        """The handle of a memory that may not be among the live ones of a repository."""
+        handle = self.name(meant)
+        self._met[handle] = meant
+        self._met.move_to_end(handle)
+        if len(self._met) > REMEMBERED:
+            self._met.popitem(last=False)
         return handle
 
-    def memory(self, handle: str) -> MemoryHandle:
-        """What a memory's handle means. Raises NotFoundError."""
-        meant = self._given.get(handle)
-        if not isinstance(meant, MemoryHandle):
-            raise NotFoundError("This link is no longer valid.", todo="Hover again, or use Lerim: Search Memories.")
-        return meant
-
-    def turn(self, handle: str) -> TurnHandle:
-        """What a turn's handle means. Raises NotFoundError."""
-        meant = self._given.get(handle)
-        if not isinstance(meant, TurnHandle):
-            raise NotFoundError("This link is no longer valid.", todo="Hover again, or use Lerim: Search Memories.")
-        return meant
-
-
-def _parts(meant: MemoryHandle | TurnHandle) -> tuple[str, ...]:
-    if isinstance(meant, MemoryHandle):
-        return ("memory", str(meant.root), meant.id)
-    return ("turn", str(meant.root), meant.session, meant.turn)
+    def find(self, handle: str, live: Iterable[Meant]) -> Meant | None:
+        """What a handle means; None for one this process never gave, or whose memory is gone."""
+        met = self._met.get(handle)
+        return met or next((meant for meant in live if self.name(meant) == handle), None)

@@ -29,11 +29,11 @@ SPANS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A memory and the handles its links carry; `turn` is "" where no transcript can be opened."""
+    """A memory and the handle its links carry; `turn`: it names a transcript's turn to open."""
 
     record: MemoryRecord
     handle: str
-    turn: str = ""
+    turn: bool = False
 
 
 def render(memories: Sequence[Shown], more: int, now: datetime, *, trusted: bool) -> str:
@@ -84,5 +84,5 @@ def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
 def _links(shown: Shown, *, trusted: bool) -> list[str]:
     links = [f"[Open memory](command:{OPEN_MEMORY}?%5B%22{shown.handle}%22%5D)"]
     if shown.turn and trusted:
-        links.append(f"[Open transcript](command:{OPEN_TURN}?%5B%22{shown.turn}%22%5D)")
+        links.append(f"[Open transcript](command:{OPEN_TURN}?%5B%22{shown.handle}%22%5D)")
     return links

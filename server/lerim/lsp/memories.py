@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lerim.errors import MemoryError_, NotFoundError
-from lerim.lsp.handles import MemoryHandle, TurnHandle
+from lerim.errors import LerimError, NotFoundError
+from lerim.lsp.handles import Meant
 from lerim.lsp.hovers import Shown
 from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
-from lerim.memory.record import MemoryRecord, Scope
+from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Store, Stored
 from lerim.memory.views import MemoryView, memory_view, source_parts
 
@@ -37,19 +37,25 @@ async def search(sidecar: Sidecar, params: SearchParams) -> Message:
     hits = list(found.values())
     if len(repos) > 1:
         hits.sort(key=lambda one: one[1].score)
-    return {"memories": [view(sidecar, repo, hit.stored, hit.scope) for repo, hit in hits[:limit]]}
+    owned = [(repo if hit.scope == "project" else None, hit.stored) for repo, hit in hits[:limit]]
+    return {"memories": [view(sidecar, repo, stored) for repo, stored in owned]}
 
 
 async def show(sidecar: Sidecar, params: ShowParams) -> MemoryView:
     """One memory by its handle. Raises NotFoundError."""
-    meant = sidecar.handles.memory(params.id)
-    if meant.root == sidecar.home.root:
-        stored = await sidecar.run(_global(sidecar).read, meant.id)
-        return view(sidecar, None, stored, "global")
-    repo = next((repo for repo in sidecar.repos.known if repo.project.root == meant.root), None)
-    if repo is None:
-        raise NotFoundError("This memory's repository is no longer open.", where=str(meant.root))
-    return view(sidecar, repo, await sidecar.run(repo.store.read, meant.id))
+    repo, stored = await find(sidecar, params.id)
+    return view(sidecar, repo, stored)
+
+
+async def find(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Stored]:
+    """The memory a handle names and its repository (None for a global one). Raises NotFoundError."""
+    meant = await sidecar.run(_meant, sidecar, handle)
+    if meant is not None and meant.root == sidecar.home.root:
+        return None, await sidecar.run(_global(sidecar).read, meant.id)
+    repo = next((repo for repo in sidecar.repos.known if meant and repo.project.root == meant.root), None)
+    if meant is None or repo is None:
+        raise NotFoundError("This link is no longer valid.", todo="Hover again, or use Lerim: Search Memories.")
+    return repo, await sidecar.run(repo.store.read, meant.id)
 
 
 async def for_file(sidecar: Sidecar, params: FileParams) -> Message:
@@ -65,42 +71,41 @@ async def for_file(sidecar: Sidecar, params: FileParams) -> Message:
 def load(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
     """The memories in these files; one that is gone or broken since is left out (diagnostics show it)."""
     found: list[Stored] = []
+    generation = repo.generation
     for path in paths:
         kept = repo.cache.get(path)
         if kept is None:
             try:
                 kept = repo.store.load(path)[0]
-            except MemoryError_:
+            except LerimError:
                 continue
-            repo.keep(path, kept)
+            repo.keep(path, kept, generation)
         found.append(kept)
     return found
 
 
 def shown(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) -> list[Shown]:
-    """The memories with the handles a hover's links need."""
-    return [
-        Shown(one.record, handle(sidecar, repo, one.record), turn_handle(sidecar, repo, one.record)) for one in stored
-    ]
+    """The memories with the handle a hover's links need."""
+    names = [sidecar.handles.name(Meant(repo.project.root, one.record.id)) for one in stored]
+    return [Shown(one.record, name, turn_of(one.record)[1] != "") for one, name in zip(stored, names, strict=True)]
 
 
-def handle(sidecar: Sidecar, repo: Repo, record: MemoryRecord) -> str:
-    """The opaque handle of a memory."""
-    return sidecar.handles.give(MemoryHandle(repo.project.root, record.id))
-
-
-def turn_handle(sidecar: Sidecar, repo: Repo, record: MemoryRecord) -> str:
-    """The opaque handle of the turn a memory rests on; "" for one made by hand."""
+def turn_of(record: MemoryRecord) -> tuple[str, str]:
+    """(session, turn) a memory rests on: of the first quote that is shown; empty for one made by hand."""
     _, session, turn = source_parts(record.source)
-    turn = next((evidence.turn for evidence in record.evidence if evidence.quote), turn)
-    return sidecar.handles.give(TurnHandle(repo.project.root, session, turn)) if session and turn else ""
+    return session, next((evidence.turn for evidence in record.evidence if evidence.quote), turn) if session else ""
 
 
-def view(sidecar: Sidecar, repo: Repo | None, stored: Stored, scope: Scope = "project") -> MemoryView:
-    """A memory for the editor, with a handle of this process; `repo` matters for one of a project."""
-    root = sidecar.home.root if repo is None or scope == "global" else repo.project.root
-    given = sidecar.handles.give(MemoryHandle(root, stored.record.id))
-    return msgspec.structs.replace(memory_view(stored, scope), handle=given)
+def view(sidecar: Sidecar, repo: Repo | None, stored: Stored) -> MemoryView:
+    """A memory for the editor, with a handle of this process; `repo` is None for a global one."""
+    root = sidecar.home.root if repo is None else repo.project.root
+    handle = sidecar.handles.remember(Meant(root, stored.record.id))
+    return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
+
+
+def _meant(sidecar: Sidecar, handle: str) -> Meant | None:
+    live = (Meant(repo.project.root, entry.id) for repo in sidecar.repos.known for entry in repo.references.entries)
+    return sidecar.handles.find(handle, live)
 
 
 def _search(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:

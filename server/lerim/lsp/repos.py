@@ -51,12 +51,15 @@ class Repo:
     dropped: Mapping[str, int] = field(default_factory=dict)
     cache: OrderedDict[Path, Stored] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    generation: int = 0
     index: MemorySearch | None = None
     scans: bool = True
     quick: bool = True
 
-    def keep(self, path: Path, stored: Stored) -> None:
-        """Remembers a memory that was just shown."""
+    def keep(self, path: Path, stored: Stored, generation: int) -> None:
+        """Remembers a memory that was read, unless files changed since the reading began at `generation`."""
+        if generation != self.generation:
+            return
         self.cache[path] = stored
         if len(self.cache) > CACHED:
             self.cache.popitem(last=False)
@@ -178,6 +181,7 @@ class Repos:
 def refresh(repo: Repo, changed: Iterable[Path]) -> None:
     """Reads changed memory files again (in the executor)."""
     with repo.lock:
+        repo.generation += 1
         for path in changed:
             repo.cache.pop(path, None)
             repo.references.apply(path)
@@ -192,6 +196,7 @@ def rescan(repo: Repo, always: bool = False) -> bool:
         return False
     repo.head = stamp
     with repo.lock:
+        repo.generation += 1
         repo.cache.clear()
         changed = repo.references.scan()
         if changed and repo.index is not None:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from lerim.errors import NotFoundError
 from lerim.extraction.redact import redact
+from lerim.lsp import memories
 from lerim.lsp.markdown import visible
 from lerim.lsp.protocol import TurnParams, TurnView
 from lerim.lsp.sidecar import Sidecar
@@ -22,27 +23,23 @@ NAMES = {"claude": "Claude Code"}
 async def turn(sidecar: Sidecar, params: TurnParams) -> TurnView:
     """The turn with its neighbours; if it is gone, whose session it was and when."""
     sidecar.trust("The transcript")
-    session, wanted = params.session, params.turn
+    session, wanted, record = params.session, params.turn, None
     if params.handle:
-        meant = sidecar.handles.turn(params.handle)
-        session, wanted = meant.session, meant.turn
+        record = (await memories.find(sidecar, params.handle))[1].record
+        session, wanted = memories.turn_of(record)
     if not wanted:
         raise NotFoundError("No turn is named.", todo="Open it from a memory's hover or from the review.")
-    return await sidecar.run(_read, sidecar, session, wanted)
+    rows = await sidecar.run(_rows, sidecar, wanted)
+    return await sidecar.run(render, rows, wanted) if rows else gone(session, wanted, record)
 
 
-def _read(sidecar: Sidecar, session: str, wanted: str) -> TurnView:
+def _rows(sidecar: Sidecar, wanted: str) -> list[TurnRow]:
     from lerim.sessions.catalog import Catalog
 
-    rows: list[TurnRow] = []
-    if sidecar.home.catalog.exists():
-        with Catalog.open(sidecar.home) as catalog:
-            rows = catalog.around(wanted, BEFORE, AFTER)
-    if rows:
-        return render(rows, wanted)
-    records = [stored for repo in sidecar.repos.known for stored in repo.cache.values()]
-    record = next((one.record for one in records if f"{session}#" in one.record.source), None)
-    return gone(session, wanted, record)
+    if not sidecar.home.catalog.exists():
+        return []
+    with Catalog.open(sidecar.home) as catalog:
+        return catalog.around(wanted, BEFORE, AFTER)
 
 
 def render(rows: Sequence[TurnRow], wanted: str) -> TurnView:

@@ -27,7 +27,7 @@ RECORD = MemoryRecord(
 
 
 def shown(**changes: object) -> Shown:
-    return Shown(replace(RECORD, **changes), "aaaa", "bbbb")  # type: ignore[arg-type]
+    return Shown(replace(RECORD, **changes), "aaaa", turn=True)  # type: ignore[arg-type]
 
 
 def text(*memories: Shown, more: int = 0, trusted: bool = True) -> str:
@@ -49,7 +49,7 @@ def test_a_hover_names_what_how_old_how_sure_and_who_said_it() -> None:
 
 def test_its_links_carry_opaque_handles_only() -> None:
     links = re.findall(r"\]\((command:[^)]*)\)", text(shown()))
-    assert links == ["command:lerim.openMemory?%5B%22aaaa%22%5D", "command:lerim.openTurn?%5B%22bbbb%22%5D"]
+    assert links == ["command:lerim.openMemory?%5B%22aaaa%22%5D", "command:lerim.openTurn?%5B%22aaaa%22%5D"]
 
 
 def test_a_memory_made_by_hand_has_no_transcript_to_open() -> None:

@@ -1,0 +1,90 @@
+"""The wire is described once and written twice: the page, the sidecar and the extension must agree."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from lerim.errors import Problem
+from lerim.lsp import protocol
+from lerim.memory.views import EvidenceView, MemoryView
+from lerim.report import DroppedView, Progress, SyncReport, Withdrew
+from lerim.review.decisions import ReviewResult
+from lerim.review.views import CandidateView, UndoView
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+PAGE = (REPOSITORY / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
+MIRROR = (REPOSITORY / "extension" / "protocol.ts").read_text(encoding="utf-8")
+METHODS = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("lerim/")}
+
+TYPES: dict[str, Any] = {
+    "EvidenceView": EvidenceView,
+    "CandidateView": CandidateView,
+    "MemoryView": MemoryView,
+    "Problem": Problem,
+    "UndoView": UndoView,
+    "DroppedView": DroppedView,
+    "Withdrew": Withdrew,
+    "SyncReport": SyncReport,
+    "ReviewResult": ReviewResult,
+    "TurnView": protocol.TurnView,
+    "DebugView": protocol.DebugView,
+    "SyncProgress": Progress,
+    "SyncParams": protocol.SyncParams,
+    "RootParams": protocol.RootParams,
+    "Edit": protocol.Edit,
+    "ActParams": protocol.ActParams,
+    "UndoParams": protocol.UndoParams,
+    "SearchParams": protocol.SearchParams,
+    "ShowParams": protocol.ShowParams,
+}
+
+
+def fields(kind: Any) -> set[str]:
+    if dataclasses.is_dataclass(kind):
+        names: Any = [field.name for field in dataclasses.fields(kind)]
+    else:
+        names = kind.__struct_fields__
+    return {protocol.camel(name) for name in names}
+
+
+def test_every_message_is_on_the_page_and_in_the_mirror() -> None:
+    assert set(re.findall(r"^\| `(lerim/[A-Za-z/]+)`", PAGE, re.MULTILINE)) == METHODS
+    assert set(re.findall(r'"(lerim/[A-Za-z/]+)"', MIRROR)) == METHODS
+
+
+@pytest.mark.parametrize("name", sorted(TYPES))
+def test_every_field_the_extension_reads_or_sends_is_one_of_ours(name: str) -> None:
+    body = re.search(rf"^export interface {name} \{{(.*?)^\}}", MIRROR, re.MULTILINE | re.DOTALL)
+    assert body
+    theirs = set(re.findall(r"^  (\w+)\??:", body[1], re.MULTILINE))
+    extra = {"root"} if name == "SyncProgress" else set()
+    assert theirs <= fields(TYPES[name]) | extra
+    assert fields(TYPES[name]) - theirs <= {"edited", "path"}
+
+
+@pytest.mark.parametrize(
+    "name", ["CandidateView", "MemoryView", "ReviewResult", "SyncReport", "DroppedView", "UndoView"]
+)
+def test_every_field_is_on_the_page(name: str) -> None:
+    body = re.search(rf"`{name} \{{(.*?)\}}`", PAGE, re.DOTALL)
+    assert body
+    assert fields(TYPES[name]) <= set(re.findall(r"\w+", body[1]))
+
+
+def test_our_objects_leave_in_camel_case_and_the_keys_of_data_stay() -> None:
+    class Inner(msgspec.Struct, frozen=True):
+        two_words: int
+
+    @dataclasses.dataclass(frozen=True)
+    class Outer:
+        some_items: tuple[Inner, ...]
+        by_reason: dict[str, int]
+
+    sent = protocol.wire(Outer((Inner(1),), {"no-evidence": 1, "under_score": 2}))
+    assert sent == {"someItems": [{"twoWords": 1}], "byReason": {"no-evidence": 1, "under_score": 2}}
