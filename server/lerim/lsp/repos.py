@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import linecache
 import os
 import sys
 import threading
@@ -25,8 +25,6 @@ from lerim.repository import read_small
 
 if TYPE_CHECKING:
     from lerim.memory.search import MemorySearch
-
-log = logging.getLogger("lerim.repos")
 
 CACHED = 128
 """Memories kept parsed; the rest is read again from its file when it is shown."""
@@ -164,6 +162,7 @@ class Repos:
             if repo is None:
                 store = Store(project.memory_dir, self._home.project(project.key))
                 repo = Repo(project, self._uris(project), ReferenceMap(project.memory_dir), store)
+                linecache.clearcache()  # the source attrs generated for the protocol's classes: 0.6 MB nobody reads
                 began = time.perf_counter()
                 repo.references.scan()
                 repo.quick = time.perf_counter() - began < QUICK * max(1, len(repo.references))
