@@ -21,8 +21,6 @@ export function activate(extension: vscode.ExtensionContext): void {
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) void owner.settingsChanged();
     }),
-    // a new sidecar, not a message: one that is still starting was told that the workspace is not trusted
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void owner.restart(false)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
       if (!owner.isRunning) void owner.startIfUseful();
     }),

@@ -98,6 +98,11 @@ export class Machine {
     await until("the editor's server has ended", () => server.exitCode !== null || server.signalCode !== null, 30);
   }
 
+  /** Kills the editor's own processes at once, as a crash does; what the extension started is left to itself. */
+  kill() {
+    for (const line of this.processes(/code-server/)) if (!/-m lerim/.test(line)) tryKill(Number.parseInt(line, 10));
+  }
+
   /** Processes of this machine whose command line matches, as `pid command`; Linux's /proc is what tells. */
   processes(pattern = /./) {
     return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((pid) => {

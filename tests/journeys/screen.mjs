@@ -43,11 +43,24 @@ export class Screen {
     await this.page.locator(".monaco-dialog-box").waitFor({ state: "detached", timeout: 20_000 });
   }
 
-  /** Runs a command through the palette, by its title. */
-  async command(title) {
-    await this.#quickInput("F1", title);
+  /** Runs a command through the palette, by its title; one that asks `further` leaves the input open. */
+  async command(title, { further = false } = {}) {
+    await this.#quickInput("F1", `>${title}`);
     await until(`the palette offers ${title}`, async () => (await this.#rows()).some((row) => row.includes(title)));
     await this.page.keyboard.press("Enter");
+    if (!further) await this.#closed();
+  }
+
+  /** Whether the palette offers a command of this title. */
+  async offers(title) {
+    await this.#quickInput("F1", `>${title}`);
+    const settled = await until("the palette has filtered", async () => {
+      const rows = await this.#rows();
+      return rows.length > 0 && rows;
+    });
+    await this.page.keyboard.press("Escape");
+    await this.#closed();
+    return settled.some((row) => row.includes(title));
   }
 
   /** Opens a file of the folder by its path. */
@@ -56,28 +69,34 @@ export class Screen {
     const name = path.split("/").at(-1);
     await until(`quick open offers ${path}`, async () => (await this.#rows())[0]?.includes(name));
     await this.page.keyboard.press("Enter");
+    await this.#closed();
     await this.page.locator(".tab.active", { hasText: name }).waitFor({ timeout: 20_000 });
     await this.page.locator(".editor-instance .view-line").first().waitFor({ timeout: 20_000 });
   }
 
-  /** Types into the list that a command opened, and takes the entry that holds `entry`. */
-  async pick(words, entry) {
-    const input = this.page.locator(".quick-input-widget input.input");
-    await input.waitFor({ state: "visible", timeout: 20_000 });
-    await input.fill(words);
+  /** Types into the list that a command opened, and takes its first entry once that holds `entry`. */
+  async pick(placeholder, words, entry) {
+    await this.page.locator(`.quick-input-widget input.input[placeholder^="${placeholder}"]`).fill(words);
     await until(`the list offers ${entry}`, async () => (await this.#rows())[0]?.includes(entry));
     await this.shot("list");
     await this.page.keyboard.press("Enter");
+    await this.#closed();
   }
 
+  get #input() {
+    return this.page.locator(".quick-input-widget input.input");
+  }
+
+  /** Opens the input with a key and types; only once it has the focus, or the words would land in the editor. */
   async #quickInput(key, words) {
-    const input = this.page.locator(".quick-input-widget input.input");
-    await until(`${key} opens the input`, async () => {
-      if (await input.isVisible()) return true;
-      await this.page.keyboard.press(key);
-      return input.isVisible();
-    });
-    await input.fill(key === "F1" ? `>${words}` : words);
+    await this.#closed();
+    await this.page.keyboard.press(key);
+    await until(`${key} opens the input`, async () => (await this.#input.count()) > 0 && this.#input.evaluate((field) => document.activeElement === field));
+    await this.#input.fill(words);
+  }
+
+  #closed() {
+    return until("the input is closed", async () => !(await this.#input.isVisible()));
   }
 
   async #rows() {
@@ -102,6 +121,12 @@ export class Screen {
     await place.first().click({ timeout: 20_000 });
   }
 
+  /** Waits for the dialog whose text holds `pattern`. */
+  async dialog(pattern) {
+    await until(`a dialog says ${pattern}`, async () => pattern.test(await this.page.locator(".monaco-dialog-box").innerText()));
+    await this.shot("dialog");
+  }
+
   /** What the status item says to a screen reader, once it holds `pattern`. */
   async status(pattern, seconds = 60) {
     return until(`the status item says ${pattern}`, async () => {
@@ -119,7 +144,7 @@ export class Screen {
 
   /** Rests the mouse on a word of the active editor; the hover's text once it holds `pattern`. */
   async hover(word, pattern, seconds = 30) {
-    const target = this.page.locator(".editor-instance .view-line span span", { hasText: word }).first();
+    const target = this.page.locator(".editor-instance .view-line span span", { hasText: new RegExp(`^\\s*${word}\\s*$`) }).first();
     return until(`the hover of ${word} says ${pattern}`, async () => {
       await this.page.mouse.move(5, 5);
       await target.hover({ timeout: 5000 });

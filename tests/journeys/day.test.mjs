@@ -1,0 +1,264 @@
+// A person's day with one editor and one environment: sync, review, hover, lens, search, idle sync, and the end of it.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { git, Machine, missing, sessions } from "./machine.mjs";
+import { Panel } from "./panel.mjs";
+import { makeRepository, moveTranscript, recorded, transcripts } from "./rebuild.mjs";
+import { Transcript } from "./records.mjs";
+import { Screen, step } from "./screen.mjs";
+import { until } from "./until.mjs";
+
+/** The real session whose repository is made again: small, and it touches a few files of source. */
+const wanted = "130d7b7e-5801-4345-9bd6-f32fd9b8429b";
+const contextFile = "cmd/entire/cli/logging/context.go";
+const loggerFile = "cmd/entire/cli/logging/logger.go";
+
+const absent = existsSync(join(sessions, "claude", "projects"))
+  ? undefined
+  : `no real sessions at ${sessions}; set LERIM_TEST_SESSIONS to the folder that holds claude/projects`;
+const skip = missing() ?? absent ?? false;
+
+test("a person's day", { skip, timeout: 600_000 }, async (t) => {
+  let machine, screen, address, root, talk, panel;
+  const run = (name, body) => step(t, () => screen, name, body);
+  const files = (...names) => (existsSync(join(root, ".lerim", ...names)) ? readdirSync(join(root, ".lerim", ...names)).filter((name) => name.endsWith(".md")).sort() : []);
+  const waiting = (pattern) => files("review").find((name) => pattern.test(readFileSync(join(root, ".lerim", "review", name), "utf8")));
+  const memory = (pattern) => ["decisions", "learnings"]
+    .flatMap((folder) => files("memory", folder).map((name) => join(root, ".lerim", "memory", folder, name)))
+    .find((path) => pattern.test(readFileSync(path, "utf8")));
+  const settings = (values) => machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
+  const sync = async (pattern) => {
+    await screen.command("Lerim: Sync");
+    const text = await screen.notification(pattern, 60);
+    await screen.shot("synced");
+    await screen.command("Notifications: Clear All Notifications");
+    return text;
+  };
+
+  before(async () => {
+    machine = new Machine();
+    screen = new Screen("day");
+    root = machine.folder("work", "cli");
+    const file = transcripts(sessions).find((path) => path.includes(wanted));
+    assert.ok(file, `the session ${wanted} is not among ${sessions}`);
+    const { cwd, files: known } = recorded(file);
+    makeRepository(root, known);
+    moveTranscript(file, cwd, root, machine.claude);
+    talk = new Transcript(machine.claude, root);
+    talk.edit("log a line when the log file cannot be opened", loggerFile, 'const LogsDir = ".entire/logs"', 'const LogsDir = ".entire/logs" // relative to the root', "I added a `fmt.Println` for it in `logger.go`.");
+    talk.say("no, always use slog.String attributes, never fmt.Sprintf, for log lines: they must stay searchable", "Understood, I will keep to `slog.String`.");
+    talk.edit("now name the agent in the context", contextFile, "// Context keys for logging values.", "// Keys of the context for logging values.", "Done in `context.go`.");
+    talk.say("Always use the private contextKey type for context values, never string keys", "Right, `contextKey` it is.");
+    talk.say("Never write to os.Stdout in logger.go, use os.Stderr", "Agreed, only `os.Stderr` there.");
+    talk.say("From now on run mise run lint before every commit", "I will.");
+    talk.say("thanks, that is all for today", "You are welcome.");
+    settings({});
+    await machine.install();
+    address = await machine.start();
+    await screen.open(machine.environ);
+    await screen.visit(address, root);
+    await screen.status(/No candidates wait/);
+  });
+  after(async () => {
+    await screen?.close();
+    await machine?.close();
+  });
+
+  await run("Sync says what it read and found, and the open panel fills", async () => {
+    assert.equal(existsSync(join(root, ".lerim")), false, "nothing is written before something is to be kept");
+    panel = await Panel.open(screen);
+    await panel.says(/No candidates|Sync/);
+    const text = await sync(/sessions? read, \d+ new candidates?/);
+    assert.match(text, /2 sessions read/);
+    const found = Number(/(\d+) new candidate/.exec(text)[1]);
+    assert.ok(found >= 4, text);
+    await panel.holds(found);
+    await screen.status(new RegExp(`${found} candidates wait for review`));
+    assert.equal(files("review").length, found);
+    assert.equal(git(root, "status", "--porcelain", ".lerim/review").trim(), "", "candidates are not for git");
+    for (const pattern of [/contextKey/, /os\.Stderr/, /mise run lint/, /slog\.String/]) assert.ok(waiting(pattern), String(pattern));
+  });
+
+  await run("a candidate shows its evidence, and o opens the turn it comes from", async () => {
+    await panel.select(/contextKey/);
+    await panel.says(/Always use the private contextKey type for context values, never string keys/);
+    await screen.shot("candidate");
+    await panel.press("o");
+    await until("the transcript is shown at the turn", async () => (await screen.editorText()).includes("Always use the private contextKey type"));
+    await screen.shot("turn");
+    panel = await Panel.open(screen);
+    await panel.says(/contextKey/);
+  });
+
+  await run("accept asks once about quotes, then writes the memory", async () => {
+    const name = waiting(/contextKey/);
+    await panel.select(/contextKey/);
+    await panel.press("a");
+    await screen.dialog(/quotes behind memories be shared in git/);
+    assert.equal(memory(/contextKey/), undefined, "nothing is written before the answer");
+    await screen.page.keyboard.press("Enter");
+    const path = await until("the memory is on disk", () => memory(/^title: .*contextKey/m));
+    await until("the candidate is gone from disk", () => !existsSync(join(root, ".lerim", "review", name)));
+    assert.match(path, /\d{8}-[a-z0-9-]+\.md$/);
+    const text = readFileSync(path, "utf8");
+    assert.match(text, /^---\nid: .*\ntitle: .*\ncreated: .*\nupdated: .*\nsource: claude:[0-9a-f-]{36}#[0-9a-f]+\nconfidence: .*\ntags:/);
+    assert.match(text, /quote: .*Always use the private contextKey type for context values, never string keys/);
+    assert.match(text, new RegExp(contextFile.replaceAll(".", "\\.")));
+    assert.equal(git(root, "status", "--porcelain", "-uall", ".lerim/memory").trim(), `?? ${path.slice(root.length + 1)}`, "the memory is for git");
+  });
+
+  await run("edit: the words are the person's, saved and accepted with Ctrl+Enter", async () => {
+    await panel.select(/os\.Std/);
+    await panel.press("e");
+    await panel.editing();
+    await panel.retype("Write to os.Stderr in the logger, never to os.Stdout");
+    await screen.shot("editing");
+    await panel.press("Control+Enter");
+    const path = await until("the edited memory is on disk", () => memory(/^title: Write to os\.Stderr in the logger, never to os\.Stdout$/m));
+    assert.match(readFileSync(path, "utf8"), /quote: .*Never write to os\.Stdout in logger\.go, use os\.Stderr/);
+    await until("the candidate is gone", () => waiting(/os\.Stdout/) === undefined);
+  });
+
+  await run("reject takes the candidate away and writes no memory", async () => {
+    await panel.select(/mise run lint/);
+    await panel.press("r");
+    await until("the candidate is gone", () => waiting(/mise run lint/) === undefined);
+    assert.equal(memory(/mise run lint/), undefined);
+  });
+
+  await run("undo brings back what was there, one action at a time", async () => {
+    const name = waiting(/slog\.String/);
+    const before = readFileSync(join(root, ".lerim", "review", name), "utf8");
+    await panel.select(/slog\.String/);
+    await panel.press("a");
+    const path = await until("the memory is on disk", () => memory(/slog\.String/));
+    await until("the candidate is gone", () => !existsSync(join(root, ".lerim", "review", name)));
+    await panel.press("u");
+    await until("the memory is gone again", () => !existsSync(path));
+    assert.equal(await until("the candidate is back", () => existsSync(join(root, ".lerim", "review", name)) && readFileSync(join(root, ".lerim", "review", name), "utf8")), before);
+    await panel.select(/slog\.String/);
+    await screen.shot("undone");
+  });
+
+  await run("line 1 of the referenced file shows the memory, who said it, and a lens", async () => {
+    await screen.openFile(contextFile);
+    await screen.lens(/^1 \w+/);
+    const text = await screen.hover("package", /contextKey/);
+    assert.match(text, /decision|preference/);
+    assert.match(text, /confidence \d+ ?%/);
+    assert.match(text, /“Always use the private contextKey type for context values, never string keys”/);
+    assert.match(text, /\(the person\)/);
+    assert.match(text, /Open memory/);
+    await screen.shot("hover");
+  });
+
+  await run("a memory that came by git shows on its symbol as soon as its file is there", async () => {
+    const folder = join(root, ".lerim", "memory", "learnings");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "20260301-a-new-session-keeps-its-parent.md"), symbolMemory);
+    const text = await screen.hover("WithSession", /Nested sessions keep their parent/);
+    assert.match(text, /the agent/);
+    await screen.lens(/pitfall/);
+    await screen.shot("symbol");
+  });
+
+  await run("search opens the memory", async () => {
+    await screen.command("Lerim: Search Memories", { further: true });
+    await screen.pick("Search memories", "stderr logger", "Write to os.Stderr in the logger");
+    await screen.page.locator(".tab.active", { hasText: /stderr|stdout/ }).waitFor();
+    await until("the memory is shown", async () => (await screen.editorText()).includes("title: Write to os.Stderr in the logger, never to os.Stdout"));
+  });
+
+  await run("a second sync proposes nothing new, also of what was rejected and when review/ was deleted", async () => {
+    await sync(/0 sessions read, 0 new candidates/);
+    const again = new Transcript(machine.claude, root, new Date("2026-05-05T09:00:00Z"));
+    again.say("From now on run mise run lint before every commit", "Yes, as you said.");
+    again.say("that is all", "Good.");
+    await sync(/1 session read, 0 new candidates/);
+    assert.equal(waiting(/mise run lint/), undefined);
+    panel = await Panel.open(screen);
+    await panel.says(/blocked \d+ times?/);
+    await screen.shot("blocked");
+    rmSync(join(root, ".lerim", "review"), { recursive: true });
+    const third = new Transcript(machine.claude, root, new Date("2026-05-06T09:00:00Z"));
+    third.say("from now on run mise run lint before every commit!", "Always.");
+    third.say("bye", "Bye.");
+    await sync(/1 session read, 0 new candidates/);
+    assert.equal(waiting(/mise run lint/), undefined);
+    assert.equal(memory(/mise run lint/), undefined);
+  });
+
+  await run("when the editor is idle, a session that grew is read and its candidate waits", async () => {
+    await screen.openFile(loggerFile);
+    settings({ "lerim.idleSeconds": 1 });
+    talk.edit("shorten the comment", loggerFile, "// relative to the root", "// below the root", "Shortened.");
+    talk.say("Never hold the mutex mu while writing to logFile in logger.go", "Understood: `mu` is released first.");
+    talk.say("fine", "Thanks.");
+    await screen.page.keyboard.press("Control+Home");
+    await until("the candidate is on disk", () => waiting(/logFile/), 60);
+    await screen.status(/[1-9]\d* candidates? waits? for review/);
+    settings({});
+    panel = await Panel.open(screen);
+    await panel.says(/logFile/);
+    await screen.shot("idle");
+  });
+
+  await run("a folder that is not trusted: memories are labelled, nothing is synced or written", async () => {
+    const foreign = machine.folder("work", "foreign");
+    makeRepository(foreign, new Map([
+      [contextFile, readFileSync(join(root, contextFile), "utf8")],
+      [".lerim/memory/learnings/20260301-a-new-session-keeps-its-parent.md", symbolMemory],
+    ]));
+    const said = new Transcript(machine.claude, foreign);
+    said.say("Always run mise run test before every push", "I will.");
+    said.say("bye", "Bye.");
+    settings({ "lerim.idleSeconds": 1 });
+    await screen.visit(address, foreign, { trust: false });
+    await screen.openFile(contextFile);
+    const text = await screen.hover("package", /Nested sessions keep their parent/, 60);
+    assert.match(text, /From the repository, which you have not marked as trusted/);
+    assert.doesNotMatch(text, /Open transcript/);
+    await screen.shot("restricted");
+    assert.equal(await screen.offers("Lerim: Sync"), false, "Sync is not offered");
+    panel = await Panel.open(screen);
+    await panel.says(/Restricted Mode/);
+    await screen.shot("restricted-panel");
+    assert.deepEqual(readdirSync(join(foreign, ".lerim")), ["memory"]);
+    assert.equal(git(foreign, "status", "--porcelain", "-uall").trim(), "");
+  });
+
+  await run("closing the editor leaves no process of Lerim, also when it is killed", async () => {
+    settings({});
+    await screen.visit(address, root, { asked: false });
+    await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0, 60);
+    await screen.close();
+    await until("the sidecar ended with the window", () => machine.processes(/-m lerim/).length === 0, 60);
+    await screen.open(machine.environ);
+    await screen.visit(address, root, { asked: false });
+    await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0, 60);
+    machine.kill();
+    await until("the sidecar ended with the editor", () => machine.processes(/-m lerim/).length === 0, 30);
+  });
+});
+
+const symbolMemory = `---
+id: 20260301-a-new-session-keeps-its-parent
+title: Nested sessions keep their parent
+created: 2026-03-01T10:00:00Z
+updated: 2026-03-01T10:00:00Z
+source: manual
+confidence: 0.8
+tags: [logging]
+kind: pitfall
+references:
+  - ${contextFile}#WithSession
+evidence:
+  - quote: The parent was lost when WithSession was called twice.
+    turn: 0a1b2c3d4e5f
+    who: assistant
+---
+
+WithSession makes the session that was there the parent; setting it by hand first is lost.
+`;

@@ -1,0 +1,61 @@
+// The review panel, worked with the keyboard alone.
+import { until } from "./until.mjs";
+
+export class Panel {
+  #frame;
+
+  /** The panel of a screen, opened by its command and given the focus. */
+  static async open(screen) {
+    await screen.command("Lerim: Open Review");
+    const panel = new Panel();
+    panel.screen = screen;
+    panel.#frame = await screen.frame("#review .heading");
+    await panel.#frame.locator(".heading").click();
+    return panel;
+  }
+
+  /** The titles that can be seen, top to bottom. */
+  titles() {
+    return this.#frame.locator(".candidate-row .row-title").allInnerTexts();
+  }
+
+  /** Everything the panel shows. */
+  async text() {
+    return (await this.#frame.locator("#review").innerText()).replaceAll(/\s+/g, " ");
+  }
+
+  async says(pattern, seconds = 20) {
+    return until(`the panel says ${pattern}`, async () => pattern.test(await this.text()), seconds);
+  }
+
+  async holds(count, seconds = 30) {
+    return until(`the panel holds ${count} candidates`, async () => (await this.titles()).length === count, seconds);
+  }
+
+  /** Moves with the keys until the candidate whose title holds `pattern` is shown in full. */
+  async select(pattern) {
+    await this.#frame.locator(".heading").click();
+    await this.press("Home");
+    await until(`${pattern} is selected`, async () => {
+      if (pattern.test(await this.#frame.locator(".candidate .candidate-title").innerText())) return true;
+      await this.press("j");
+      return false;
+    });
+  }
+
+  press(key) {
+    return this.screen.page.keyboard.press(key);
+  }
+
+  /** Types over what the focused line holds. Not by Control+a: in a panel the editor selects all only a while after it. */
+  async retype(words) {
+    await this.press("Home");
+    await this.press("Shift+End");
+    await this.screen.page.keyboard.type(words);
+  }
+
+  /** Waits until the field for the title has the focus, as it must after `e`. */
+  async editing() {
+    await until("the title is being edited", () => this.#frame.locator("#edit-title").evaluate((field) => field.ownerDocument.activeElement === field));
+  }
+}
