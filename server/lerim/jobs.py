@@ -78,13 +78,15 @@ def run(
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used.
     """
     report = sync(project, home, environ, options, emit, cancelled, clock)
-    if report.state == "cancelled":
-        return report
-    index_rest(project, home, environ, len(report.candidates), emit, cancelled)
-    with Catalog.open(home) as catalog:
-        more = catalog.pending(project.key)
-    if more and not cancelled():
-        report = combine(report, sync(project, home, environ, options, emit, cancelled, clock))
+    if report.state != "cancelled":
+        index_rest(project, home, environ, len(report.candidates), emit, cancelled)
+        with Catalog.open(home) as catalog:
+            more = catalog.pending(project.key)
+        if more and not cancelled():
+            report = combine(report, sync(project, home, environ, options, emit, cancelled, clock))
+    stage: Stage = "cancelled" if report.state == "cancelled" else "done"
+    found = report.sessions.found
+    emit(Progress(stage, found, found, len(report.candidates)))
     return report
 
 
@@ -140,8 +142,6 @@ def sync(
     learning.problems += problems
     report = _report(project, learning, counts, state, time.monotonic() - began, folder)
     _log(home, clock(), report)
-    stage: Stage = "cancelled" if state == "cancelled" else "done"
-    emit(Progress(stage, counts.found, counts.found, len(report.candidates)))
     return report
 
 

@@ -83,14 +83,18 @@ Emit = Callable[[Event], None]
 
 
 def combine(first: SyncReport, second: SyncReport) -> SyncReport:
-    """One report of two passes of the same sync: what the second found is added, session counts are the second's."""
+    """One report of two passes of the same sync. Sessions only the second knew to be the project's count as new."""
     dropped = dict(first.dropped)
     for reason, count in second.dropped.items():
         dropped[reason] = dropped.get(reason, 0) + count
+    one, two = first.sessions, second.sessions
+    failed, changed = max(one.failed, two.failed), one.changed + two.changed
+    new = one.new + two.new + max(0, two.found - one.found - two.new)
+    sessions = SessionCounts(two.found, new, changed, max(0, two.found - new - changed - failed), failed)
     state = second.state if second.state != "done" else first.state
     return SyncReport(
         project=second.project,
-        sessions=first.sessions,
+        sessions=sessions,
         candidates=[*first.candidates, *second.candidates],
         dropped=dropped,
         dropped_items=[*first.dropped_items, *second.dropped_items],

@@ -19,7 +19,6 @@ from lerim.memory import files
 from lerim.memory.record import LearningKind, Primitive
 from lerim.memory.store import LIVE, Found, Stamp, Stored, find, read_file, stat_file
 
-MAX_BODY = 280
 _LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
 
 
@@ -40,7 +39,6 @@ class Entry:
     primitive: Primitive
     kind: LearningKind | None
     title: str
-    body: str
     created: datetime
     confidence: float
     references: tuple[Reference, ...]
@@ -224,7 +222,6 @@ def _entry(stored: Stored, found: Found) -> Entry:
         primitive=record.primitive,
         kind=record.kind,
         title=record.title,
-        body=record.body[:MAX_BODY],
         created=record.created,
         confidence=record.confidence,
         references=tuple(references),
