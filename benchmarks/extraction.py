@@ -1,11 +1,14 @@
 """How fast sessions are extracted and redacted, in MB of text a second (budget: at least 5 each).
 
-Run `PYTHONPATH=server python benchmarks/extraction.py [folder of transcripts]`; without one, made-up turns.
+    python benchmarks/extraction.py [folder of transcripts] [--json FILE]
+
+Without a folder only made-up turns.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -80,11 +83,11 @@ def best(work: Callable[[], object]) -> float:
     return min(times)
 
 
-def rows() -> list[tuple[str, float, float]]:
+def rows(transcripts: Path | None) -> list[tuple[str, float, float]]:
     """(what, MB of text, MB a second), the best of three rounds."""
     sets = [("made-up session", [made()])]
-    if len(sys.argv) > 1:
-        sets.append(("real sessions", real(Path(sys.argv[1]))))
+    if transcripts is not None:
+        sets.append(("real sessions", real(transcripts)))
     out = []
     for name, sessions in sets:
         said = texts(sessions)
@@ -112,10 +115,21 @@ def rows() -> list[tuple[str, float, float]]:
 
 
 def main() -> None:
+    arguments = argparse.ArgumentParser(description="Measures extraction and redaction.")
+    arguments.add_argument("transcripts", nargs="?", type=Path)
+    arguments.add_argument("--json", type=Path)
+    given = arguments.parse_args()
+    found = rows(given.transcripts)
     print(f"| {'what':44} |    MB |  MB/s | budget |")
     print(f"|{'-' * 46}|{'-' * 7}|{'-' * 7}|{'-' * 8}|")
-    for what, size, speed in rows():
+    for what, size, speed in found:
         print(f"| {what:44} | {size:5.1f} | {speed:5.1f} | {'met' if speed >= BUDGET else 'MISSED'} |")
+    if given.json:
+        named = [
+            {"what": what, "measured": speed, "unit": "MB/s", "budget": f">= {BUDGET:g}", "ok": speed >= BUDGET}
+            for what, _size, speed in found
+        ]
+        given.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,37 @@ from lerim.memory import header
 from lerim.memory.record import Evidence, MemoryRecord, examine, parse, render, update, values
 
 ODD = st.sampled_from(
-    ["---", "\n---\n", "a: b", "- x", "'", '"', "\\", "#", " # x", "\u2028", "\x85", "\r\n", "\ufeff", "yes", "1.0"]
-    + ["{", "*a", "&a", "!!python/object:os.system", "%", "@", "`", "\0", "\t", "2026-01-01", "null", "~", "[a]", "x:"]
+    [
+        "---",
+        "\n---\n",
+        "a: b",
+        "- x",
+        "'",
+        '"',
+        "\\",
+        "#",
+        " # x",
+        "\u2028",
+        "\x85",
+        "\r\n",
+        "\ufeff",
+        "yes",
+        "1.0",
+        "{",
+        "*a",
+        "&a",
+        "!!python/object:os.system",
+        "%",
+        "@",
+        "`",
+        "\0",
+        "\t",
+        "2026-01-01",
+        "null",
+        "~",
+        "[a]",
+        "x:",
+    ]
 )
 TEXT = st.lists(st.one_of(ODD, st.text(max_size=12)), max_size=5).map("".join)
 LINE = TEXT.filter(lambda text: text.strip() != "")
