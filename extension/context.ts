@@ -91,13 +91,13 @@ export class Context implements vscode.Disposable {
     return this.configurationChanged();
   }
 
-  /** Tells the sidecar the settings and whether the workspace is trusted. */
+  /** Tells the sidecar the settings and whether the workspace is trusted, before any request that is sent after this call. */
   async configurationChanged(): Promise<void> {
-    await this.#restarts.running?.catch(() => undefined);
+    if (!this.isRunning) await this.#restarts.running?.catch(() => undefined);
     const client = this.#sidecar?.client;
     if (client?.state !== State.Running) return;
-    await client.sendNotification("workspace/didChangeConfiguration", { settings: this.initOptions() });
-    await client.setTrace(traceOf(this.#settings));
+    const told = client.sendNotification("workspace/didChangeConfiguration", { settings: this.initOptions() });
+    await Promise.all([told, client.setTrace(traceOf(this.#settings))]);
   }
 
   initOptions(): protocol.InitOptions {

@@ -18,7 +18,7 @@ export function candidateDetail(candidate: CandidateView, actions: DetailActions
   const article = h(
     "article",
     { class: "candidate", label: plain(candidate.title), attributes: { "data-id": candidate.id } },
-    h("h2", { class: "candidate-title" }, ...shown(candidate.title)),
+    h("h2", { class: "candidate-title" }, ...prose(candidate.title)),
     chips(candidate),
     ...candidate.flags.map((flag) => h("p", { class: "flag", role: "note" }, `⚠ ${plain(flagText(flag))}`)),
     h(
@@ -29,7 +29,7 @@ export function candidateDetail(candidate: CandidateView, actions: DetailActions
       button("Reject", actions.reject, { class: "reject", disabled: !can.act, title: "Reject (r)" }),
       button("Undo", actions.undo, { class: "undo", disabled: !can.undo, title: "Undo the last action (u)" }),
     ),
-    h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...shown(candidate.body)),
+    h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body)),
   );
   if (candidate.action === "update") article.append(...proposedChange(candidate));
   article.append(h("h3", {}, "Why"), h("p", { class: "signal" }, plain(signalText(candidate.signal))));
@@ -89,6 +89,13 @@ function sourceText(candidate: CandidateView): string {
   const time = new Date(candidate.time);
   const when = Number.isNaN(time.getTime()) ? plain(candidate.time) : time.toLocaleString();
   return `${plain(candidate.platform)} · session ${plain(candidate.session)} · ${when}`;
+}
+
+const codeSpan = /(?<!`)`([^`\s](?:[^`]{0,118}[^`\s])?)`(?!`)/;
+
+/** Our own words: what stands between backticks is set as code. Quotes are shown to the letter instead. */
+function prose(text: string): Child[] {
+  return text.split(codeSpan).flatMap((part, at) => (at % 2 === 1 ? [h("code", {}, ...shown(part))] : shown(part)));
 }
 
 function shown(text: string): Child[] {

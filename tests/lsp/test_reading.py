@@ -49,7 +49,8 @@ async def test_hostile_memory_text_arrives_escaped(editor: Editor) -> None:
     found = await editor.hover(editor.open("src/app.py"), 0, 5)
     assert found is not None
     assert len(re.findall(r"(?<!\\)\]\(", found)) == 2
-    assert not re.search(r"(?<!\\)[<`!]|https?:|www\.", found)
+    outside = re.sub(r"(?<!\\)`[^`]+`", "", found)  # a code span shows its text and nothing else
+    assert not re.search(r"(?<!\\)[<`!]|https?:|www\.", outside)
     assert "⟦U\\+202E⟧" in found
     assert "\u202e" not in found
 

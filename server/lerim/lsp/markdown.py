@@ -10,6 +10,7 @@ import re
 import unicodedata
 
 PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+CODE = re.compile(r"(?<!`)(`[^`\s](?:[^`]{0,118}[^`\s])?`)(?!`)")
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -27,8 +28,13 @@ def visible(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """One line of untrusted text for markdown: every mark that could mean something is escaped."""
-    return PUNCTUATION.sub(r"\\\1", SPACES.sub(" ", " ".join(visible(text).split("\n")))).strip()
+    """One line of untrusted text for markdown: every mark that could mean something is escaped.
+
+    A plain `code span` stays one: nothing inside it means anything.
+    """
+    line = SPACES.sub(" ", " ".join(visible(text).split("\n"))).strip()
+    parts = CODE.split(line)  # text, code, text, code, …, text
+    return "".join(part if at % 2 else PUNCTUATION.sub(r"\\\1", part) for at, part in enumerate(parts))
 
 
 def escape_block(text: str) -> str:

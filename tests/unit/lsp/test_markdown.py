@@ -24,13 +24,21 @@ HOSTILE = [
     "a | b\n--|--\nc | d",
     "Title\n=====\n",
     "\\[not escaped away\\](command:x)",
+    "`safe` ``[x](command:y)`` `` ` `` `[z](command:y)",
+    "\\`[x](command:y)\\`",
 ]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_every_mark_that_could_mean_something_is_escaped(text: str) -> None:
     for shown in (escape(text), escape_block(text)):
-        assert not re.search(r"(?<!\\)(?:\\\\)*[\[\]<>`*_()#&~|!$@:]", shown)
+        # read as a renderer does, from the left: an escaped mark, or a code span, inside which nothing means anything
+        rest = re.sub(r"\\[!-/:-@\[-`{-~]|`[^`]+`", "", shown)
+        assert not re.search(r"[\[\]<>`*_()#&~|!$@:\\]", rest)
+
+
+def test_a_code_span_stays_one_and_what_is_in_it_stays_as_it_is() -> None:
+    assert escape("see `[x](command:y)` (or `a_b`)") == "see `[x](command:y)` \\(or `a_b`\\)"
 
 
 def test_a_marked_renderer_would_give_the_text_back() -> None:
