@@ -6,9 +6,11 @@ before any environment is there.
 """
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -44,8 +46,11 @@ def main(arguments: list[str]) -> int:
 def fingerprint(locks: list[Path], own: bool) -> str:
     """What decides the content: the locks, the Python, and whether (and with what settings) our own source is in it."""
     digest = hashlib.sha256(f"{sys.version} {sys.platform}".encode())
-    for path in [*locks, *([REPOSITORY / "pyproject.toml"] if own else [])]:
-        digest.update(path.read_bytes())
+    for lock in locks:
+        digest.update(lock.read_bytes())
+    if own:
+        settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+        digest.update(json.dumps([settings["build-system"], settings["project"]], sort_keys=True).encode())
     return digest.hexdigest()
 
 

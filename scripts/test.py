@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -56,6 +57,8 @@ def main(wanted: list[str]) -> int:
     if unknown:
         raise SystemExit(f"Unknown check {', '.join(sorted(unknown))}; there are {', '.join(checks)}.")
     REPORTS.mkdir(parents=True, exist_ok=True)
+    if not sys.stdout.isatty():
+        os.environ["NO_COLOR"] = "1"
     tally = Tally()
     chosen = wanted or list(checks)
     if "journeys" in chosen:
@@ -112,7 +115,8 @@ def journeys(tally: Tally) -> None:
         if run((PYTHON, "scripts/environment.py", str(LOCKED), "requirements.lock"), limit_s=300):
             tally.fail("installing requirements.lock for the journeys")
             return
-        environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED)}
+        name = uuid.uuid4().hex
+        environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED), "LERIM_JOURNEY": name}
         report = fresh("journeys.xml")
         command = (
             *("node", "--test", "--test-concurrency=1"),
@@ -120,7 +124,9 @@ def journeys(tally: Tally) -> None:
             *("--test-reporter=junit", f"--test-reporter-destination={report}"),
             *sorted(str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")),
         )
-        count(tally, "journeys", report, run(command, limit_s=LIMIT_S["journeys"], environ=environ))
+        code = run(command, limit_s=LIMIT_S["journeys"], environ=environ)
+        sweep(f"LERIM_JOURNEY={name}")
+        count(tally, "journeys", report, code)
 
 
 class Editor:
@@ -187,6 +193,16 @@ def end(process: subprocess.Popen[bytes]) -> None:
             return
         except subprocess.TimeoutExpired:
             continue
+
+
+def sweep(mark: str) -> None:
+    """Kill what a stopped journey left behind: the editor runs in a session of its own. Needs Linux's /proc."""
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark.encode() in environ.read_bytes():
+                os.kill(int(environ.parent.name), signal.SIGKILL)
+        except OSError:
+            continue  # it ended meanwhile, or is not ours
 
 
 def count(tally: Tally, what: str, report: Path, code: int) -> None:

@@ -44,7 +44,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     const file = transcripts(sessions).find((path) => path.includes(wanted));
     assert.ok(file, `the session ${wanted} is not among ${sessions}`);
     const { cwd, files: known } = recorded(file);
-    makeRepository(root, known);
+    makeRepository(root, new Map([...known, ["notes.txt", `Read this first:\n${contextFile}\n`]]));
     moveTranscript(file, cwd, root, machine.claude);
     talk = new Transcript(machine.claude, root);
     talk.edit("log a line when the log file cannot be opened", loggerFile, 'const LogsDir = ".entire/logs"', 'const LogsDir = ".entire/logs" // relative to the root', "I added a `fmt.Println` for it in `logger.go`.");
@@ -109,12 +109,15 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     assert.equal(git(root, "status", "--porcelain", "-uall", ".lerim/memory").trim(), `?? ${path.slice(root.length + 1)}`, "the memory is for git");
   });
 
-  await run("edit: the words are the person's, saved and accepted with Ctrl+Enter", async () => {
+  await run("edit: the words are the person's, kept while the panel is hidden, saved and accepted with Ctrl+Enter", async () => {
     await panel.select(/os\.Std/);
     await panel.press("e");
-    await panel.editing();
+    await panel.editing(/os\.Std/);
     await panel.retype("Write to os.Stderr in the logger, never to os.Stdout");
     await screen.shot("editing");
+    await screen.openFile("notes.txt");
+    panel = await Panel.open(screen);
+    await panel.editing("Write to os.Stderr in the logger, never to os.Stdout");
     await panel.press("Control+Enter");
     const path = await until("the edited memory is on disk", () => memory(/^title: Write to os\.Stderr in the logger, never to os\.Stdout$/m));
     assert.match(readFileSync(path, "utf8"), /quote: .*Never write to os\.Stdout in logger\.go, use os\.Stderr/);
@@ -150,8 +153,19 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     assert.match(text, /confidence \d+ ?%/);
     assert.match(text, /“Always use the private contextKey type for context values, never string keys”/);
     assert.match(text, /\(the person\)/);
-    assert.match(text, /Open memory/);
     await screen.shot("hover");
+    await screen.hoverLink("Open transcript");
+    await until("the transcript is shown at the turn", async () => (await screen.editorText()).includes("Always use the private contextKey type"));
+    await screen.openFile(contextFile);
+    await screen.hover("package", /contextKey/);
+    await screen.hoverLink("Open memory");
+    await until("the memory is shown", async () => /^title: .*contextKey/m.test(await screen.editorText()));
+  });
+
+  await run("a path in a text shows what is known of the file", async () => {
+    await screen.openFile("notes.txt");
+    await screen.hover(contextFile, /contextKey/);
+    await screen.openFile(contextFile);
   });
 
   await run("a memory that came by git shows on its symbol as soon as its file is there", async () => {
@@ -169,6 +183,13 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     await screen.pick("Search memories", "stderr logger", "Write to os.Stderr in the logger");
     await screen.page.locator(".tab.active", { hasText: /stderr|stdout/ }).waitFor();
     await until("the memory is shown", async () => (await screen.editorText()).includes("title: Write to os.Stderr in the logger, never to os.Stdout"));
+  });
+
+  await run("Show Log tells what the sync did", async () => {
+    await screen.command("Lerim: Show Log");
+    await until("the log is shown", async () => /Sync of .*: 2 sessions read/.test((await screen.page.locator(".panel .view-lines").innerText()).replaceAll("\u00a0", " ")));
+    await screen.shot("log");
+    await screen.command("View: Hide Panel");
   });
 
   await run("a second sync proposes nothing new, also of what was rejected and when review/ was deleted", async () => {

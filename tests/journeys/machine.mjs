@@ -13,7 +13,7 @@ export const repository = resolve(dirname(fileURLToPath(import.meta.url)), "..",
 export const sessions = process.env.LERIM_TEST_SESSIONS || resolve(repository, "..", "shared", "transcripts");
 export const extension = join(repository, "lerim.vsix");
 
-/** Names a variable that every process of the journey inherits, so that all of them can be found and ended. */
+/** Names a variable that every process of a journey inherits, so that all of them can be found and ended. */
 const marker = "LERIM_JOURNEY";
 
 /** What is missing to run a journey here; undefined when nothing is. */
@@ -25,7 +25,8 @@ export function missing() {
 
 export class Machine {
   #server;
-  #mark = randomUUID();
+  /** Begins with the name of the whole run, by which `scripts/test.py` ends what a killed journey left. */
+  #mark = `${process.env[marker] ?? "alone"}-${randomUUID()}`;
 
   constructor() {
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "lerim-journey-")));

@@ -10,7 +10,7 @@ export class Panel {
     const panel = new Panel();
     panel.screen = screen;
     panel.#frame = await screen.frame("#review .heading");
-    await panel.#frame.locator(".heading").click();
+    if ((await panel.#frame.locator("#edit-title").count()) === 0) await panel.#frame.locator(".heading").click();
     return panel;
   }
 
@@ -54,8 +54,13 @@ export class Panel {
     await this.screen.page.keyboard.type(words);
   }
 
-  /** Waits until the field for the title has the focus, as it must after `e`. */
-  async editing() {
-    await until("the title is being edited", () => this.#frame.locator("#edit-title").evaluate((field) => field.ownerDocument.activeElement === field));
+  /** Waits until the title is being edited: its field is there with these words. Its focus is waited for, too, as `e` gives it. */
+  async editing(words) {
+    const field = this.#frame.locator("#edit-title");
+    await until("the title is being edited", async () => {
+      const value = await field.inputValue();
+      return typeof words === "string" ? value === words : words.test(value);
+    });
+    await until("the title has the focus", () => field.evaluate((element) => element.ownerDocument.activeElement === element));
   }
 }

@@ -144,7 +144,7 @@ export class Screen {
 
   /** Rests the mouse on a word of the active editor; the hover's text once it holds `pattern`. */
   async hover(word, pattern, seconds = 30) {
-    const target = this.page.locator(".editor-instance .view-line span span", { hasText: new RegExp(`^\\s*${word}\\s*$`) }).first();
+    const target = this.page.locator(".editor-instance .view-line span span", { hasText: new RegExp(`^\\s*${word.replaceAll(/[./]/g, "\\$&")}\\s*$`) }).first();
     return until(`the hover of ${word} says ${pattern}`, async () => {
       await this.page.mouse.move(5, 5);
       await target.hover({ timeout: 5000 });
@@ -153,6 +153,11 @@ export class Screen {
         return texts.map((text) => text.replaceAll(/\s+/g, " ")).find((text) => pattern.test(text));
       }, 4);
     }, seconds);
+  }
+
+  /** Clicks a link of the hover that is shown. */
+  async hoverLink(name) {
+    await this.page.locator(".monaco-hover:visible").getByRole("link", { name }).or(this.page.locator(".monaco-hover:visible a", { hasText: name })).first().click({ timeout: 10_000 });
   }
 
   /** The text of the code lens that holds `pattern`. */
