@@ -5,7 +5,7 @@
 SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := package.json requirements.lock README.md CHANGELOG.md LICENSE .vscodeignore \
+SOURCES := package.json pyproject.toml requirements.lock README.md CHANGELOG.md LICENSE .vscodeignore \
            $(shell find extension server/lerim -type f -not -path '*/dist/*' -not -name '*.pyc' 2>/dev/null)
 
 help:
@@ -42,6 +42,7 @@ tests/journeys/node_modules/.package-lock.json: tests/journeys/package.json test
 	@touch $@
 
 lerim.vsix: node_modules/.package-lock.json $(wildcard $(SOURCES))
-	@npm run --silent package
+	@npm run --silent package >/dev/null
+	@echo "built $@"
 
 .PHONY: help run test lint fix package bench
