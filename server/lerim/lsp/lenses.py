@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from lerim.lsp.settings import CodeLensMode
 
@@ -36,18 +37,27 @@ def title(kinds: Iterable[str]) -> str:
     return " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)
 
 
+class Lens(NamedTuple):
+    """A count over a line; `symbol` is what it is about ("" the file). `line` None: where that is was not found."""
+
+    line: int | None
+    title: str
+    symbol: str = ""
+
+
 def place(
     mode: CodeLensMode, whole: Sequence[str], symbols: Mapping[str, Sequence[str]], lines: Sequence[str]
-) -> list[tuple[int, str]]:
-    """(line, title) of each lens. `whole` are the kinds of every memory of the file, `symbols` those of one symbol."""
+) -> list[Lens]:
+    """The lenses of a file. `whole` are the kinds of every memory of it, `symbols` those of one symbol.
+
+    The editor knows symbols better than our search of lines; it may move a symbol's lens, or place one not found.
+    """
     if mode == "off" or not whole:
         return []
-    lenses = [(0, title(whole))]
+    lenses = [Lens(0, title(whole))]
     if mode == "symbols":
         for name, kinds in list(symbols.items())[:MAX_SYMBOLS]:
-            line = definition(name, lines)
-            if line:
-                lenses.append((line, title(kinds)))
+            lenses.append(Lens(definition(name, lines), title(kinds), name))
     return lenses
 
 

@@ -64,13 +64,17 @@ async def lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.C
         name: [entry.label for entry in references.for_symbol(place.path, name)]
         for name in (references.symbols(place.path) if mode == "symbols" else ())
     }
-    return [
-        types.CodeLens(
-            range=types.Range(types.Position(line, 0), types.Position(line, 0)),
-            command=types.Command(title=title, command=SHOW_FILE_MEMORIES, arguments=[uri]),
-        )
-        for line, title in lens.place(mode, whole, symbols, document.lines if symbols else ())
-    ]
+    return [_lens(uri, one) for one in lens.place(mode, whole, symbols, document.lines if symbols else ())]
+
+
+def _lens(uri: str, one: lens.Lens) -> types.CodeLens:
+    """`data` tells our extension, which moves the lens to where the editor sees the symbol (docs/PROTOCOL.md)."""
+    at = types.Position(one.line or 0, 0)
+    return types.CodeLens(
+        range=types.Range(at, at),
+        command=types.Command(title=one.title, command=SHOW_FILE_MEMORIES, arguments=[uri]),
+        data={"symbol": one.symbol, "found": bool(one.line)} if one.symbol else None,
+    )
 
 
 def about(document: Document, position: types.Position, place: Place) -> list[Entry]:

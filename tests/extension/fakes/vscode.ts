@@ -84,6 +84,10 @@ export class Range {
     readonly endLine: number,
     readonly endCharacter: number,
   ) {}
+
+  get start(): { readonly line: number; readonly character: number } {
+    return { line: this.startLine, character: this.startCharacter };
+  }
 }
 
 export class ThemeColor {

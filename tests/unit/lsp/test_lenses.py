@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lerim.lsp.lenses import MAX_SYMBOLS, definition, place, title
+from lerim.lsp.lenses import MAX_SYMBOLS, Lens, definition, place, title
 
 
 def test_counts_name_the_weightier_kinds_first() -> None:
@@ -11,12 +11,16 @@ def test_counts_name_the_weightier_kinds_first() -> None:
 
 
 def test_one_lens_at_the_top_by_default() -> None:
-    assert place("file", ["decision"], {"load": ["decision"]}, ["x\n", "def load():\n"]) == [(0, "1 decision")]
+    assert place("file", ["decision"], {"load": ["decision"]}, ["x\n", "def load():\n"]) == [Lens(0, "1 decision")]
 
 
 def test_symbols_get_theirs_when_asked_for() -> None:
     found = place("symbols", ["decision", "pitfall"], {"load": ["pitfall"]}, ["import x\n", "def load():\n"])
-    assert found == [(0, "1 decision · 1 pitfall"), (1, "1 pitfall")]
+    assert found == [Lens(0, "1 decision · 1 pitfall"), Lens(1, "1 pitfall", "load")]
+
+
+def test_a_symbol_not_found_is_left_to_the_editor() -> None:
+    assert place("symbols", ["decision"], {"load": ["decision"]}, ["x\n"])[1] == Lens(None, "1 decision", "load")
 
 
 def test_off_and_files_nothing_is_known_of_have_none() -> None:
