@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from lerim.facts.known import TESTS
 from lerim.facts.tools import PLAIN, TOOLS, WORKFLOW
 
 EXTENSIONS = (
@@ -31,7 +32,20 @@ _SYMBOL = re.compile(
 _FLAG = re.compile(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
 _ERROR = re.compile(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b")
 _GIT = re.compile(r"\b(?:commits?(?= |$)(?! to\b)|commit messages?|pull requests?|PRs?|force[- ]push)\b")
+_CONSTRUCT = re.compile(
+    r"\b(?:(?:default|named|wildcard|star|relative|absolute|barrel|circular) (?:exports?|imports?|files?)|type "
+    r"(?:hints?|"
+    r"annotations?)|f-strings?|docstrings?|arrow functions?|list comprehensions?|(?:single|double) quotes|semicolons|"
+    r"trailing commas?|snake[_ ]case|camel ?case|pascal ?case|kebab[- ]case|class components?|function(?:al)? "
+    r"components?|"
+    r"inline styles?|magic numbers|print statements?|bare excepts?|global variables?|raw sql|prepared statements?|"
+    r"feature flags?|foreign keys?|environment variables?|env vars?|stack traces?|status codes?|merge commits?|"
+    r"snapshot tests?|async/await|null checks?|union types?|conventional commits?|optional chaining)\b",
+    re.IGNORECASE,
+)
+"""Constructs of code and version control one can look for in the source, though they are no names."""
 _PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
+_TESTS = re.compile(r"\b(?:unit |integration |e2e )?tests?\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][\w+#.-]{0,40}")
 
 
@@ -46,7 +60,7 @@ def artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
     `known` are further names this session uses (lower case); common English words count only where the session does.
     """
     hits: list[tuple[int, str]] = []
-    for pattern in (_PATH, _SYMBOL, _FLAG, _ERROR, _PACKAGE, _GIT):
+    for pattern in (_PATH, _SYMBOL, _FLAG, _ERROR, _PACKAGE, _GIT, _CONSTRUCT):
         hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
     hits += [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)]
     names = known if isinstance(known, frozenset) else frozenset(known)
@@ -57,6 +71,12 @@ def artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
             hits.append((match.start(), word))
     hits.sort()
     return tuple(dict.fromkeys(name for _, name in hits if len(name) > 1 and not name.startswith("e.g")))[:12]
+
+
+def subjects(text: str, known: Iterable[str]) -> tuple[str, ...]:
+    """`tests`, where the text speaks of them and the session ran or wrote some: enough for a rule, not for a choice."""
+    match = _TESTS.search(text)
+    return (match.group().lower(),) if match and TESTS in known else ()
 
 
 def is_tool(word: str) -> bool:

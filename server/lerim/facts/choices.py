@@ -44,6 +44,11 @@ _PERSON = re.compile(
     re.IGNORECASE,
 )
 
+_PLAIN = re.compile(r"^(?P<verb>use|keep|store|prefer|avoid|pin) (?P<x>[^,;?]{3,70})$", re.IGNORECASE)
+_MOMENTS_TOOLS = "grep rg find fish cat sed awk jq curl wget bash zsh sh git gh glab ssh less head tail vim"
+_AD_HOC = frozenset(_MOMENTS_TOOLS.split())
+"""Tools one reaches for at the moment: to use one of them, even for a reason, is no choice of the project."""
+
 
 def choices(scene: Scene) -> Iterator[Found]:
     """Choices of this exchange that carry their reason."""
@@ -76,7 +81,14 @@ def _persons(scene: Scene, turn: Turn, said: Sentence) -> Draft | None:
         return None
     claim, reason = split_reason(wording.clean(said.text))
     match = _PERSON.match(claim)
-    if not reason or match is None or wording.title_fault(f"x {reason}"[:70]).startswith("cut"):
+    if match is None and because(reason) and not wording.momentary(reason):
+        match = _PLAIN.match(claim)
+    if (
+        not reason
+        or match is None
+        or match["x"].split()[0].lower() in _AD_HOC
+        or wording.title_fault(f"x {reason}"[:70]).startswith("cut")
+    ):
         return None
     verb = (match["verb"] or "use").lower()
     title = f"{'Use' if verb in ('go with', 'switch to') else wording.capital(verb)} {match['x']}"

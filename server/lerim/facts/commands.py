@@ -166,6 +166,34 @@ class Command:
         return bool(_LINT.search(self.text))
 
 
+_INSTALL = re.compile(
+    r"^(?:(?:npm|pnpm|yarn|bun)\s(?:install|i|add)|(?:python3?\s-m\s|uv\s)?pip3?\sinstall|(?:uv|poetry|pdm|cargo|"
+    r"bundle|"
+    r"dotnet|flutter|dart)\s(?:pub\s)?add(?:\spackage)?|go\sget|gem\sinstall|composer\srequire|brew\sinstall|"
+    r"(?:sudo\s)?apt(?:-get)?\s(?:-y\s)?install)(?=\s|$)(?P<rest>[^\n;|&<>$]{0,200})$"
+)
+_PREPARE = re.compile(
+    r"^(?:(?:npm|pnpm|yarn|bun)\s(?:install|i|ci)|yarn|uv\ssync|poetry\sinstall|pdm\sinstall|bundle\sinstall|go\smod\s"
+    r"(?:download|tidy)|composer\sinstall|dotnet\srestore|cargo\sfetch|(?:npx\s|bunx\s|uv\srun\s)?playwright\sinstall|"
+    r"(?:npx\s|bunx\s)?prisma\sgenerate|mise\sinstall|git\ssubmodule\supdate|pre-commit\sinstall|"
+    r"(?:uv\s)?pip3?\sinstall\s(?:-e\s|-r\s)\S{1,60})(?:\s-{1,2}[\w=-]{1,30}){0,4}$"
+)
+
+
+def installs(text: str) -> tuple[str, ...]:
+    """The packages a command (`Command.text`) adds to the project or the machine, without versions and flags."""
+    match = _INSTALL.match(text)
+    if match is None or re.search(r"(?:^|\s)(?:-r|-e|\.)(?:\s|$)", match["rest"]):
+        return ()
+    words = [word.strip("\"'") for word in match["rest"].split() if not word.startswith("-")]
+    return tuple(name for word in words[:6] if (name := re.split(r"(?<=.)@|[=<>~!^\[]", word, maxsplit=1)[0]))
+
+
+def prepares(text: str) -> bool:
+    """Whether a command (`Command.text`) sets up what the project already asks for (`npm ci`, `uv sync`)."""
+    return bool(_PREPARE.match(text))
+
+
 Outcome = Literal["passed", "failed", "unknown"]
 
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from lerim.facts import wording
-from lerim.facts.artifacts import artifacts, is_tool, is_workflow
+from lerim.facts import commands, wording
+from lerim.facts.artifacts import artifacts, is_tool, is_workflow, subjects
 from lerim.facts.directives import Directive, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
-from lerim.facts.reasons import because
+from lerim.facts.reasons import because, explains
 from lerim.facts.sentences import Sentence, spoken
 from lerim.facts.where import concerned, references, where
 from lerim.memory.record import LearningKind, Primitive
@@ -34,6 +34,16 @@ _STANDING = re.compile(
     re.IGNORECASE,
 )
 _EVERY = re.compile(r"\b(?:every|any|all|ever|each)\b", re.IGNORECASE)
+_TOOL = re.compile(
+    r"^(?P<verb>use|run|try|go with|switch to)?\s?(?P<a>[\w@./+-]{2,30})(?: (?:add|install|run|for (?:this|that|"
+    r"it)))?$",
+    re.IGNORECASE,
+)
+_MANNER = re.compile(
+    r"\b(?:by hand|manually|directly|in place|without (?!me\b|asking\b)\w+|in (?:unit )?tests|in production)\b",
+    re.IGNORECASE,
+)
+"""How a thing is done, not that it is done: `do not edit schema.sql by hand` is a rule, `do not edit it` is not."""
 _TWO = re.compile(r"^(?:please )?(?:don'?t|do not|never|stop|avoid|no)\b[^.?!;\n]{2,60}[.!]?$", re.IGNORECASE)
 
 
@@ -88,9 +98,11 @@ def _against_call(text: str, call: ToolCall, rule: Directive | None) -> Directiv
     """`use uv` said while denying `pip install x` is `Use uv, not pip`."""
     if rule is not None and rule.prefer:
         return rule
-    match = re.match(r"^(?:use|run|try|go with|switch to) (?P<a>[\w@./+-]{2,30})$", wording.clean(text), re.IGNORECASE)
-    program = call.command.split()[0].rsplit("/", 1)[-1] if call.command.split() else ""
-    if match and is_tool(match["a"]) and program and program != match["a"]:
+    match = _TOOL.match(wording.clean(text))
+    words = commands.parse(call.command).words
+    program = words[0].rsplit("/", 1)[-1] if words else ""
+    meant = match is not None and (is_tool(match["a"]) if match["verb"] else is_workflow(match["a"]))
+    if match and meant and is_tool(program) and program != match["a"]:
         return Directive(f"Use {match['a']}, not {program}", "contrast", prefer=match["a"], over=program)
     return rule
 
@@ -114,8 +126,11 @@ def _lasting(scene: Scene, said: Sentence, rule: Directive, denied: bool) -> boo
     if rule.weight == "ours":
         lasts = against or bool(_STANDING.search(said.text))
         return lasts or (named and rule.claim.startswith(("Do not ", "The project is")))
+    lasting = not wording.task(_bare(claim)) or bool(_MANNER.search(claim))
+    if named and lasting and not rule.fact and because(rule.reason) and not wording.momentary(rule.reason):
+        return True
     again = bool(_SAID.search(said.text)) or bool(_EVERY.search(claim))
-    return (against or bool(_STANDING.search(said.text))) and named and (again or not wording.task(_bare(claim)))
+    return (against or bool(_STANDING.search(said.text))) and named and (again or lasting)
 
 
 def _bare(claim: str) -> str:
@@ -128,26 +143,28 @@ def _worked_on(scene: Scene) -> tuple[str, ...]:
 
 def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive, denied: ToolCall | None) -> Draft:
     refs = concerned(scene, f"{rule.claim} {rule.reason}")
-    names = artifacts(f"{rule.claim} {rule.reason}", scene.known)
+    names = artifacts(f"{rule.claim} {rule.reason}", scene.known) or subjects(rule.claim, scene.known)
     habit = is_workflow(rule.prefer) or is_workflow(rule.over)
     decides = rule.decides or (rule.weight == "contrast" and not habit)
     primitive: Primitive = "decision" if decides else "learning"
-    kind: LearningKind | None = None if decides else "preference"
+    kind: LearningKind | None = None if decides else "insight" if rule.fact else "preference"
     basis: Basis = "corrected" if _AGAINST.match(said.text) else "stated"
     if denied is not None:
         basis = "denied"
     elif rule.weight == "always" or _SAID.search(said.text):
         basis = "insisted"
     quotes = [Quote(said.text, turn.id, "user")]
-    if denied is None and (more := _follows(turn, said, names)):
+    more = _follows(turn, said, names, denied)
+    if more:
         quotes.append(Quote(more, turn.id, "user"))
+    why = because(rule.reason) or (wording.sentence(wording.clean(more)) if explains(more) else "")
     return Draft(
         signal="correction",
         basis=basis,
         primitive=primitive,
         kind=kind,
         title=title,
-        body=_body(title, rule, refs, denied, scene.before, basis),
+        body=_body(title, rule, why, refs, denied, scene.before, basis),
         turn=turn,
         quotes=tuple(quotes),
         artifacts=names,
@@ -157,22 +174,31 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
     )
 
 
-def _follows(turn: Turn, said: Sentence, names: tuple[str, ...]) -> str:
-    """The next sentence of the message, where it goes on about the same things."""
-    items = [item.text for item in spoken(turn.text)]
+def _follows(turn: Turn, said: Sentence, names: tuple[str, ...], denied: ToolCall | None) -> str:
+    """The next sentence of the message, where it goes on about the same things or says why."""
+    items = [item.text for item in spoken(denied.feedback if denied is not None else turn.text)]
     at = items.index(said.text) + 1 if said.text in items else len(items)
     after = items[at] if at < len(items) else ""
     words = after.lower()
-    return after if any(name.strip("`").lower() in words for name in names) and directive(after) is None else ""
+    same = any(name.strip("`").lower() in words for name in names)
+    return after if (same or explains(after)) and directive(after) is None else ""
 
 
 def _body(
-    title: str, rule: Directive, refs: tuple[str, ...], denied: ToolCall | None, before: Exchange, basis: Basis
+    title: str,
+    rule: Directive,
+    why: str,
+    refs: tuple[str, ...],
+    denied: ToolCall | None,
+    before: Exchange,
+    basis: Basis,
 ) -> str:
     whole = not wording.personal(rule.claim) and not wording.loose(rule.claim)
-    parts = [wording.sentence(rule.claim if whole else title), because(rule.reason)]
+    parts = [wording.sentence(rule.claim if whole else title), why]
     if denied is not None and denied.command:
         parts.append(f"This was said on refusing to let `{wording.shorten(wording.squeeze(denied.command), 80)}` run.")
+    elif denied is not None and denied.kind == "plan":
+        parts.append("This was said on rejecting the agent's plan.")
     elif denied is not None and denied.paths:
         parts.append("This was said on refusing an edit.")
     elif basis == "corrected" and before.replies:

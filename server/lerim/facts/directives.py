@@ -19,7 +19,8 @@ Weight = Literal["always", "contrast", "rule", "ours", "wish"]
 class Directive:
     """A rule a person stated. `prefer`/`over` where one thing is set against another; `reason` where they gave one.
 
-    `decides` tells a decision about the project from a preference on how to work.
+    `decides` tells a decision about the project from a preference on how to work; `fact` says that it tells how things
+    are, not how they shall be.
     """
 
     claim: str
@@ -28,6 +29,7 @@ class Directive:
     prefer: str = ""
     over: str = ""
     decides: bool = False
+    fact: bool = False
     plain: bool = False
 
 
@@ -58,11 +60,21 @@ def _contrast(match: re.Match[str]) -> Directive | None:
         return None
     verb = "use" if verb.lower().startswith(("using", "switch to", "go with", "pick", "choose")) else verb.lower()
     verb, _, tail = verb.partition(" ")
-    claim = f"{verb.capitalize()} {tail + ' ' if tail else ''}{a}, not {b}"
+    place = forms.PLACE.match(b)
+    b = place["head"] if place else b
+    tool = forms.SUBCOMMAND.match(a)
+    if tool and artifacts.is_workflow(a) and artifacts.is_workflow(b) and " " not in b:
+        a = tool["tool"]  # `use uv add, we don't use pip`: it is the tool that is chosen
+    claim = f"{verb.capitalize()} {tail + ' ' if tail else ''}{a}, not {b}{', ' + place['place'] if place else ''}"
     decides = bool(re.match(r"(?:let'?s|lets|let us|we)\b", match.group(), re.IGNORECASE))
     told = bool(forms.DESCRIBES.match(match.group()))  # "we use a instead of b" may just as well be a complaint
     return Directive(
-        claim, "ours" if told else "contrast", prefer=a, over=b, decides=decides, plain=match.re is forms.NOT_USE
+        claim,
+        "ours" if told else "contrast",
+        prefer=a,
+        over=b,
+        decides=decides,
+        plain=match.re in (forms.NOT_USE, forms.USE_OURS),
     )
 
 
@@ -76,7 +88,26 @@ def _being(match: re.Match[str]) -> Directive | None:
 
 
 def _statement(match: re.Match[str]) -> Directive | None:
-    return Directive(wording.capital(match["rest"]), "wish", decides=True)
+    return Directive(wording.capital(match["rest"]), "wish", fact=True)
+
+
+def _rather_have(match: re.Match[str]) -> Directive | None:
+    return Directive(f"Have {match['a']} rather than {match['b']}", "contrast", prefer=match["a"], over=match["b"])
+
+
+def _rather(match: re.Match[str]) -> Directive | None:
+    verb = match["verb"].lower()
+    if verb == "use":
+        return _contrast(match)
+    if " " in verb:
+        return _preferred(match)
+    a, b = wording.clean(match["a"]), wording.clean(match["b"])
+    return Directive(f"{verb.capitalize()} {a} rather than {b}", "contrast", prefer=a, over=b)
+
+
+def _must_not(match: re.Match[str]) -> Directive | None:
+    weight: Weight = "rule" if forms.PLURAL.match(match["s"]) else "wish"
+    return Directive(wording.capital(match["rest"]), weight, decides=True)
 
 
 def _preferred(match: re.Match[str]) -> Directive | None:
@@ -177,6 +208,9 @@ def _stem(word: str) -> str:
 _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | None]], ...] = (
     (forms.NOT_USE, _contrast),
     (forms.TWO_SIDED, _two_sided),
+    (forms.USE_OURS, _contrast),
+    (forms.RATHER_HAVE, _rather_have),
+    (forms.RATHER, _rather),
     (forms.PREFER, _preferred),
     (forms.CONTRAST, _contrast),
     (forms.INSTEAD, _contrast),
@@ -188,6 +222,7 @@ _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | Non
     (forms.UNWANTED, _unwanted),
     (forms.OURS, _ours),
     (forms.ENSURE, _ensured),
+    (forms.MUST_NOT, _must_not),
     (forms.DONT, _dont),
     (forms.MUST, _must),
     (forms.BEING, _being),

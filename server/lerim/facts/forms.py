@@ -30,6 +30,13 @@ NOT_USE = re.compile(
     rf"call|go with|prefer|import) (?P<a>[^,;]{{1,60}})$",
     re.IGNORECASE,
 )
+USE_OURS = re.compile(
+    rf"^{LEAD}(?P<verb>use|run|call|go with|import) (?P<a>[^,;]{{1,50}}?)\s?[,;.:—-]{{1,2}}\s(?:we|this "
+    rf"(?:repo(?:sitory)?|"
+    rf"project|codebase)) (?:do not|does not|never|no longer) (?:use|run|have|want|do|allow) (?P<b>{WORDS}{{1,50}}?)"
+    r"(?: here| any ?more| at all)?$",
+    re.IGNORECASE,
+)
 TWO_SIDED = re.compile(
     rf"^{LEAD}(?:do not|never|stop|avoid) (?P<b>[a-z]{{3,14}} {WORDS}{{3,60}}?)\s?[,;.]\s(?:please |rather |just )?"
     r"(?P<verb>use|run|call|prefer|import) (?P<a>[^,;]{2,60})$",
@@ -41,16 +48,31 @@ BEING = re.compile(
 STATEMENT = re.compile(
     r"^(?P<rest>(?:the |an? )?(?!(?:issue|problem|bug|error|question|point|reason|thing|it|this|that|there|"
     r"what)\b)[^,;?]{2,50}? "
-    r"(?:is|are|returns?|uses?|takes?|expects?|means?|comes?|lives?|goes|go) [^,;?]{2,60}, not [^,;?]{2,50})$",
+    r"(?:is|are|returns?|uses?|takes?|expects?|means?|comes?|lives?|goes|go) [^,;?]{2,60}, not [^,;?]{1,50})$",
     re.IGNORECASE,
 )
 DESCRIBES = re.compile(
     r"^we (?!should|must|need|have|want|will|can\b).{1,80}(?:instead of|rather than|in place of)", re.IGNORECASE
 )
 PAIR = re.compile(r"^(?P<a>[\w@./+`-]{2,40}),? (?:not|instead of|rather than) (?P<b>[\w@./+`-]{2,40})$", re.IGNORECASE)
+RATHER_HAVE = re.compile(
+    r"^(?:i|we)(?:'d| would) (?:much )?rather (?:have|see|let) (?P<a>[^,;]{3,60}? [^,;]{2,40}?) than (?P<b>(?:raise|"
+    r"throw|"
+    r"return|use|get|let|fail|crash|exit|log|write|print|call|store|keep|panic|ignore|guess|swallow|retry|block) "
+    r"[^,;]{2,50})$",
+    re.IGNORECASE,
+)
+RATHER = re.compile(
+    r"^(?:i|we)(?:'d| would) (?:much )?rather (?P<verb>use|keep|store|return|raise|throw|pin|name|call|(?:implement|"
+    r"do|build|"
+    r"write|make|model|represent|express) (?:it|this|them|these) (?:as|with|in)) (?P<a>(?:[^,;]|,(?=\S)){2,60}?) "
+    r"(?:than|"
+    r"instead of)(?: with| in| as)? (?P<b>[^,;]{2,50})$",
+    re.IGNORECASE,
+)
 PREFER = re.compile(
     r"^(?:i(?:'d| would)? (?:strongly |much )?(?:prefer|rather (?:use|have|see)?)|we prefer|prefer|my preference is) "
-    r"(?P<a>[^,;]{2,60}?) "
+    r"(?P<a>(?:[^,;]|,(?=\S)){2,60}?) "
     r"(?:over|to|than|instead of|rather than) (?P<b>[^,;]{2,50})$",
     re.IGNORECASE,
 )
@@ -107,6 +129,28 @@ MUST = re.compile(
     r"not| always| never| only)? (?:be |stay |go |live |come |use |return |fail )[^?]{3,100})$",
     re.IGNORECASE,
 )
+MUST_NOT = re.compile(
+    r"^(?P<rest>(?:the |our )?(?P<s>[^,;?]{3,50}?) (?:must|may|should|can) (?:not|never|only)(?: ever)? "
+    r"(?!(?:fail|break|crash|hang|be (?:broken|slow|red))\b)[a-z]{2,14}\b[^?]{3,100})$",
+    re.IGNORECASE,
+)
+PLURAL = re.compile(
+    r"^(?:(?:unit|integration|e2e|api|http|public|private|database|db|sql|error|log) )?(?:tests|migrations|handlers|"
+    r"endpoints|"
+    r"routes|components|modules|functions|commits|branches|scripts|queries|errors|logs|secrets|timestamps|ids|types|"
+    r"models|"
+    r"views|controllers|services|workers|commands|imports|dependencies|packages|exceptions|amounts|dates|fixtures|"
+    r"hooks|"
+    r"messages)$",
+    re.IGNORECASE,
+)
+PLACE = re.compile(
+    r"^(?!(?:the|a|an|any|some|its|their) )(?P<head>\S{1,40}(?: \S{1,30}){0,2}?) (?P<place>(?:in|for|under|inside|"
+    r"within|"
+    r"throughout|across) [^,;]{2,50})$",
+    re.IGNORECASE,
+)
+SUBCOMMAND = re.compile(r"^(?P<tool>[a-z][\w-]{1,14}) (?:add|install|run|sync|i|ci|test|dlx|exec)$", re.IGNORECASE)
 STRICT = re.compile(r"\b(?:always|never|only|every|any|all|strict\w*|no|not|each)\b", re.IGNORECASE)
 PARTS = re.compile(
     r"^(?:every|each|all|any|no) (?:new |public |exported |added )?(?:\S{1,20} )?(?:additions?|code|files?|"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.facts.wording import personal, sentence
+from lerim.facts.wording import hedged, personal, sentence, squeeze, task
 
 _REASON = re.compile(
     r"[\s,;]{1,2}(?:-{1,2}|—|–|\()?\s?(?P<word>because|since(?! \d)|so that|as(?= (?:it|they|the|we|this|that)\s)|"
@@ -17,6 +17,29 @@ _REASON = re.compile(
 
 _OF_IT = {"need": "needs", "have": "has", "use": "uses", "want": "wants", "support": "supports", "target": "targets"}
 _WE = re.compile(rf"\bwe (?P<verb>{'|'.join(_OF_IT)})\b", re.IGNORECASE)
+
+
+_EXPLAINS = re.compile(
+    r"\b(?:because|since|otherwise|failed|fails?|breaks?|broke|loses?|lost|causes?|caused|cannot|can't|slow|leaks?|"
+    r"crash\w*|"
+    r"wrong|rejects?|limits?|flaky|duplicat\w+|insecure|deprecated|drifts?|where [^.]{2,60} comes? from|blocks?|"
+    r"cuts? off|"
+    r"overwrit\w+|times? out|corrupts?|silently|reason|unsupported|expires?|depends? on|relies on)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^(?:so|then|and then|now|next|also|please|but|however|let'?s|can|could|if|i|you|we|yes|no|ok(?:ay)?|thanks)\b|"
+    r"^(?:this|that|it) (?:is|was) (?:wrong|not)\b",
+    re.IGNORECASE,
+)
+
+
+def explains(text: str) -> bool:
+    """Whether a sentence that follows a rule says why: what fails, breaks or is lost without it."""
+    plain = squeeze(text)
+    if not 15 <= len(plain) <= 200 or plain.endswith("?") or _ASKS.match(plain) or task(plain.lower()):
+        return False
+    return bool(_EXPLAINS.search(plain)) and not personal(plain) and not hedged(plain)
 
 
 def because(reason: str) -> str:

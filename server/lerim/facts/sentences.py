@@ -25,7 +25,8 @@ _CODE = re.compile(
 _THIRD = re.compile(
     r"\b(?:review(?:er)? (?:feedback|comments?|notes?)|(?:pr|mr|ci) (?:feedback|review|comments?)|code review|"
     r"feedback from|"
-    r"(?:he|she|they|someone|colleague|customer|user|reviewer|docs?|readme|issue|article|blog|ticket) (?:said|says|"
+    r"(?:he|she|they|someone|colleague|customer|user|reviewer|boss|manager|lead|teammate|client|chatgpt|copilot|"
+    r"gemini|codex|docs?|readme|issue|article|blog|ticket) (?:said|says|"
     r"wrote|writes|reads)|"
     r"from the (?:issue|ticket|docs?|readme|slack|thread|ci run|logs?|output)|summari[sz]e (?:this|the following)|"
     r"(?:around|at) lines? \d|copied from|pasted?|quot(?:e|ing)|transcript|conversation|translate|proofread|"

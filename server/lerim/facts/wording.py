@@ -66,6 +66,15 @@ _HEDGE = re.compile(
     r"later)\b",
     re.IGNORECASE,
 )
+_WISH = re.compile(r"\b(?:i|we) would (?:much |strongly )?(?:rather|prefer)\b", re.IGNORECASE)
+_SARCASM = re.compile(
+    r"\byeah,? right\b|^\W{0,2}oh,? (?:sure|great|brilliant|wonderful|fantastic|lovely|perfect|yeah)\b|\bwhy not "
+    r"just\b|"
+    r"\bwhat could (?:possibly )?go wrong\b|\bwhile we(?:'re| are) at it\b|\bworked so well\b|\s/s\s{0,3}$|🙄|"
+    r"\bgenius\b|"
+    r"\bjust kidding\b|\bjk\b",
+    re.IGNORECASE,
+)
 _MOMENT = re.compile(
     r"\b(?:yet|for now|right now|now|this time|at the moment|currently|today|tonight|tomorrow|yesterday|this (?:pr|"
     r"commit|branch|"
@@ -168,8 +177,8 @@ def imperative(clause: str) -> str:
 
 
 def hedged(text: str) -> bool:
-    """Whether the sentence is a guess, a wish or a case thought through, not a statement."""
-    return bool(_HEDGE.search(text))
+    """Whether the sentence is a guess, a wish, a case thought through or meant the other way round, not a statement."""
+    return bool(_HEDGE.search(_WISH.sub(" ", text)) or _SARCASM.search(text))
 
 
 def momentary(text: str) -> bool:
@@ -212,6 +221,8 @@ def fit(claim: str) -> str:
     "title."""
     title = _INCLUDING.sub("", claim.rstrip(" .;,"))
     title = re.sub(r"\bneeds? to have (?=an? )", "needs ", title)
+    if len(title) > TITLE and title.startswith("Prefer "):
+        title = title.partition(" over ")[0]  # the body names the other side
     for _ in range(3):
         if not title_fault(title):
             return title
