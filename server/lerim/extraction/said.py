@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from lerim.extraction.state import Claim
 from lerim.facts.draft import Exchange, Scene
+from lerim.facts.plans import remark
 
 _SAME = 0.72  # word overlap from which two titles say the same
 
@@ -80,7 +81,8 @@ def words(scene: Scene) -> Callable[[str, str], str]:
         calls = turn.tool_calls
         if who == "user":
             return "\n\n".join(
-                [call.feedback for call in calls] + [answer.answer for call in calls for answer in call.answers]
+                [call.feedback or remark(call) for call in calls]
+                + [answer.answer for call in calls for answer in call.answers]
             )
         if who == "assistant":
             asked = [f"{answer.question}\n" + "\n".join(answer.options) for call in calls for answer in call.answers]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lerim.facts import wording
+from lerim.facts import nouns, questions, wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Found, Quote, Scene, Unclear
 from lerim.facts.outcome import kept
+from lerim.facts.plans import VERB
 from lerim.facts.questions import title_of
 from lerim.facts.where import changed, references, where
 from lerim.sessions.model import Answer, Turn
@@ -35,11 +36,23 @@ _OPTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _PICK = re.compile(
-    r"^\W{0,2}(?:(?:yes|ok|okay|yeah|sure|let'?s|i(?:'d| would)? (?:like|prefer|choose|pick|say)|do|go(?: with| "
+    r"^[^\w\n]{0,2}(?:(?:yes|ok|okay|yeah|sure|let'?s|i(?:'d| would)? (?:like|prefer|choose|pick|say)|do|go(?: with| "
     r"for)?|use|take|pick|with|implement|the)[,.\s]{1,3}){0,4}"
-    r"(?:option|approach|number|#)?\s{0,2}(?P<key>[1-9]|[A-E])(?=$|[\s.,!)])[^\w]{0,3}(?P<rest>.{0,120})$",
+    r"(?:(?:option|approach|number|variant|choice|#)?\s{0,2}(?P<key>[1-9]|[A-E])|(?P<nth>first|second|third|fourth|"
+    r"fifth|1st|2nd|"
+    r"3rd|4th)(?: (?:one|option|approach|variant|choice))?)(?=$|[\s.,!)])[^\w]{0,3}(?P<rest>.{0,120})$",
     re.IGNORECASE | re.DOTALL,
 )
+_AGREES = re.compile(
+    r"^(?:$|(?:please|pls|plz|thanks|thx|thank you|sounds?|looks?|seems|is (?:good|fine|better|best|great|nicer|"
+    r"cleaner)|it is|"
+    r"then|for sure|for me|i think|because|since|but|and|with|as|it'?s|that'?s|go|do it|makes sense)\b)",
+    re.IGNORECASE,
+)
+_KEYS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5"} | {
+    f"{n}{e}": str(n) for n, e in ((1, "st"), (2, "nd"), (3, "rd"), (4, "th"))
+}
+_ASKED = re.compile(r"^[#>*\s]{0,8}(?P<q>[A-Z][^?\n]{8,140}\?)[*_\s]{0,4}$", re.MULTILINE)
 _CHOICE = re.compile(r"\b(?:which|option|approach|prefer|alternativ|either|recommend)", re.IGNORECASE)
 
 
@@ -113,16 +126,21 @@ def _picked(scene: Scene) -> Found | None:
         return None
     match = _PICK.match(prompt.text.strip())
     asked = next((turn for turn in reversed(before) if turn.text), None)
-    if match is None or asked is None or not kept(scene.now):
+    if match is None or asked is None or not kept(scene.now) or not _AGREES.match(match["rest"]):
         return None
     tail = asked.text[-2_500:]
-    if not _CHOICE.search(tail) or "?" not in tail[-400:] or _MOMENT.search(tail.rsplit("\n", 1)[-1]):
+    last = tail.rstrip().rsplit("\n", 1)[-1]
+    if not _CHOICE.search(tail) or ("?" not in tail[-400:] and "ecommend" not in last) or _MOMENT.search(last):
         return None
-    options = {item["key"].lower(): item["text"] for item in _OPTION.finditer(tail)}
-    text = options.pop(match["key"].lower(), "")
-    if not text or not options:
+    laid = {item["key"].lower(): item for item in _OPTION.finditer(tail)}
+    key = _KEYS.get((match["nth"] or "").lower(), match["key"] or "").lower()
+    if match["nth"] and "a" in laid and "1" not in laid:
+        key = "abcde"[int(key) - 1]
+    chosen = laid.pop(key, None)
+    if chosen is None or not laid:
         return None
-    title = wording.imperative(_option(text))
+    options = {name: item["text"] for name, item in laid.items()}
+    title = _asserted(_option(chosen["text"]), tail)
     fault = wording.title_fault(title)
     names = artifacts(title, scene.known)
     if fault or not names:
@@ -141,14 +159,27 @@ def _picked(scene: Scene) -> Found | None:
         title=wording.capital(title),
         body=" ".join(part for part in body if part),
         turn=prompt,
-        quotes=(Quote(prompt.text.strip(), prompt.id, "user"), Quote(text.rstrip("*: "), asked.id, "assistant")),
+        quotes=(Quote(prompt.text.strip(), prompt.id, "user"), Quote(chosen.group().strip(), asked.id, "assistant")),
         artifacts=names,
         references=refs,
     )
 
 
+def _asserted(option: str, tail: str) -> str:
+    """The option as an instruction: its own verb, or the question it answers, or `Use` before a plain noun."""
+    done = wording.imperative(option)
+    if done != option or questions.IMPERATIVE.match(option) or VERB.match(option):
+        return done
+    for question in reversed([match["q"] for match in _ASKED.finditer(tail)]):
+        if questions.WHERE.match(question) and (title := title_of(question, f"in {nouns.article(option, known=True)}")):
+            return title
+    return f"Use {nouns.article(option)}"
+
+
 def _option(text: str) -> str:
     """The option without emphasis, remarks in brackets and explanations after a dash."""
-    plain = re.sub(r"\*\*|__", "", text)
+    bold = re.match(r"(?P<b>[^*]{4,120})\*\*", text)
+    plain = re.sub(r"\*\*|__", "", bold["b"] if bold else text)
+    plain = re.split(r"\s?[\u2190-\u2bff\U0001f000-\U0001faff]", plain, maxsplit=1)[0]
     plain = re.split(r"\s[-—–]{1,2}\s|:\s|\s\((?![^)]{0,3}\))", plain, maxsplit=1)[0]
     return wording.clean(_LABEL.sub(" ", plain))

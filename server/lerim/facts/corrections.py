@@ -10,6 +10,7 @@ from lerim.facts import commands, wording
 from lerim.facts.artifacts import artifacts, is_tool, is_workflow, subjects
 from lerim.facts.directives import Directive, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
+from lerim.facts.plans import remark
 from lerim.facts.reasons import because, explains
 from lerim.facts.sentences import Sentence, spoken
 from lerim.facts.where import concerned, references, where
@@ -58,10 +59,11 @@ def corrections(scene: Scene) -> Iterator[Found]:
             continue
         for call in turn.tool_calls:
             if call.status == "denied" and call.feedback:
-                for said in _paired(spoken(call.feedback)):
-                    found = _judge(scene, turn, said, call)
-                    if found is not None:
-                        yield found
+                denied = (_judge(scene, turn, said, call) for said in _paired(spoken(call.feedback)))
+                yield from islice((found for found in denied if found is not None), MOST)
+            elif added := remark(call):
+                heard = (_judge(scene, turn, said, None) for said in _paired(spoken(added)))
+                yield from islice((found for found in heard if found is not None), MOST)
 
 
 def _paired(said: tuple[Sentence, ...]) -> list[Sentence]:

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from lerim.facts import commands, printed, variants, wording
+from lerim.facts import commands, installs, printed, variants, wording
+from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.where import edited
@@ -25,6 +26,7 @@ _CONFIG = re.compile(
     r"[\w.-]{1,40}\.config\.[cm]?[jt]s|conftest\.py|setup\.py|requirements[\w.-]{0,20}\.txt|tsconfig[\w.-]{0,20}))$"
 )
 _KEY = re.compile(r"^[+\s]{0,40}[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]\s{0,3}(?P<value>.{0,120})$")
+_ORDINARY = frozenset(("error", "errors", "failed", "cannot", "with", "from", "this", "that", "have", "must", "not"))
 _NAMED = re.compile(
     r"\b(?!Assertion)[A-Z]\w{2,40}(?:Error|Exception)\b|\b(?:database is locked|import cycle|E[A-Z]{5,12})\b"
 )
@@ -34,6 +36,13 @@ _BLAME = re.compile(
     r"(?: here)? (?:is|was)(?: that)? ",
     re.IGNORECASE,
 )
+_EMPTY = re.compile(
+    r"\b(?:issue|problem|cause|reason|error) (?:is|was) (?:now |very |quite |pretty )?(?:clear|obvious|simple|found|"
+    r"known|fixed|"
+    r"gone|here|there|solved|understood|likely|probably)\b|^(?:i|let me|let's|now i|next)\b(?!.*\bbecause\b)",
+    re.IGNORECASE,
+)
+"""Says that there is a cause, or what will be done about it, without naming it."""
 _CAUSE = re.compile(
     r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|"
     r"requires?|missing|expects?|must be)\b",
@@ -55,6 +64,7 @@ class Failure:
     own: bool = False
     files: list[str] = field(default_factory=list)
     added: list[tuple[str, str]] = field(default_factory=list)
+    installed: str = ""
     cause: str = ""
     cause_turn: str = ""
 
@@ -86,7 +96,9 @@ class Watch:
                 20 < len(line) <= 200
                 and not line.endswith((":", "?"))
                 and _CAUSE.search(line)
+                and not _EMPTY.search(line)
                 and not wording.hedged(line)
+                and _speaks_of(line, last)
             ):
                 last.cause, last.cause_turn = line, turn.id
                 return
@@ -104,6 +116,8 @@ class Watch:
 
     def _ran(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Found]:
         command = commands.parse(call.command)
+        if call.status == "ok" and call.exit_code in (None, 0):
+            self._installed(command)
         if not command.runner:
             return
         result = commands.outcome(call, command)
@@ -116,6 +130,16 @@ class Watch:
                     self.failures.remove(failure)
                     if isinstance(found, Draft):
                         yield found
+
+    def _installed(self, command: Command) -> None:
+        """Keeps the first command since each failure that brought in what the failure says is missing."""
+        packages = commands.installs(command.text)
+        prepares = commands.prepares(command.text)
+        for failure in self.failures:
+            missing = bool(printed.MISSING.search(failure.output) or printed.MISSING.search(failure.error))
+            names = any(installs.names(package, f"{failure.error}\n{failure.output}") for package in packages)
+            if missing and not failure.installed and command.text != failure.command and (names or prepares):
+                failure.installed = command.text
 
     def _failed(self, turn: Turn, call: ToolCall, command: Command) -> None:
         same = next(
@@ -141,6 +165,8 @@ class Watch:
     ) -> Draft | bool | None:
         """A draft; True where the failure is over but teaches nothing; None where it is still open."""
         same = command.text == failure.command
+        if same and command.variables == failure.variables and failure.installed and not failure.own:
+            return installs.brought(turn, call, failure) or True
         if same and command.variables == failure.variables and (failure.files or command.folder == failure.folder):
             return _after_edits(turn, call, failure) or True
         if failure.own or failure.files:
@@ -152,9 +178,21 @@ def _added(call: ToolCall) -> list[str]:
     """The lines an edit added that did not stand there before, at most three."""
     out: list[str] = []
     for edit in call.edits:
-        before = {line.strip() for line in edit.old[:4_000].split("\n")}
-        out += [line.strip() for line in edit.new[:4_000].split("\n") if line.strip() and line.strip() not in before]
+        before = {_bare(line) for line in edit.old[:4_000].split("\n")}
+        after = [_bare(line) for line in edit.new[:4_000].split("\n")]
+        out += [line for line in after if line and line not in before]
     return out[:3]
+
+
+def _bare(line: str) -> str:
+    """The line without what only joins it to its neighbours."""
+    return line.strip().rstrip(",")
+
+
+def _speaks_of(line: str, failure: Failure) -> bool:
+    """Whether a sentence names something: code, a file, or a word of the error."""
+    words = {word for word in re.findall(r"[A-Za-z_]\w{3,40}", failure.error.lower()) if word not in _ORDINARY}
+    return bool(artifacts(line)) or any(word in line.lower() for word in words)
 
 
 def _after_edits(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
@@ -215,6 +253,8 @@ def _body(failure: Failure, config: bool) -> str:
     tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
     parts = [f"`{failure.command}` failed{tries} with “{failure.error}”."]
     _, line = _setting(failure) if config else ("", "")
+    if config and not line and len(failure.added) == 1:
+        line = failure.added[0][1]
     parts.append(f"The same command passed after {files} {'was' if len(failure.files) == 1 else 'were'} changed.")
     if line:
         parts.append(f"The line that was added: `{line.replace('`', '')}`.")

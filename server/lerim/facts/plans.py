@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lerim.facts import wording
+from lerim.facts import nouns, wording
 from lerim.facts.artifacts import artifacts, paths
 from lerim.facts.directives import Directive, directive
 from lerim.facts.draft import Draft, Found, Quote, Scene, Unclear
@@ -14,7 +14,7 @@ from lerim.facts.outcome import kept, verdict
 from lerim.facts.reasons import because
 from lerim.facts.where import MOST, named, where
 from lerim.memory.record import Speaker
-from lerim.sessions.model import Turn
+from lerim.sessions.model import ToolCall, Turn
 
 _HANDED = re.compile(
     r"^\s{0,4}(?:implement|execute|build|follow) (?:the |this )?(?:following )?plan\b[^\n]{0,40}\n", re.IGNORECASE
@@ -36,7 +36,24 @@ _PREFIX = re.compile(
     r"task)\s{0,2}[:—–-]\s{0,2}|^plan for |\s[-—–]\s(?:implementation )?plan$",
     re.IGNORECASE,
 )
-_VERB = re.compile(
+_CONTEXT = re.compile(r"^(?:context|background|problem|motivation|why|rationale)\b", re.IGNORECASE)
+_APPROVED = re.compile(
+    r"\bapproved (?:your|the|this|a) plan|\bapproved exiting plan mode|\bplan (?:was |is |has been )?(?:now )?approved|"
+    r"## Approved Plan|\byou can now (?:start|proceed|begin)|\bstart coding\b",
+    re.IGNORECASE,
+)
+_ADDED = re.compile(
+    r"\b(?:user|they)(?: has| have)?(?: also)? (?:said|added|provided|gave|"
+    r"left)[^:\n]{0,60}:\s{0,3}(?P<said>[^\n]{4,600})",
+    re.IGNORECASE,
+)
+_MADE = re.compile(
+    r"^(?:add|implement|introduce|build|create|set up|support) (?P<x>[^,;:]{3,40}?) (?:using|with|via|through|backed "
+    r"by|on top "
+    r"of) (?P<y>[^,;:]{3,50})$",
+    re.IGNORECASE,
+)
+VERB = re.compile(
     r"^(?:use|cache|store|keep|add|move|replace|split|merge|remove|drop|make|make sure|introduce|switch|migrate|"
     r"extract|inline|support|expose|"
     r"persist|compute|read|write|load|render|generate|validate|enforce|allow|reject|limit|fetch|serve|send|log|track|"
@@ -54,11 +71,28 @@ _DESIGN = re.compile(
     r"centrali[sz]e|consolidate|isolate)\b",
     re.IGNORECASE,
 )
+_CHOSEN = re.compile(r"^(?:use|cache|store|keep|persist|switch|migrate|adopt|replace)\b", re.IGNORECASE)
 _REASONED = re.compile(r"\b(?:because|since|so that|instead of|rather than|no longer|to avoid)\b", re.IGNORECASE)
 _WHY = re.compile(
     r"\b(?:because|since|so that|instead of|rather than|not|never|only|must|at most|at least|no longer|avoid\w*)\b",
     re.IGNORECASE,
 )
+
+
+def approved(call: ToolCall) -> bool:
+    """Whether the person approved the plan of this call: in any wording the agents record, or by a plain success."""
+    text = call.output[:1_000]
+    return (
+        call.kind == "plan" and call.status == "ok" and bool(call.plan) and (not text or bool(_APPROVED.search(text)))
+    )
+
+
+def remark(call: ToolCall) -> str:
+    """What the person said on approving a plan; "" where nothing."""
+    if not approved(call):
+        return ""
+    match = _ADDED.search(call.output.partition("## Approved Plan")[0])
+    return call.feedback or (match["said"].strip() if match else "")
 
 
 def plans(scene: Scene) -> Iterator[Found]:
@@ -67,7 +101,7 @@ def plans(scene: Scene) -> Iterator[Found]:
         if turn.sidechain:
             continue
         for call in turn.tool_calls:
-            if call.kind == "plan" and call.status == "ok" and call.plan:
+            if approved(call):
                 yield from _approved(scene, turn, call.plan)
     prompt = scene.now.prompt
     if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
@@ -77,21 +111,38 @@ def plans(scene: Scene) -> Iterator[Found]:
 
 
 def _approved(scene: Scene, turn: Turn, plan: str) -> Iterator[Found]:
-    heading, chosen = _read(plan)
+    heading, chosen, background = _read(plan)
+    heading = _stated(heading, scene)
     deciding = any(_REASONED.search(point) for point in chosen)
-    if heading and chosen and (_DESIGN.match(heading) or (_VERB.match(heading) and deciding)):
+    concrete = deciding or bool(artifacts(heading, scene.known))
+    if heading and not chosen and _CHOSEN.match(heading) and artifacts(heading, scene.known):
+        chosen = [named for named in _lines(plan) if heading.lower() in named.lower()][:1]  # the heading itself decides
+    if heading and chosen and concrete and (_DESIGN.match(heading) or (VERB.match(heading) and deciding)):
         fault = wording.title_fault(heading)
         if fault:
             yield Unclear("plan", heading, turn, fault)
         else:
-            yield _whole(scene, turn, plan, heading, chosen)
+            yield _whole(scene, turn, plan, heading, chosen, background)
             return
     yield from _statements(scene, turn, plan, "assistant")
 
 
-def _read(plan: str) -> tuple[str, list[str]]:
-    """The plan's heading, and the points of its approach that decide something."""
-    heading, section = "", ""
+def _lines(plan: str) -> list[str]:
+    return [match["text"] for line in plan[:2_000].split("\n") if (match := _HEADING.match(line))]
+
+
+def _stated(heading: str, scene: Scene) -> str:
+    """`Add a cache with Redis` names a task; what it decides is `Use Redis for the cache`."""
+    match = _MADE.match(heading)
+    if match is None or not artifacts(match["y"], scene.known):
+        return heading
+    what = re.sub(r"^(?:an?|the|some|new) ", "", match["x"], flags=re.IGNORECASE)
+    return f"Use {nouns.article(match['y'])} for {nouns.article(what, known=True)}"
+
+
+def _read(plan: str) -> tuple[str, list[str], str]:
+    """The plan's heading, the points of its approach that decide something, and why there is a plan."""
+    heading, section, background = "", "", ""
     points: list[str] = []
     for line in plan[:8_000].split("\n"):
         if match := _HEADING.match(line):
@@ -100,17 +151,22 @@ def _read(plan: str) -> tuple[str, list[str]]:
             continue
         bullet = _BULLET.match(line)
         text = bullet["text"] if bullet else line.strip()
+        if not background and _CONTEXT.match(section) and 12 < len(text) <= 300:
+            background = re.split(r"(?<=[.!])\s", text)[0]
         deciding = _CHOICES.search(section) and not _ASIDE.search(section)
-        if deciding and 12 < len(text) <= 300 and not text.endswith(":") and (_WHY.search(text) or bullet):
+        if deciding and 12 < len(text) <= 300 and not text.endswith(":"):
             points.append(text)
     concrete = [text for text in points if artifacts(text) or _WHY.search(text)]
-    return wording.capital(heading), concrete[:4]
+    return wording.capital(heading), concrete[:4], background
 
 
-def _whole(scene: Scene, turn: Turn, plan: str, heading: str, chosen: list[str]) -> Draft:
+def _whole(scene: Scene, turn: Turn, plan: str, heading: str, chosen: list[str], background: str) -> Draft:
     text = f"{heading} {' '.join(chosen)}"
     refs = _anchors(scene, text, plan)
     points = " ".join(wording.sentence(_flat(point)) for point in chosen[:3])
+    why = because(re.sub(r"^(?:The|An?|This|It|There|We) ", lambda start: start.group().lower(), _flat(background)))
+    if why and not any(_REASONED.search(point) for point in chosen):
+        points = f"{points} {why}"
     return Draft(
         signal="plan",
         basis="planned",

@@ -18,7 +18,9 @@ FAILED = re.compile(
 )
 _NOISE = re.compile(r"\x1b\[[0-9;?]{0,12}[A-Za-z]|[\x00-\x08\x0b-\x1f]")
 _SAYS = (
-    "Unrecognized key|unrecognized|unknown|invalid|unexpected|Cannot find|Could not find|Missing|missing|No module "
+    "no required module provides|Module not found|Could not resolve|Failed to resolve|can't find crate|"
+    "unresolved import|Executable doesn't exist|Unrecognized key|unrecognized|unknown|invalid|unexpected|"
+    "Cannot find|Could not find|Missing|missing|No module "
     "named|"
     "Script not found|import cycle not allowed|permission denied|connection refused|address already in use|"
     "database is locked|no such table|is not set|is required|not installed|requires?"
@@ -47,6 +49,16 @@ ENVIRONMENT = re.compile(
     r"[Cc]onfig(?:uration)? (?:error|file)|[Uu]nresolved|not configured|E401|E403|toolchain|[Tt]imed? ?out|[Uu]nable "
     r"to resolve|ERR_REQUIRE_ESM|ERR_MODULE"
 )
+
+
+MISSING = re.compile(
+    r"ModuleNotFoundError|No module named|Cannot find (?:module|package)|no required module provides|command not found|"
+    r"not installed|: not found|could not resolve|Could not find (?:gem|package)|can't find crate|unresolved import|"
+    r"node_modules|Failed to resolve import|Module not found|ERR_MODULE_NOT_FOUND|Executable doesn't exist|not "
+    r"recognized",
+    re.IGNORECASE,
+)
+"""What is printed where something is not installed."""
 
 
 def error_line(output: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lerim.facts import wording
+from lerim.facts import nouns, wording
 
 _USE = re.compile(
     r"^(?:which|what) (?P<x>[^?]{2,60}?) (?:should|shall|do|would|will|must) (?:we|i|you|it|the \w+)(?: (?:like|want|"
@@ -15,7 +15,7 @@ _USE = re.compile(
 )
 _WHICH_FOR = re.compile(r"^(?:which|what) (?P<x>[^?]{2,60}?) (?P<y>(?:for|in|as) [^?]{2,60})\?$", re.IGNORECASE)
 _NAME = re.compile(r"^what should (?P<x>[^?]{2,60}?) be (?:called|named)\?$", re.IGNORECASE)
-_WHERE = re.compile(
+WHERE = re.compile(
     r"^where (?:should|shall|do|does|will|must) (?:we |i |you )?(?:(?P<verb>put|store|keep|place|save|add|define|"
     r"write|log) )?(?P<x>[^?]{2,70}?)(?: (?:go|live|be (?:stored|placed|put|kept|defined|saved|located)|sit|come "
     r"from))?\?$",
@@ -70,9 +70,11 @@ _AS_ITS = re.compile(
     r"(?P<v>use|have|return|take|get|follow|support|target|require)\?$",
     re.IGNORECASE,
 )
+_BY_NAMES = "allocate name number order sort group identify match count round choose pick find index assign map"
+_BY = frozenset(_BY_NAMES.split())
 _YES = re.compile(r"^(?:yes|yep|yeah|sure)\b[,.:\s—–-]{0,4}", re.IGNORECASE)
 _NO = re.compile(r"^(?:no|nope)\b[,.:\s—–-]{0,4}", re.IGNORECASE)
-_IMPERATIVE = re.compile(
+IMPERATIVE = re.compile(
     r"^(?:use|keep|add|remove|store|put|make|return|throw|raise|skip|ignore|allow|deny|reject|drop|merge|split|move|"
     r"rename|replace|create|delete|"
     r"support|require|show|hide|log|cache|fail|retry|default|disable|enable|inline|extract|reuse|rewrite|write|read|"
@@ -125,11 +127,11 @@ def _plain_yes(question: str, answer: str) -> str:
 
 def _by_question(question: str, answer: str) -> str:
     asked = _ADDRESS.sub("", question)
-    imperative = bool(_IMPERATIVE.match(answer))
+    imperative = bool(IMPERATIVE.match(answer))
     if _PRONOUN.search(asked) or _VAGUE.match(question):
         return wording.capital(answer) if imperative and len(answer.split()) > 2 else ""
     for pattern, build in _FORMS:
-        if imperative and len(answer.split()) > 3 and pattern not in (_USE, _AS_ITS, _NAME, _WHERE):
+        if imperative and len(answer.split()) > 3 and pattern not in (_USE, _AS_ITS, _NAME, WHERE):
             return wording.capital(answer)
         match = pattern.match(question)
         if match:
@@ -165,6 +167,9 @@ def _how_be(match: re.Match[str], answer: str) -> str:
 
 
 def _how_s(match: re.Match[str], answer: str) -> str:
+    if nouns.countable(answer) and nouns.component(match["s"]):
+        by = "by" if match["v"].lower() in _BY else "with"
+        return f"{wording.capital(match['v'].lower())} {match['o']} in {match['s']} {by} {nouns.article(answer)}"
     return f"{wording.capital(match['s'])} {_third(match['v'], match['s'])} {match['o']}: {answer}"
 
 
@@ -186,7 +191,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], str]], ...] 
     (_AS_ITS, _as_its),
     (_USE, _use),
     (_NAME, _named),
-    (_WHERE, _where),
+    (WHERE, _where),
     (_HOW_WE, _how_we),
     (_HOW_BE, _how_be),
     (_HOW_IS, _how_is),

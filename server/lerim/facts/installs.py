@@ -1,0 +1,57 @@
+"""A failing command that passed once something missing was installed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lerim.facts import commands, printed, wording
+from lerim.facts.draft import Draft, Quote
+from lerim.memory.record import LearningKind
+from lerim.sessions.model import ToolCall, Turn
+
+if TYPE_CHECKING:
+    from lerim.facts.fixes import Failure
+
+_MANIFEST = re.compile(
+    r"(?:^|/)(?:package(?:-lock)?\.json|[\w.-]{1,30}\.lock|pnpm-lock\.yaml|bun\.lockb?|go\.(?:mod|sum)|pyproject\.toml|"
+    r"Cargo\.toml|Gemfile|composer\.json|requirements[\w.-]{0,20}\.txt)$"
+)
+
+
+def names(package: str, output: str) -> bool:
+    """Whether the output speaks of the package (`@types/node` and `types-node` count as `node`)."""
+    tail = re.sub(r"^(?:types?|python|py|lib)[-_]|[-_](?:dev|binary|py)$", "", package.rsplit("/", 1)[-1].lower())
+    plain = tail.replace("-", "_")
+    text = output.lower()
+    return len(tail) > 1 and any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) for form in {tail, plain})
+
+
+def brought(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
+    """What the failing command turned out to need; None where files were changed too, so that it shows nothing."""
+    if any(not _MANIFEST.search(path) for path in failure.files):
+        return None
+    packages = commands.installs(failure.installed)
+    package = next((name for name in packages if names(name, f"{failure.error}\n{failure.output}")), "")
+    kind: LearningKind = "pitfall" if package else "procedure"
+    command = wording.shorten(failure.command, 46)
+    forms = (f"`{command}` needs `{package}`" if package else f"Run `{failure.installed}` before `{command}`",)
+    title = next((form for form in forms if form and len(form) <= wording.TITLE), "")
+    if not title:
+        return None
+    quotes = [Quote(failure.error, failure.turn, "tool", failure.output)]
+    if passed := printed.pass_line(call.output):
+        quotes.append(Quote(passed, turn.id, "tool"))
+    return Draft(
+        signal="fixed-command",
+        basis="fixed",
+        primitive="learning",
+        kind=kind,
+        title=title,
+        body=f"`{failure.command}` failed with “{failure.error}”. The same command passed after `{failure.installed}`.",
+        turn=replace(turn, tool_calls=()),
+        quotes=tuple(quotes),
+        artifacts=(failure.command, failure.installed),
+        references=tuple(failure.files),
+    )
