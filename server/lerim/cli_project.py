@@ -81,13 +81,15 @@ def add_command(repo: Repo = HERE, as_json: Json = False) -> None:
 @project_app.command("remove")
 @guarded
 def remove_command(repo: Repo = HERE, as_json: Json = False) -> None:
-    """Forget this repository and its aliases; its memories stay."""
-    at = here(repo)
-    removed = project.remove(at.project, at.home)
+    """Forget this repository and its aliases; its memories stay. One whose folder is gone is named by that folder."""
+    folder = str(repo.expanduser().absolute())
+    gone = next((known for known in project.listed(home())[0] if str(known.root) == folder and not repo.exists()), None)
+    known = gone or here(repo).project
+    removed = project.remove(known, home())
     if as_json:
-        output.show_json(Removed(view(at.project), removed))
+        output.show_json(Removed(view(known), removed))
         return
-    name = output.visible(at.project.name)
+    name = output.visible(known.name)
     output.say(f"{name} is forgotten; its memories stay." if removed else f"{name} was not known.")
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -77,7 +78,13 @@ def run(
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used.
     """
-    report = sync(project, home, environ, options, emit, cancelled, clock)
+    began = time.monotonic()
+    try:
+        report = sync(project, home, environ, options, emit, cancelled, clock)
+    except LerimError as error:
+        with suppress(OSError):  # a home that cannot be written is what the error itself tells
+            note(home, clock(), "sync", project.root.name, f"{error.code}: {error.message}", time.monotonic() - began)
+        raise
     if report.state != "cancelled":
         index_rest(project, home, environ, len(report.candidates), emit, cancelled)
         with Catalog.open(home) as catalog:
@@ -120,7 +127,7 @@ def sync(
     seen = _Seen()
     state: State = "done"
     with project_lock(home, project.key, "syncing"), Catalog.open(home) as catalog:
-        learning.problems += catalog.problems
+        learning.problems += [*catalog.problems, *_remember(project, home)]
         catalog.recover(project.key)
         catalog.reown(owners)
         emit(Progress("looking", 0, 0, 0))
@@ -141,7 +148,7 @@ def sync(
     folder, problems = try_write(learning.run)
     learning.problems += problems
     report = _report(project, learning, counts, state, time.monotonic() - began, folder)
-    _log(home, clock(), report)
+    report.problems.extend(_log(home, clock(), report))
     return report
 
 
@@ -168,6 +175,18 @@ def index_rest(
             pass
 
 
+def _remember(project: Project, home: Home) -> list[Problem]:
+    """Makes the project known, without the aliases of this run alone."""
+    listed, problems = projects.listed(home)
+    if any(other.key == project.key for other in listed):
+        return []
+    try:
+        projects.add(replace(project, aliases=()), home)
+    except LerimError as error:
+        return [Problem(error.code, error.where, f"{error.message} {error.todo}".strip())]
+    return [problem for problem in problems if problem.path == str(project.root)]
+
+
 def _owners(project: Project, home: Home) -> Owners:
     """Every registered project with its aliases; this one as it was given, it may carry aliases of its own."""
     listed, _ = projects.listed(home)
@@ -190,7 +209,7 @@ def _own(project: Project, catalog: Catalog, owners: Owners, transcripts: Iterab
     A session that began elsewhere and moved in later shows when `index_rest` has read it whole.
     """
     known = catalog.paths_of(project.key)
-    likely = order(_stale(catalog, transcripts), known, (str(project.root), *project.aliases))
+    likely = order(_stale(catalog, transcripts), known, (str(project.root), *project.folders))
     return [one for one in likely if str(one.path) in known or owners.owner(probe(one.path)) == project.key]
 
 
@@ -255,10 +274,9 @@ def _learn(
         except LerimError as error:
             # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
             catalog.fail(job, error.message)
-            seen.failed.add(str(job.transcript.path))
-            learning.problems.append(
-                Problem(error.code, str(job.transcript.path), f"{error.message} {error.todo}".strip())
-            )
+            path = str(job.transcript.path)
+            seen.failed.add(path)
+            learning.problems.append(Problem(error.code, error.where or path, f"{error.message} {error.todo}".strip()))
         else:
             catalog.done(job, ended.resume, ended.state, ended.again_at)
 
@@ -292,10 +310,14 @@ def _report(
     )
 
 
-def _log(home: Home, when: datetime, report: SyncReport) -> None:
+def _log(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
     counts = report.sessions
     stats = (
         f"{report.state}: {counts.found} sessions ({counts.new} new, {counts.changed} changed, {counts.failed} failed),"
         f" {len(report.candidates)} candidates, {len(report.accepted)} accepted, {sum(report.dropped.values())} dropped"
     )
-    note(home, when, "sync", Path(report.project).name, stats, report.seconds)
+    try:
+        note(home, when, "sync", Path(report.project).name, stats, report.seconds)
+    except OSError as error:
+        return [Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {error.strerror}.")]
+    return []

@@ -12,7 +12,7 @@ from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn
 from lerim.extraction.pipeline import Extraction
 from lerim.memory.quotes import QuoteChoice
 from lerim.project import Owners
-from lerim.report import Emit, Found, Withdrew
+from lerim.report import Emit, Found, WithdrawnView, Withdrew
 from lerim.review import queue
 from lerim.review.place import Place
 from lerim.review.run import MemoryAction, Run
@@ -54,7 +54,7 @@ class Learning:
     run: Run
     candidates: list[CandidateView] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
-    withdrawn: list[Withdrew] = field(default_factory=list)
+    withdrawn: list[WithdrawnView] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     accepted: list[str] = field(default_factory=list)
 
@@ -75,7 +75,7 @@ class Learning:
             transcript.platform,
             state,
             exists=lambda path: (project.root / path).exists(),
-            roots=project.aliases,
+            roots=project.folders,
         )
         for turn in chain(() if first is None else (first,), turns):
             if self.cancelled():
@@ -85,7 +85,7 @@ class Learning:
         settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
         settled = self.explicit or settles <= now
         self._take(extraction.finish(settled))
-        self.problems += reading.problems
+        self.problems += (problem for problem in reading.problems if problem not in self.problems)
         return Ended(reading.resume, extraction.state(), None if settled else settles.timestamp())
 
     def _take(self, results: Iterator[Candidate | Dropped | Withdrawn]) -> None:
@@ -107,7 +107,7 @@ class Learning:
                 self.candidates.append(view)
                 self._did(f"proposed-{proposal.action}", proposal.id, candidate.title, proposal.target)
                 self.emit(Found(view))
-                if self._may_accept(candidate):
+                if proposal.action == "add" and self._may_accept(candidate):
                     self._accept(proposal.id)
             case queue.Blocked(rejected, times):
                 self._did("blocked", rejected, candidate.title)
@@ -117,7 +117,7 @@ class Learning:
                 self._drop(candidate, "already-known", reason)
 
     def _may_accept(self, candidate: Candidate) -> bool:
-        """Never unseen: what was flagged, and what only a tool or a web page said (design §8)."""
+        """Never unseen: a change of a memory, what was flagged, what only a tool or a web page said (design §8)."""
         if self.accept_above is None or candidate.confidence < self.accept_above or candidate.flags:
             return False
         return any(quote.who in ("user", "assistant") for quote in candidate.evidence)
@@ -137,9 +137,8 @@ class Learning:
 
     def _withdraw(self, withdrawn: Withdrawn) -> None:
         for gone in queue.withdraw(self.place, withdrawn.refuted_turn, withdrawn.reason):
-            event = Withdrew(gone, withdrawn.reason)
-            self.withdrawn.append(event)
-            self.emit(event)
+            self.withdrawn.append(WithdrawnView(gone, withdrawn.reason))
+            self.emit(Withdrew(gone, withdrawn.reason))
             self.candidates = [view for view in self.candidates if view.id != gone]
             self._did("withdrawn", gone, "", reason=withdrawn.reason)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from lerim import registry
 from lerim.errors import Problem, ProjectError
 from lerim.paths import Home
-from lerim.repository import Layout, innermost, read_config, remote_of
+from lerim.repository import Layout, innermost, read_config, remote_of, worktree_folders
 
 _WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
@@ -49,6 +49,11 @@ class Project:
     def memory_dir(self) -> Path:
         """The accepted memories of the open worktree."""
         return self.lerim / "memory"
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where else its sessions ran: the aliases, and the worktrees git knows, deleted ones included."""
+        return (*self.aliases, *(str(folder) for folder in worktree_folders(self.common_dir)))
 
     def state_dir(self, home: Home) -> Path:
         """What belongs to the project and not to a branch (review, workspace, index); private for a bare one."""
@@ -146,7 +151,7 @@ class Owners:
     def __init__(self, projects: Iterable[Project] = (), platform: str = sys.platform) -> None:
         self._windows = platform == "win32"
         self._known: dict[str, str] = {}
-        aliases = [(_parts(alias), project.key) for project in projects for alias in project.aliases]
+        aliases = [(_parts(alias), project.key) for project in projects for alias in project.folders]
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
     def owner(self, cwd: str) -> str:

@@ -57,6 +57,13 @@ class DroppedView(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
+class WithdrawnView(msgspec.Struct, frozen=True):
+    """A pending candidate that was taken back, and why."""
+
+    id: str
+    reason: str
+
+
 class SyncReport(msgspec.Struct, frozen=True):
     """The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
 
@@ -68,7 +75,7 @@ class SyncReport(msgspec.Struct, frozen=True):
     candidates: list[CandidateView]
     dropped: dict[str, int]
     dropped_items: list[DroppedView]
-    withdrawn: list[Withdrew]
+    withdrawn: list[WithdrawnView]
     problems: list[Problem]
     accepted: list[str] = []
     model: str = "none"

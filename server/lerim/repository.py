@@ -17,6 +17,7 @@ POINTER_BYTES = 4096
 CONFIG_BYTES = 1_000_000
 
 _SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _SCP = re.compile(r"^(?:([^@/\s]+)@)?([^:/\s]+):(?!//)(.+)$")
 
 Config = dict[tuple[str, str, str], str]
@@ -105,6 +106,16 @@ def main_of(common_dir: Path) -> Path | None:
     if worktree:
         return real_path(common_dir / worktree)
     return common_dir.parent if common_dir.name == ".git" else None
+
+
+def worktree_folders(common_dir: Path) -> list[Path]:
+    """The folders git has linked worktrees in or, where one was deleted and not pruned, had."""
+    try:
+        names = sorted((common_dir / "worktrees").iterdir())
+    except OSError:
+        return []
+    links = (read_small(name / "gitdir").strip() for name in names)
+    return [Path(link).parent for link in links if link.startswith("/") or _DRIVE.match(link)]
 
 
 def _works_in(git_dir: Path, folder: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -198,6 +199,40 @@ def test_a_transcript_that_cannot_be_opened_fails_alone(desk: Desk) -> None:
     broken.symlink_to(broken)
     report = desk.sync()
     assert len(report.candidates) == 2
+
+
+def test_accept_above_never_changes_a_memory_unseen(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.sync(SyncOptions(accept_above=0.5))
+    (memory,) = (desk.repo / ".lerim" / "memory").rglob("*.md")
+    by_hand = memory.read_text(encoding="utf-8") + "\nBy hand: except in scripts.\n"
+    memory.write_text(by_hand, encoding="utf-8")
+    desk.session("s2", *correction(desk, "pathlib and shutil"))
+    desk.sync(SyncOptions(accept_above=0.5))
+    assert memory.read_text(encoding="utf-8") == by_hand
+
+
+def test_sessions_of_a_worktree_that_was_deleted_and_never_pruned_are_found(
+    desk: Desk, git: Callable[..., str], tmp_path: Path
+) -> None:
+    worktree = tmp_path / "feature"
+    git(desk.repo, "worktree", "add", "-q", str(worktree))
+    shutil.rmtree(worktree)
+    desk.session("s1", *correction(desk), cwd=worktree)
+    report = desk.sync()
+    assert (report.sessions.found, len(report.candidates)) == (1, 1)
+
+
+def test_a_sync_that_could_not_run_is_in_the_activity_log(desk: Desk) -> None:
+    with project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
+        desk.sync()
+    assert "busy: " in desk.home.activity_log.read_text(encoding="utf-8")
+
+
+def test_a_synced_repository_is_known(desk: Desk) -> None:
+    desk.sync()
+    desk.sync()
+    assert [known.root for known in project.listed(desk.home)[0]] == [desk.repo]
 
 
 def test_every_sync_leaves_one_private_line_in_the_activity_log(desk: Desk) -> None:
