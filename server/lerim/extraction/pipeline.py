@@ -59,6 +59,7 @@ class Extraction:
         self._locate = Locator(folders, self._state.home, exists)
         self._locate.files = self._state.files
         self._found: dict[tuple[str, ...], tuple[Candidate, Claim]] = {}
+        self._again: dict[str, Candidate] = {}
         self._out: list[Result] = []
 
     def feed(self, turn: Turn) -> Iterator[Result]:
@@ -83,9 +84,9 @@ class Extraction:
         """Ends the pass. The last exchange of a session that has not settled waits for the next pass."""
         if settled:
             self._close(None)
-        out = [*(candidate for candidate, _ in self._found.values()), *self._out]
+        out = [*(candidate for candidate, _ in self._found.values()), *self._again.values(), *self._out]
         self._state.claims = [*self._state.claims, *(claim for _, claim in self._found.values())][-300:]
-        self._found, self._out = {}, []
+        self._found, self._again, self._out = {}, {}, []
         return iter(out)
 
     def state(self) -> bytes:
@@ -148,14 +149,19 @@ class Extraction:
             self._drop(judged)
             return
         claim = Claim(
-            content(judged.title), judged.title, judged.turn, draft.basis, draft.prefer.lower(), draft.over.lower()
+            content(judged.title),
+            judged.title,
+            judged.turn,
+            draft.basis,
+            draft.prefer.lower(),
+            draft.over.lower(),
+            judged.body,
+            judged.primitive,
         )
         for old in [*self._state.claims]:
             if alike(old, claim):
                 if old.turn != claim.turn:
-                    self._drop(
-                        Dropped("duplicate", claim.title, self._session, claim.turn, f"already proposed: {old.title}")
-                    )
+                    self._repeated(old, judged)
                 return
             if claim.prefer and (claim.prefer, claim.over) == (old.over, old.prefer):
                 self._out.append(Withdrawn(old.turn, claim.turn, f"later in the session: {claim.title}"))
@@ -169,6 +175,16 @@ class Extraction:
                     Dropped("refuted", old.title, self._session, old.turn, f"later in the session: {claim.title}")
                 )
         self._found[(claim.title, claim.turn)] = (judged, claim)
+
+    def _repeated(self, old: Claim, candidate: Candidate) -> None:
+        """What an earlier pass proposed is said again: the same claim word for word, so it adds but its quote."""
+        if old.body and old.primitive == candidate.primitive:
+            again = replace(candidate, title=old.title, body=old.body)
+            self._again[old.title] = merged(self._again[old.title], again) if old.title in self._again else again
+            return
+        self._drop(
+            Dropped("duplicate", candidate.title, self._session, candidate.turn, f"already proposed: {old.title}")
+        )
 
     def _withdraw(self, exchange: Exchange, after: Turn, back: bool) -> None:
         """Takes back what an earlier pass proposed from this exchange."""

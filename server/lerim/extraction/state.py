@@ -27,6 +27,8 @@ class Claim:
     basis: Basis
     prefer: str = ""
     over: str = ""
+    body: str = ""
+    primitive: str = ""
 
 
 @dataclass

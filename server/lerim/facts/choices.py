@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lerim.facts import wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.directives import directive
 from lerim.facts.draft import Basis, Draft, Found, Quote, Scene
 from lerim.facts.outcome import verdict
-from lerim.facts.reasons import because, split_reason
+from lerim.facts.reasons import because, explains, split_reason
 from lerim.facts.sentences import Sentence, clip, spoken
 from lerim.facts.where import concerned, references, where
 from lerim.memory.record import Speaker
@@ -44,7 +45,7 @@ _PERSON = re.compile(
     re.IGNORECASE,
 )
 
-_PLAIN = re.compile(r"^(?P<verb>use|keep|store|prefer|avoid|pin) (?P<x>[^,;?]{3,70})$", re.IGNORECASE)
+_PLAIN = re.compile(r"^(?P<verb>use|keep|store|prefer|avoid|pin|stick (?:to|with)) (?P<x>[^,;?]{3,70})$", re.IGNORECASE)
 _MOMENTS_TOOLS = "grep rg find fish cat sed awk jq curl wget bash zsh sh git gh glab ssh less head tail vim"
 _AD_HOC = frozenset(_MOMENTS_TOOLS.split())
 """Tools one reaches for at the moment: to use one of them, even for a reason, is no choice of the project."""
@@ -54,8 +55,9 @@ def choices(scene: Scene) -> Iterator[Found]:
     """Choices of this exchange that carry their reason."""
     prompt = scene.now.prompt
     if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
-        for said in spoken(prompt.text):
-            found = _persons(scene, prompt, said)
+        heard = spoken(prompt.text)
+        for said, after in zip(heard, [*(item.text for item in heard[1:]), ""], strict=False):
+            found = _persons(scene, prompt, said, after)
             if found is not None:
                 yield found
     if verdict(scene.after) == "accepted":
@@ -76,10 +78,12 @@ def _prose(turn: Turn) -> list[str]:
     return out
 
 
-def _persons(scene: Scene, turn: Turn, said: Sentence) -> Draft | None:
+def _persons(scene: Scene, turn: Turn, said: Sentence, after: str) -> Draft | None:
     if said.question or wording.hedged(said.text) or wording.momentary(said.text) or directive(said.text) is not None:
         return None
     claim, reason = split_reason(wording.clean(said.text))
+    later = "" if reason or not explains(after) or wording.loose(after) or directive(after) is not None else after
+    reason = reason or wording.clean(later)
     match = _PERSON.match(claim)
     if match is None and because(reason) and not wording.momentary(reason):
         match = _PLAIN.match(claim)
@@ -94,7 +98,11 @@ def _persons(scene: Scene, turn: Turn, said: Sentence) -> Draft | None:
     title = f"{'Use' if verb in ('go with', 'switch to') else wording.capital(verb)} {match['x']}"
     if not artifacts(title, scene.known) or (not match["verb"] and wording.task(match["x"])):
         return None
-    return _draft(scene, turn, said.text, title, reason, "stated", "user", ("", ""))
+    draft = _draft(scene, turn, said.text, title, reason, "stated", "user", ("", ""))
+    if draft is None or not later:
+        return draft
+    body = draft.body.replace(because(reason), wording.sentence(reason))
+    return replace(draft, body=body, quotes=(*draft.quotes, Quote(later, turn.id, "user")))
 
 
 def _agents(scene: Scene, turn: Turn, text: str) -> Draft | None:

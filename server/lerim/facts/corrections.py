@@ -25,6 +25,7 @@ _AGAINST = re.compile(
     r"remember)",
     re.IGNORECASE,
 )
+_REMEMBER = re.compile(r"^\W{0,3}(?:please )?remember\b", re.IGNORECASE)
 _SAID = re.compile(
     r"\b(?:i (?:already )?(?:said|told you|asked you)|as i said|like i said|how (?:many|often)|again)\b", re.IGNORECASE
 )
@@ -150,10 +151,11 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
     decides = rule.decides or (rule.weight == "contrast" and not habit)
     primitive: Primitive = "decision" if decides else "learning"
     kind: LearningKind | None = None if decides else "insight" if rule.fact else "preference"
-    basis: Basis = "corrected" if _AGAINST.match(said.text) else "stated"
+    against = _AGAINST.match(said.text) and not _REMEMBER.match(said.text)
+    basis: Basis = "corrected" if against else "stated"
     if denied is not None:
         basis = "denied"
-    elif rule.weight == "always" or _SAID.search(said.text):
+    elif rule.weight == "always" or _SAID.search(said.text) or _REMEMBER.match(said.text):
         basis = "insisted"
     quotes = [Quote(said.text, turn.id, "user")]
     more = _follows(turn, said, names, denied)

@@ -56,7 +56,7 @@ def directive(text: str) -> Directive | None:
 def _contrast(match: re.Match[str]) -> Directive | None:
     verb = wording.imperative(wording.squeeze(match["verb"])) if "verb" in match.re.groupindex else "use"
     a, b = wording.clean(match["a"]), wording.clean(match["b"])
-    if not a or not b or a.lower() == b.lower():
+    if not a or not b or a.lower() == b.lower() or ": " in a:
         return None
     verb = "use" if verb.lower().startswith(("using", "switch to", "go with", "pick", "choose")) else verb.lower()
     verb, _, tail = verb.partition(" ")
@@ -169,7 +169,16 @@ def _dont(match: re.Match[str]) -> Directive | None:
 
 
 def _must(match: re.Match[str]) -> Directive | None:
-    return Directive(wording.capital(match["rest"]), "wish", decides=True)
+    subject = forms.MUST_BE.match(match["rest"])
+    plural = subject is not None and forms.PLURAL.match(subject["s"]) is not None
+    if forms.INFERRED.search(match["rest"]) and not plural:
+        return None
+    weight: Weight = "rule" if plural else "wish"
+    return Directive(wording.capital(match["rest"]), weight, decides=True)
+
+
+def _habit(match: re.Match[str]) -> Directive | None:
+    return Directive(wording.capital(match["rest"]), "always")
 
 
 def _stem(word: str) -> str:
@@ -216,6 +225,7 @@ _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | Non
     (forms.INSTEAD, _contrast),
     (forms.PAIR, _contrast),
     (forms.ALWAYS, _always),
+    (forms.HABIT, _habit),
     (forms.STANDARD, _standard),
     (forms.TRUTH, _truth),
     (forms.EVERY, _every),

@@ -22,7 +22,7 @@ WORDS = r"(?:[^,;.]|\.(?=\w))"
 CONTRAST = re.compile(
     rf"^{LEAD}(?:always |only )?{DO} (?P<a>[^,;]{{1,60}}?){NOT} (?P<b>{WORDS}{{1,60}})$", re.IGNORECASE
 )
-INSTEAD = re.compile(rf"^instead of (?P<b>[^,;]{{1,50}}), {LEAD}{DO} (?P<a>[^,;]{{1,60}})$", re.IGNORECASE)
+INSTEAD = re.compile(rf"^instead of (?P<b>[^,;]{{1,50}}?),? {LEAD}{DO} (?P<a>[^,;]{{1,60}})$", re.IGNORECASE)
 NOT_USE = re.compile(
     rf"^{LEAD}(?:do not|never|stop|avoid) (?:ever )?(?:use|using|run|running|call|calling|import|importing|install "
     rf"with) (?P<b>{WORDS}{{1,50}}?)"
@@ -130,7 +130,8 @@ MUST = re.compile(
     re.IGNORECASE,
 )
 MUST_NOT = re.compile(
-    r"^(?P<rest>(?:the |our )?(?P<s>[^,;?]{3,50}?) (?:must|may|should|can) (?:not|never|only)(?: ever)? "
+    r"^(?P<rest>(?!(?:i|we|you|it|they|he|she|this|that|there)\b)(?:the |our )?(?P<s>[^,;?]{3,50}?) (?:must|may|"
+    r"should|can) (?:not|never|only)(?: ever)? "
     r"(?!(?:fail|break|crash|hang|be (?:broken|slow|red))\b)[a-z]{2,14}\b[^?]{3,100})$",
     re.IGNORECASE,
 )
@@ -140,8 +141,21 @@ PLURAL = re.compile(
     r"routes|components|modules|functions|commits|branches|scripts|queries|errors|logs|secrets|timestamps|ids|types|"
     r"models|"
     r"views|controllers|services|workers|commands|imports|dependencies|packages|exceptions|amounts|dates|fixtures|"
-    r"hooks|"
+    r"hooks|commit messages|pull requests|"
     r"messages)$",
+    re.IGNORECASE,
+)
+HABIT = re.compile(
+    r"^(?P<rest>(?!(?:i|we|you|it|they|this|that|there|the|a|an)\b)[a-z][\w-]{1,14} [^,;?]{2,80}? (?:before|after|on|"
+    r"with|for) "
+    r"(?:every|each) (?:single )?(?:commit|push|merge|release|change|deploy(?:ment)?|pull request|pr|edit|migration|"
+    r"build|"
+    r"rebase|new \w{3,20})s?)$",
+    re.IGNORECASE,
+)
+MUST_BE = re.compile(
+    r"^(?P<s>[^,;?]{3,50}?) must be "
+    r"(?!(?:added|updated|written|created|moved|removed|renamed|changed|there|present)\b)",
     re.IGNORECASE,
 )
 PLACE = re.compile(
@@ -151,6 +165,15 @@ PLACE = re.compile(
     re.IGNORECASE,
 )
 SUBCOMMAND = re.compile(r"^(?P<tool>[a-z][\w-]{1,14}) (?:add|install|run|sync|i|ci|test|dlx|exec)$", re.IGNORECASE)
+INFERRED = re.compile(
+    r"^(?:the |an? |this |that |some )?(?:[\w`./-]{1,30} )?(?:bug|problem|issue|error|cause|reason|culprit|fault|"
+    r"leak|crash|failure|"
+    r"mistake|there|it) (?:must|should|has to)\b|\b(?:must|should|has to) be (?:in|at|from|somewhere|wrong|missing|"
+    r"broken|coming|"
+    r"because|due|some|a (?:bug|typo|problem|mistake|race))\b",
+    re.IGNORECASE,
+)
+"""Not a rule but a conclusion: `the bug must be in the parser`."""
 STRICT = re.compile(r"\b(?:always|never|only|every|any|all|strict\w*|no|not|each)\b", re.IGNORECASE)
 PARTS = re.compile(
     r"^(?:every|each|all|any|no) (?:new |public |exported |added )?(?:\S{1,20} )?(?:additions?|code|files?|"

@@ -38,6 +38,13 @@ _SPEAKER = re.compile(r"^\s*(?:user|agent|assistant|human|system|claude)\s{0,3}:
 _HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
 _BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
+_ORDERED = re.compile(
+    r"^\s*(?:please |can you |could you |let'?s |now )?(?:implement|build|create|add|make|write|develop|design|"
+    r"generate|scaffold)"
+    r"\b[^\n]{0,160}:\s*\n",
+    re.IGNORECASE,
+)
+"""Opens an order of work: the points under it say what to build, not how the project is."""
 _BREAK = re.compile(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
 _TAGS = re.compile(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
@@ -78,7 +85,7 @@ def spoken(text: str) -> tuple[Sentence, ...]:
     text = clip(_TAGS.sub("\n", text[: 4 * MOST]) if "<" in text else text)
     if third_party(text):
         return ()
-    lines = _own_lines(text)
+    lines = _own_lines(_BULLETS.sub("> ", text) if _ORDERED.match(text) else text)
     out: list[Sentence] = []
     for line in lines:
         for part in _split(_MARK.sub("", line)):

@@ -9,7 +9,8 @@ TITLE = 80  # characters of the longest title
 
 _END = r"\s{0,2}(?:[,.!:;]|-{1,2}|—|–|…)\s{0,3}"
 _LOUD = (  # fillers only where punctuation ends them: "no, use x", but not "no network calls"
-    r"no+|nope|nah|wait|stop|great|good|nice|cool|perfect|right|sure|alright|fine|important|reminder|first|second|"
+    r"(?:no+[ ,]{1,2}){0,3}no+|nope|nah|wait|stop|great|good|nice|cool|perfect|right|sure|alright|fine|important|"
+    r"reminder|first|second|"
     r"third|"
     r"finally|instead|yes|yep|yup|yeah|one (?:more )?thing|hello|again|actually no|(?:oh|ah|ok|hmm) no|"
     r"(?:that|this)(?:'s| is) (?:wrong|not right|incorrect|not correct|not what i (?:want|asked for|meant))"
@@ -49,7 +50,8 @@ _PERSON = re.compile(
 _LOOSE = re.compile(
     r"\b(?:it|its|this|that|these|those|them|they|their|he|she|him|her|above|below|following|former|latter|thing|"
     r"things|stuff|"
-    r"same|another one|the other|one|ones|here|there|whatever|something|anything|everything|somehow|someone)\b",
+    r"same|another one|the other|(?<=\s)one|ones|here|there|whatever|something|anything|everything|somehow|somewhere|"
+    r"someone)\b",
     re.IGNORECASE,
 )
 _FIRM = re.compile(

@@ -1,4 +1,4 @@
-from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.candidate import Candidate, Withdrawn
 from scripted import agent, edited, extraction, numbered, ran, you
 
 RULE = (you("use uv, not pip"), agent("Ok."))
@@ -72,9 +72,11 @@ def test_a_failure_of_one_pass_is_mended_in_the_next() -> None:
     assert second[0].evidence[0].quote == "ModuleNotFoundError: No module named 'shop'"
 
 
-def test_the_same_rule_in_a_later_pass_is_a_duplicate() -> None:
-    _, second = passes(RULE, (you("use uv, not pip"), agent("Ok.")))
-    assert [(type(item), item.reason) for item in second] == [(Dropped, "duplicate")]
+def test_the_same_rule_in_a_later_pass_is_the_same_claim_with_the_new_quote() -> None:
+    first, second = passes(RULE, (you("I told you, use uv, not pip!"), agent("Ok.")))
+    assert [(item.title, item.body) for item in second] == [(item.title, item.body) for item in first]
+    assert second[0].evidence[0].quote == "I told you, use uv, not pip!"
+    assert second[0].turn != first[0].turn
 
 
 def test_a_state_that_cannot_be_read_is_a_fresh_start() -> None:
