@@ -31,7 +31,7 @@ _SYMBOL = re.compile(
 )
 _FLAG = re.compile(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
 _ERROR = re.compile(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b")
-_GIT = re.compile(r"\b(?:commits?(?= |$)(?! to\b)|commit messages?|pull requests?|PRs?|force[- ]push)\b")
+_GIT = re.compile(r"\b(?:commits?(?= |$)(?! to\b)|[Cc]ommit messages?|[Pp]ull requests?|PRs?|force[- ]push)\b")
 _CONSTRUCT = re.compile(
     r"\b(?:(?:default|named|wildcard|star|relative|absolute|barrel|circular) (?:exports?|imports?|files?)|type "
     r"(?:hints?|"

@@ -1,0 +1,180 @@
+"""What people say in the middle of a session: what is kept of it, and what is not."""
+
+import pytest
+
+from lerim.extraction.candidate import Candidate
+from scripted import agent, candidates, edited, ran, you
+
+BEFORE = (
+    you("Read the config in src/app.py"),
+    agent(
+        "I will use os.path in src/app.py and pip.",
+        edited("src/app.py", "import os.path\n", "import pathlib\nimport structlog\n"),
+        ran("pytest -q", "3 passed", 0),
+    ),
+)
+AFTER = (agent("Done, changed it.", edited("src/app.py", "a", "b")), you("what is next?"), agent("Nothing."))
+
+
+def heard(said: str) -> list[Candidate]:
+    return candidates(*BEFORE, you(said), *AFTER)
+
+
+KEPT = [
+    ("always use pathlib in this repo", "Always use pathlib"),
+    ("never commit directly to main", "Never commit directly to main"),
+    ("remember: tests must not touch the network", "Tests must not touch the network"),
+    ("no, tests must never read the real clock", "Tests must never read the real clock"),
+    ("I told you to use uv, not pip!", "Use uv, not pip"),
+    ("we don't use default exports in this codebase, use named exports", "Use named exports, not default exports"),
+    ("use named exports, we don't use default exports here", "Use named exports, not default exports"),
+    ("Please always run `make lint` before committing.", "Always run `make lint` before committing"),
+    ("Run `make check` before every commit. CI failed twice.", "Run `make check` before every commit"),
+    (
+        "that's wrong, the retry limit is MAX_ATTEMPTS in config.py, not 3",
+        "The retry limit is MAX_ATTEMPTS in config.py, not 3",
+    ),
+    ("no, the entry point is src/app.py, not main.py", "The entry point is src/app.py, not main.py"),
+    ("no no, config goes in pyproject.toml, not setup.cfg", "Config goes in pyproject.toml, not setup.cfg"),
+    (
+        "The timeout in client.py must stay at 30 seconds because the gateway cuts at 35.",
+        "The timeout in client.py must stay at 30 seconds",
+    ),
+    (
+        "Use structlog for logging because the standard logger loses the request id in src/app.py",
+        "Use structlog for logging",
+    ),
+    ("No, use `Decimal`. Floats lose cents in src/app.py.", "Use `Decimal`"),
+    ("Stick to the standard library in `cli.py` because it starts faster", "Stick to the standard library in `cli.py`"),
+    (
+        "I'd rather have the parser return None than raise ParseError",
+        "Have the parser return None rather than raise ParseError",
+    ),
+    ("I'd rather use httpx than requests", "Use httpx, not requests"),
+    (
+        "and remember that I'd rather do it as click,type,drag tools than low-level browser-specific playwright tools",
+        "Prefer click,type,drag tools over low-level browser-specific playwright tools",
+    ),
+    ("Don't edit schema.sql by hand because it is generated from models.py", "Do not edit schema.sql by hand"),
+    ("No, don't use os.path in src/app.py, use pathlib.", "Use pathlib, not os.path, in src/app.py"),
+    ("no, put the helper in src/util/paths.py, not in app.py", "Put the helper in src/util/paths.py, not app.py"),
+    ("from now on, write docstrings in the imperative", "Write docstrings in the imperative"),
+    ("never log the `Authorization` header", "Never log the `Authorization` header"),
+    ("we use snake_case for JSON keys, not camelCase", "Use snake_case for JSON keys, not camelCase"),
+    ("All timestamps must be in UTC because the reports join them", "All timestamps must be in UTC"),
+    ("commit messages must be in the imperative", "Commit messages must be in the imperative"),
+    ("our convention is: one migration per pull request", "One migration per pull request"),
+    (
+        "don't mock the database in tests, use a real SQLite file",
+        "Do not mock the database in tests; use a real SQLite file",
+    ),
+    ("stop using print statements, use structlog", "Use structlog, not print statements"),
+    (
+        "you must not call `requests` directly; use the `http_client` wrapper",
+        "Do not call `requests` directly; use the `http_client` wrapper",
+    ),
+    ("please never use global variables in this project", "Never use global variables"),
+    ("we never squash merge commits here", "Never squash merge commits"),
+    ("let's use msgspec because pydantic is too slow for the stream", "Use msgspec"),
+]
+
+
+@pytest.mark.parametrize(("said", "title"), KEPT)
+def test_what_is_meant_to_last_is_kept_with_an_asserting_title(said: str, title: str) -> None:
+    assert [item.title for item in heard(said)] == [title]
+
+
+PASSED_OVER = [
+    "no, fix the tests first and then use the new parser instead of the old one for this run",
+    "Use the staging database instead of prod for this test run",
+    "run pytest instead of make test this time",
+    "would it be better to use httpx rather than requests?",
+    "what if we used redis instead of sqlite",
+    "if we used redis instead of sqlite, deploys would get harder",
+    "suppose we always use httpx",
+    "I wonder whether we should always use structlog",
+    "My colleague says: always use npm instead of yarn",
+    "The docs say to always use httpx instead of requests",
+    "my boss said we must use Java instead of Python",
+    "> always use tabs, not spaces\nwhat do you make of this?",
+    '"always use tabs, not spaces" is what the linter says',
+    "oh great, let's use eval instead of a parser",
+    "yeah right, use eval instead of json.loads",
+    "sure, use global variables instead of arguments, what could go wrong",
+    "no, open the other file instead",
+    "no, revert src/app.py to what it was",
+    "don't touch src/app.py right now, I'm editing it",
+    "don't run pytest because the database is down",
+    "use the debugger because the logs tell nothing",
+    "use grep because find is slow",
+    "log the token in src/app.py because I cannot see it",
+    "keep src/app.py open because I need it",
+    "rename `foo` to `bar` because it is clearer",
+    "add a test for `parse_day` because it broke twice",
+    "it always fails in src/app.py when I run pytest",
+    "why does src/app.py always use os.path instead of pathlib?",
+    "I always use vim",
+    "we used pip instead of uv back then and it was fine",
+    "they use pnpm instead of npm in the other repo",
+    "you used os.path instead of pathlib",
+    "the value in src/app.py must be cached somewhere because it does not change",
+    "the bug must be in src/app.py because the log names it",
+    "src/app.py should return 200 now",
+    "WARNING: use `uv sync` instead of `pip install`",
+    "npm WARN deprecated request: use fetch instead of request",
+    'Traceback (most recent call last):\n  File "src/app.py", line 3\nValueError: use utf-8 instead of latin-1',
+    "- const a = always\n+ use X instead of Y",
+    "Review feedback:\n1. Use pathlib instead of os.path in src/app.py\n2. Never log tokens in src/app.py",
+    "here's the log:\nuse pathlib instead of os.path",
+    "Implement the following plan:\n\n# Add logging\n\n1. Add `log.py`\n2. Use it in src/app.py\n3. Run the tests",
+    "Implement the following:\n- always show the header in src/app.py\n- the list must be sorted",
+    "create the branch from develop, not main",
+    "let's use httpx instead of requests for now",
+    "just this once use pip instead of uv",
+    "remember to commit src/app.py",
+    "tests must not fail",
+    "I'd rather fix the tests than add more",
+    'translate: "use uv, not pip"',
+    "Write in the README: always use uv instead of pip",
+    'the error message should say "use uv, not pip"',
+    "thanks, that fixed it because src/app.py is imported now",
+    "the problem is src/app.py, not the tests",
+]
+
+
+@pytest.mark.parametrize("said", PASSED_OVER)
+def test_what_belongs_to_the_moment_or_to_others_gives_nothing(said: str) -> None:
+    assert [item.title for item in heard(said)] == []
+
+
+def test_the_reason_may_be_the_next_sentence() -> None:
+    [found] = heard("Run `make check` before every commit. CI failed twice this week only because of formatting.")
+    assert "CI failed twice this week only because of formatting." in found.body
+    assert [item.quote for item in found.evidence][1].startswith("CI failed twice")
+
+
+def test_the_next_sentence_is_no_reason_where_it_is_the_next_task() -> None:
+    [found] = heard("Never log the `Authorization` header. Now fix the failing test in src/app.py.")
+    assert "fix" not in found.body
+    assert len(found.evidence) == 1
+
+
+def test_how_things_are_is_an_insight_and_how_they_shall_be_a_decision() -> None:
+    [fact] = heard("that's wrong, the retry limit is MAX_ATTEMPTS in config.py, not 3")
+    [rule] = heard("The timeout in client.py must stay at 30 seconds because the gateway cuts at 35.")
+    assert (fact.primitive, fact.kind) == ("learning", "insight")
+    assert (rule.primitive, rule.kind) == ("decision", None)
+    assert "The reason: the gateway cuts at 35." in rule.body
+
+
+def test_a_rule_about_tests_needs_a_session_that_has_some() -> None:
+    said = you("remember: tests must not touch the network")
+    assert candidates(you("hello"), agent("Hi."), said, agent("Ok."), you("and now?")) == []
+
+
+def test_a_name_counts_as_such_where_the_session_imports_or_installs_it() -> None:
+    said = (you("always use frobnicate for dates"), agent("Ok."), you("and now?"))
+    assert candidates(you("hello"), agent("Hi."), *said) == []
+    assert candidates(you("hello"), agent("", ran("npm install frobnicate@2", "ok", 0)), *said)
+    assert candidates(you("hello"), agent("", edited("a.ts", "", "import f from 'frobnicate'\n")), *said)
+    assert candidates(you("hello"), agent("", edited("a.md", "", "use frobnicate\n")), *said) == []
