@@ -31,7 +31,11 @@ _SYMBOL = re.compile(
 )
 _FLAG = re.compile(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
 _ERROR = re.compile(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b")
-_GIT = re.compile(r"\b(?:commits?(?= |$)(?! to\b)|[Cc]ommit messages?|[Pp]ull requests?|PRs?|force[- ]push)\b")
+_GIT = re.compile(
+    r"\b(?:commits?(?= |$)(?! to\b)|[Cc]ommit messages?|[Pp]ull requests?|PRs?|force[- ]push(?:es|ing)?|"
+    r"(?:push|merge|commit|rebase)(?:es|ing)? (?:directly |straight )?(?:to|into|onto|on) (?:main|master|develop|"
+    r"trunk))\b"
+)
 _CONSTRUCT = re.compile(
     r"\b(?:(?:default|named|wildcard|star|relative|absolute|barrel|circular) (?:exports?|imports?|files?)|type "
     r"(?:hints?|"

@@ -37,7 +37,8 @@ _STANDING = re.compile(
 )
 _EVERY = re.compile(r"\b(?:every|any|all|ever|each)\b", re.IGNORECASE)
 _TOOL = re.compile(
-    r"^(?P<verb>use|run|try|go with|switch to)?\s?(?P<a>[\w@./+-]{2,30})(?: (?:add|install|run|for (?:this|that|"
+    r"^(?P<verb>use|run|try|go with|switch to)?\s?(?P<a>[\w@./+-]{2,30})(?: (?:add|install|run|test|build|i|ci|exec|"
+    r"dlx|sync|for (?:this|that|"
     r"it)))?$",
     re.IGNORECASE,
 )

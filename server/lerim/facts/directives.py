@@ -50,6 +50,9 @@ def directive(text: str) -> Directive | None:
             found = build(match)
             if found is not None:
                 return replace(found, reason=reason or found.reason)
+    if not reason and (told := forms.TOLD_AFTER.match(claim)):
+        found = directive(told["head"])
+        return replace(found, reason=told["why"]) if found is not None and not found.reason else found
     return None
 
 

@@ -158,6 +158,10 @@ MUST_BE = re.compile(
     r"(?!(?:added|updated|written|created|moved|removed|renamed|changed|there|present)\b)",
     re.IGNORECASE,
 )
+TOLD_AFTER = re.compile(
+    r"^(?P<head>[^;?]{8,120}?), (?P<why>(?:the|our|we|most|all|both|some|their|its) [^,;?]{8,120})$", re.IGNORECASE
+)
+"""A rule and, after a comma, why: `use redis instead of sqlite, the workers share it`."""
 PLACE = re.compile(
     r"^(?!(?:the|a|an|any|some|its|their) )(?P<head>\S{1,40}(?: \S{1,30}){0,2}?) (?P<place>(?:in|for|under|inside|"
     r"within|"
