@@ -11,9 +11,10 @@ import argparse
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from lerim.extraction.pipeline import Extraction
 from lerim.extraction.redact import redact

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.extraction.pipeline import Extraction

@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from lerim.extraction.candidate import Candidate
 from lerim.facts.wording import TITLE, clean

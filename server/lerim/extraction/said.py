@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from lerim.extraction.state import Claim
 from lerim.facts.draft import Exchange, Scene
@@ -45,7 +47,7 @@ _STOP = frozenset(
 
 def light(exchange: Exchange) -> Exchange:
     """A past exchange as later ones need it: its last words and which files were changed."""
-    return replace(
+    return dataclasses.replace(
         exchange,
         replies=tuple(
             replace(

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import msgspec
+from msgspec.structs import replace
 
 from lerim.facts.draft import Basis, Exchange
 from lerim.facts.fixes import Watch

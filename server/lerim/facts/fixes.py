@@ -9,7 +9,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from lerim.facts import commands, installs, printed, variants, wording
 from lerim.facts.artifacts import artifacts

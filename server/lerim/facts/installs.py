@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from lerim.facts import commands, printed, wording
 from lerim.facts.draft import Draft, Quote

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +21,7 @@ from lerim.sessions.claude_files import find, probe
 from lerim.sessions.claude_human import Typed, cut, interrupts, queued, typed
 from lerim.sessions.claude_queue import operate, repeated, taken
 from lerim.sessions.claude_records import BadLine, Record, decode
-from lerim.sessions.claude_tally import Seen, Tally, known, moment
+from lerim.sessions.claude_tally import REDACTED, Seen, Tally, known, moment
 from lerim.sessions.claude_tools import plain, result
 from lerim.sessions.claude_turns import Draft, Drafts, key_of
 from lerim.sessions.lines import BLOCK, Line, fingerprint, lines
@@ -66,6 +67,7 @@ class Reading:
         self._child = bool(transcript.parent) or path.name.startswith("agent-")
         self._faults = 0
         self._line = 0
+        self._time: datetime | None = None
         self._before = self._tally
         self.session: Session = self._session()
 
@@ -172,28 +174,29 @@ class Reading:
         return record.type in ("user", "attachment", "queue-operation")
 
     def _take(self, record: Record) -> None:
-        if record.type == "progress":
+        kind, tally = record.type, self._tally
+        if kind == "progress":
             return
-        tally = self._tally
-        if known(record.uuid) and not tally.new(self._seen, record.uuid or ""):
+        native = record.uuid
+        if native and native != REDACTED and not tally.new(self._seen, native):
             return
-        time = moment(record.timestamp)
-        tally.meet(record, time)
-        if record.type == "assistant":
+        self._time = moment(record.timestamp)
+        tally.meet(record, self._time)
+        if kind == "assistant":
             self._assistant(record)
-        elif record.type == "user":
+        elif kind == "user":
             self._user(record)
-        elif record.type == "attachment":
+        elif kind == "attachment":
             words = queued(record.attachment) if record.attachment and not self._aside(record) else None
             if words is not None and taken(tally, words):
                 self._say(record, words)
-        elif record.type == "queue-operation":
+        elif kind == "queue-operation":
             words = None if self._child else operate(tally, record)
             if words is not None and taken(tally, words):
                 self._say(record, words)
-        elif record.type in ("summary", "ai-title", "custom-title"):
+        elif kind in ("summary", "ai-title", "custom-title"):
             tally.name(record, self._seen)
-        elif record.type == "system" and record.subtype == "api_error":
+        elif kind == "system" and record.subtype == "api_error":
             tally.api_errors += 1
 
     def _assistant(self, record: Record) -> None:
@@ -211,7 +214,7 @@ class Reading:
             draft = self._begin(record, "assistant", "reply", key)
         draft.last = self._line
         draft.tokens = spent
-        if message.model:
+        if message.model and message.model != draft.model:
             draft.model = plain(message.model)[:200]
             tally.model(draft.model)
         if isinstance(message.content, str):
@@ -272,7 +275,7 @@ class Reading:
                 first=self._line,
                 last=self._line,
                 before=self._before,
-                time=moment(record.timestamp),
+                time=self._time,
                 cwd=tally.cwd,
                 branch=tally.branch,
                 sidechain=self._aside(record),

@@ -6,9 +6,8 @@ holds only values that are replaced, never changed in place, so that a shallow c
 
 from __future__ import annotations
 
-import copy
-import hashlib
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
@@ -21,6 +20,9 @@ from lerim.sessions.model import Session, Tokens
 SEEN_LIMIT = 32_768
 """Records remembered to recognise copies of them; a resume state holds 8 bytes for each."""
 
+REDACTED = "REDACTED"
+"""What a redactor wrote in place of an id."""
+
 _RECENT = 16
 _NAMES = 64
 _TITLE = 120
@@ -32,12 +34,12 @@ NO_TOKENS: Counted = (0, 0, 0, 0)
 
 def known(native: str | None) -> str:
     """A native id, or '' when it is missing or was replaced by a redactor and so stands for many."""
-    return native if native and native != "REDACTED" else ""
+    return native if native and native != REDACTED else ""
 
 
 def mark(text: str) -> bytes:
     """Eight bytes that stand for a text."""
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 class Seen:
@@ -52,12 +54,16 @@ class Seen:
         return one in self._set
 
     def add(self, one: bytes) -> int:
-        """Remembers `one`, forgets the oldest; returns the new count."""
-        self._log.append(one)
-        self._set.add(one)
-        if len(self._log) > SEEN_LIMIT:
-            self._set.discard(self._log[-SEEN_LIMIT - 1])
-        return self._start + len(self._log)
+        """Remembers `one`, forgets the oldest; returns the new count, or 0 if `one` is remembered already."""
+        marks, log = self._set, self._log
+        if one in marks:
+            return 0
+        log.append(one)
+        marks.add(one)
+        held = len(log)
+        if held > SEEN_LIMIT:
+            marks.discard(log[-SEEN_LIMIT - 1])
+        return self._start + held
 
     @property
     def crowded(self) -> bool:
@@ -111,33 +117,38 @@ class Tally(msgspec.Struct, gc=False):
 
     def snapshot(self) -> Tally:
         """The tally as it is now."""
-        return copy.copy(self)
+        return msgspec.structs.replace(self)
 
     def meet(self, record: Record, time: datetime | None) -> None:
         """Notes what every kind of record tells: where, when, which version."""
-        if record.cwd and record.cwd != self.cwd:
-            self.cwd = plain(record.cwd)[:4096]
+        cwd, branch, version = record.cwd, record.git_branch, record.version
+        if cwd and cwd != self.cwd:
+            self.cwd = plain(cwd)[:4096]
             self.cwds = _with(self.cwds, self.cwd)
-        if record.git_branch and record.git_branch != self.branch:
-            self.branch = plain(record.git_branch)[:500]
+        if branch and branch != self.branch:
+            self.branch = plain(branch)[:500]
             self.branches = _with(self.branches, self.branch)
-        if record.version:
-            self.version = plain(record.version)[:50]
-        if record.session_id and not self.parent:
+        if version and version != self.version:
+            self.version = plain(version)[:50]
+        if not self.parent and record.session_id:
             self.parent = plain(record.session_id)[:200]
         if time is not None:
-            self.started = time if self.started is None else min(self.started, time)
-            self.ended = time if self.ended is None else max(self.ended, time)
+            if self.ended is None or time > self.ended:
+                self.ended = time
+            if self.started is None or time < self.started:
+                self.started = time
 
     def new(self, seen: Seen, native: str) -> bool:
         """Whether `native` is met for the first time; a title that waited for it is taken."""
-        one = mark(native)
-        if one in seen:
+        one = blake2b(native.encode("utf-8", "replace"), digest_size=8).digest()
+        count = seen.add(one)
+        if not count:
             return False
-        self.seen = seen.add(one)
-        for leaf, summary in self.summaries:
-            if leaf == one:
-                self.summary = summary
+        self.seen = count
+        if self.summaries:
+            for leaf, summary in self.summaries:
+                if leaf == one:
+                    self.summary = summary
         return True
 
     def name(self, record: Record, seen: Seen) -> None:
@@ -155,23 +166,18 @@ class Tally(msgspec.Struct, gc=False):
 
     def spend(self, key: str, usage: Usage | None) -> Counted:
         """Counts what one API message has used so far, once, whatever number of records repeat it."""
+        before = self.spent.get(key, NO_TOKENS)
         if usage is None:
-            return self.spent.get(key, NO_TOKENS)
+            return before
         now = (
             usage.input_tokens or 0,
             usage.output_tokens or 0,
             usage.cache_read_input_tokens or 0,
             usage.cache_creation_input_tokens or 0,
         )
-        before = self.spent.get(key, NO_TOKENS) if key else NO_TOKENS
-        most = before
-        if now != before:
-            most = (
-                _most(now[0], before[0]),
-                _most(now[1], before[1]),
-                _most(now[2], before[2]),
-                _most(now[3], before[3]),
-            )
+        if now == before:
+            return before
+        most = (_most(now[0], before[0]), _most(now[1], before[1]), _most(now[2], before[2]), _most(now[3], before[3]))
         if most != before:
             total = self.tokens
             self.tokens = (

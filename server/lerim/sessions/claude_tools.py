@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from lerim.sessions.claude_human import INTERRUPTED, cut
 from lerim.sessions.claude_records import NOTHING, Block, Record, loose, read
@@ -88,6 +88,9 @@ class _Outcome(msgspec.Struct, rename="camel", gc=False):
     exit_code: int | None = None
     background_task_id: str | None = ""
     persisted_output_path: str | None = ""
+
+
+_NO_OUTCOME = _Outcome()
 
 
 class Result(NamedTuple):
@@ -178,7 +181,7 @@ Spilled = Callable[[str], tuple[str, int] | None]
 def closed(call: ToolCall, ended: Result, record: Record, spilled: Spilled) -> ToolCall:
     """`call` with its result."""
     status, text, feedback = ended
-    outcome = read(record.tool_use_result, _Outcome) if _wants_outcome(call, record) else _Outcome()
+    outcome = read(record.tool_use_result, _Outcome) if _wants_outcome(call, record) else _NO_OUTCOME
     if outcome.interrupted and status == "ok":
         status = "interrupted"
     shown, left_out = _unspilled(text, outcome, spilled) if text.startswith(_SPILL) else ends(text)

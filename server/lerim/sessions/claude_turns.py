@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from lerim.sessions.claude_records import Block, Record
 from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, known
@@ -26,8 +28,7 @@ REACH = 16 * 1024 * 1024
 """Bytes after which a turn is closed whatever it waits for: what bounds the memory of a reading."""
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(msgspec.Struct, eq=False, gc=False):
     """A turn in the making. `first` and `last` are the offsets of the first and last line that belong to it; `before`
     is the tally as it was before the first."""
 
@@ -43,9 +44,9 @@ class Draft:
     branch: str
     sidechain: bool
     key: str = ""
-    texts: list[str] = field(default_factory=list)
-    reasoning: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
+    texts: list[str] = msgspec.field(default_factory=list)
+    reasoning: list[str] = msgspec.field(default_factory=list)
+    calls: list[ToolCall] = msgspec.field(default_factory=list)
     waiting: int = 0
     model: str = ""
     tokens: Counted = NO_TOKENS

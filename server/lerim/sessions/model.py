@@ -2,6 +2,9 @@
 
 A *turn* is one message: what a person typed, or one answer of the model with its tool calls and their results.
 Injected text (reminders, hook output, boot files, compaction summaries, our own memories) makes no turn and is in none.
+
+What there are many of is a `msgspec.Struct`, made ten times faster than a frozen dataclass. None can hold itself, so
+the garbage collector need not look at them.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 Platform = Literal["claude", "codex", "cursor", "opencode", "copilot", "gemini"]
 Role = Literal["user", "assistant"]
@@ -30,8 +35,7 @@ def turn_id(platform: Platform, native: str) -> str:
     return hashlib.sha256(f"{platform}:{native}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(msgspec.Struct, frozen=True, gc=False):
     """Tokens of one turn or session, each counted once per API message."""
 
     input: int = 0
@@ -48,8 +52,10 @@ class Tokens:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+NO_TOKENS = Tokens()
+
+
+class Edit(msgspec.Struct, frozen=True, gc=False):
     """One replacement in a file; a whole written file has `old == ""`."""
 
     path: str
@@ -57,8 +63,7 @@ class Edit:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """A question the agent put to the person through a tool, and what they chose or typed ('' while unanswered)."""
 
     question: str
@@ -66,8 +71,7 @@ class Answer:
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """One tool call and its result. `name` and every text are the model's or a tool's words: data, never trusted.
 
     `paths` are as written in the record (absolute or relative, native separators). `output` keeps head and tail of the
@@ -92,8 +96,7 @@ class ToolCall:
     subagent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True, gc=False):
     """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` is `turn_id`."""
 
     id: str
@@ -107,7 +110,7 @@ class Turn:
     reasoning: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     model: str = ""
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: Tokens = NO_TOKENS
     sidechain: bool = False
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from lerim.sessions.model import ToolCall, Turn
 
 COMMAND_CHARACTERS = 4_000
 ERROR_CHARACTERS = 400
-PACKED_FROM = 400
-"""Bytes below which packing gains too little for its time."""
+PACKED_FROM = 800
+"""Characters below which packing gains too little for its time."""
 WINDOW = -12
 """Deflate with a window of 4 kB and no header: clearing the usual 32 kB takes longer than packing a turn."""
 
@@ -23,9 +23,9 @@ _BETWEEN = "\x1f"
 def pack(text: str, tools: str) -> str | bytes:
     """Text and tools as one value; deflated where that is shorter, so that index and text fit in twice the text."""
     body = f"{text}{_BETWEEN}{tools}"
-    plain = body.encode()
-    if len(plain) < PACKED_FROM:
+    if len(body) < PACKED_FROM:
         return body
+    plain = body.encode()
     packed = deflated(plain)
     return packed if len(packed) < len(plain) else body
 
@@ -49,7 +49,10 @@ def inflated(data: bytes) -> bytes:
 
 def weight(turn: Turn) -> int:
     """About how many characters the turn's row takes."""
-    return len(turn.text) + sum(len(call.command) + len(call.plan) for call in turn.tool_calls)
+    size = len(turn.text)
+    for call in turn.tool_calls:
+        size += len(call.command) + len(call.plan)
+    return size
 
 
 def storable(text: str) -> str:
@@ -66,22 +69,28 @@ def searchable(text: str) -> str:
 
 def rendered(calls: Iterable[ToolCall]) -> str:
     """The tool calls of a turn for people and for search: commands, paths, questions with answers, plans, errors."""
-    lines = "\n".join(line for call in calls for line in _lines(call))
-    return storable(lines).replace(_BETWEEN, " ")
+    lines: list[str] = []
+    for call in calls:
+        _add(lines, call)
+    return storable("\n".join(lines)).replace(_BETWEEN, " ") if lines else ""
 
 
-def _lines(call: ToolCall) -> Iterator[str]:
-    head = " ".join((call.name[:80], *call.paths))
-    yield f"$ {call.command[:COMMAND_CHARACTERS]}" if call.kind == "shell" and call.command else head
+def _add(lines: list[str], call: ToolCall) -> None:
+    command = call.command[:COMMAND_CHARACTERS]
+    shell = call.kind == "shell"
+    if shell and command:
+        lines.append(f"$ {command}")
+    else:
+        lines.append(" ".join((call.name[:80], *call.paths)))
     if call.description:
-        yield call.description[:COMMAND_CHARACTERS]
-    if call.kind != "shell" and call.command:
-        yield call.command[:COMMAND_CHARACTERS]
+        lines.append(call.description[:COMMAND_CHARACTERS])
+    if command and not shell:
+        lines.append(command)
     for answer in call.answers:
-        yield f"{answer.question} [{' | '.join(answer.options)}] {answer.answer}"
+        lines.append(f"{answer.question} [{' | '.join(answer.options)}] {answer.answer}")
     if call.plan:
-        yield call.plan
-    if call.status == "error" and call.output:
-        yield call.output[:ERROR_CHARACTERS]
+        lines.append(call.plan)
+    if call.output and call.status == "error":
+        lines.append(call.output[:ERROR_CHARACTERS])
     if call.feedback:
-        yield call.feedback
+        lines.append(call.feedback)

@@ -14,7 +14,7 @@ DRAFT = Draft(
     kind="preference",
     title="Use uv, not pip",
     body="Use uv, not pip.",
-    turn=replace(you("x"), id="t"),
+    turn=you("x", id="t"),
     quotes=(Quote("use uv, not pip", "t", "user"),),
     artifacts=("uv",),
 )
