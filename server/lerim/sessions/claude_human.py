@@ -83,7 +83,7 @@ def typed(record: Record) -> Typed | None:
     if isinstance(content, list) and any(block.type == "tool_result" for block in content):
         return None
     words = _words(content)
-    if words is not None and words.kind == "prompt" and (plan := (record.plan_content or "").strip()):
+    if words is not None and words.kind == "prompt" and (plan := _storable(record.plan_content or "")):
         return words if plan in words.text else Typed("prompt", f"{words.text}\n\n{plan}")
     return words
 
@@ -144,7 +144,7 @@ def _words(content: str | list[Block] | None) -> Typed | None:
 
 
 def _one(text: str) -> Typed | None:
-    text = cut(text, _CONTEXT).strip().replace("\0", "\ufffd")
+    text = _storable(cut(text, _CONTEXT))
     if not text or text.startswith(_INJECTED):
         return None
     if text.startswith("<bash-input>"):
@@ -155,6 +155,10 @@ def _one(text: str) -> Typed | None:
         name = _between(text, "command-name") or "/" + _between(text, "command-message")
         return Typed("command", f"{name} {arguments}") if arguments else None
     return Typed("prompt", text)
+
+
+def _storable(text: str) -> str:
+    return text.strip().replace("\0", "\ufffd")
 
 
 def _between(text: str, tag: str) -> str:

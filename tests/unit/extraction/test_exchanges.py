@@ -1,8 +1,7 @@
 """Whole exchanges: options picked, plans approved or rejected, calls denied, commands mended; and their lookalikes."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from lerim.sessions.model import ToolCall
 from scripted import agent, candidates, denied, edited, planned, ran, titles, you

@@ -100,6 +100,7 @@ def test_the_plan_of_a_fresh_session_stays_a_human_prompt(tmp_path):
     assert typed(tmp_path, prompt("Implement the plan", planContent=plan)) == [
         ("prompt", f"Implement the plan\n\n{plan}")
     ]
+    assert typed(tmp_path, prompt("Go", planContent="Use\0uv")) == [("prompt", "Go\n\nUse\ufffduv")]
 
 
 def test_an_image_alone_is_a_prompt(tmp_path):
