@@ -20,6 +20,10 @@ TURN = st.one_of(
     TEXT.map(lambda text: agent(text, edited("src/a.py", "", text))),
     st.tuples(TEXT, TEXT).map(lambda pair: agent("", asked(pair[0], ("a", "b"), pair[1]))),
     TEXT.map(lambda text: agent("", planned(text))),
+    TEXT.map(lambda text: agent("", planned(f"# Store {text} in SQLite\n\n## Approach\n- {text}, because {text}\n"))),
+    TEXT.map(lambda text: agent(f"Which option?\n1. **{text}** - a\n2. {text} b\nWhich do you prefer?")),
+    st.sampled_from(["option 1", "2 please", "the first one"]).map(you),
+    TEXT.map(lambda text: agent("", ran(f"npm install {text}"))),
     st.tuples(st.sampled_from(["pytest -q", "uv run pytest -q", "npm test"]), TEXT, st.sampled_from([None, 0, 1])).map(
         lambda item: agent("", ran(*item))
     ),

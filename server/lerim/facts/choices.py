@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lerim.facts import wording
-from lerim.facts.artifacts import artifacts
+from lerim.facts.artifacts import artifacts, paths
 from lerim.facts.directives import directive
 from lerim.facts.draft import Basis, Draft, Found, Quote, Scene
 from lerim.facts.outcome import verdict
@@ -45,7 +45,11 @@ _PERSON = re.compile(
     re.IGNORECASE,
 )
 
-_PLAIN = re.compile(r"^(?P<verb>use|keep|store|prefer|avoid|pin|stick (?:to|with)) (?P<x>[^,;?]{3,70})$", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"^(?P<verb>use|keep|store|prefer|avoid|pin|stick (?:to|with)) (?P<x>(?!(?:the |this |that |my )"
+    r"(?:new|old|other|same|latest|current|existing|first|second|last|next)\b)[^,;?]{3,70})$",
+    re.IGNORECASE,
+)
 _MOMENTS_TOOLS = "grep rg find fish cat sed awk jq curl wget bash zsh sh git gh glab ssh less head tail vim"
 _AD_HOC = frozenset(_MOMENTS_TOOLS.split())
 """Tools one reaches for at the moment: to use one of them, even for a reason, is no choice of the project."""
@@ -96,7 +100,8 @@ def _persons(scene: Scene, turn: Turn, said: Sentence, after: str) -> Draft | No
         return None
     verb = (match["verb"] or "use").lower()
     title = f"{'Use' if verb in ('go with', 'switch to') else wording.capital(verb)} {match['x']}"
-    if not artifacts(title, scene.known) or (not match["verb"] and wording.task(match["x"])):
+    alone = verb in ("avoid", "keep", "use") and bool(paths(match["x"])) and " " not in match["x"]
+    if alone or not artifacts(title, scene.known) or (not match["verb"] and wording.task(match["x"])):
         return None
     draft = _draft(scene, turn, said.text, title, reason, "stated", "user", ("", ""))
     if draft is None or not later:

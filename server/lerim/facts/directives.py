@@ -166,6 +166,9 @@ def _every(match: re.Match[str]) -> Directive | None:
 
 def _dont(match: re.Match[str]) -> Directive | None:
     word = match["rest"].split(" ", 1)
+    noun = not word[0].endswith("ing")
+    if noun and re.match(r"(?:stop|avoid) ", match.group(), re.IGNORECASE):
+        return Directive(f"Avoid {match['rest']}", "wish") if match.group()[:1] in "aA" and len(word) > 1 else None
     rest = f"{_stem(word[0])} {word[1]}" if len(word) > 1 and word[0].endswith("ing") else match["rest"]
     strong = match.group().lower().startswith(("you must not", "we must not"))
     return Directive(f"Do not {rest}", "always" if strong else "wish")

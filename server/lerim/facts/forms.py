@@ -79,7 +79,7 @@ PREFER = re.compile(
 ALWAYS = re.compile(
     r"^(?:you (?:should |must |need to |have to )?|we (?:should |must |need to )?|i (?:want|need|would like) you to |"
     r"make sure (?:to |you |that you )?)?"
-    r"(?P<when>always|never|do not ever|(?:do|must|should) not ever) (?P<rest>[a-z][^?]{4,200})$",
+    r"(?P<when>always|never(?! mind\b)|do not ever|(?:do|must|should) not ever) (?P<rest>[a-z][^?]{4,200})$",
     re.IGNORECASE,
 )
 STANDARD = re.compile(

@@ -74,6 +74,7 @@ KEPT = [
         "Do not call `requests` directly; use the `http_client` wrapper",
     ),
     ("please never use global variables in this project", "Never use global variables"),
+    ("avoid global variables in src/app.py because they leak between tests", "Avoid global variables in src/app.py"),
     ("we never squash merge commits here", "Never squash merge commits"),
     ("let's use msgspec because pydantic is too slow for the stream", "Use msgspec"),
 ]
@@ -139,6 +140,16 @@ PASSED_OVER = [
     'the error message should say "use uv, not pip"',
     "thanks, that fixed it because src/app.py is imported now",
     "the problem is src/app.py, not the tests",
+    "never mind the docstrings",
+    "use the new src/app.py because the old one is stale",
+    "avoid src/app.py because Bob edits it",
+    "stop the server because it blocks src/app.py",
+    "use port 3000 in src/app.py. It fails otherwise.",
+    "according to the README, we use uv, not pip",
+    "when you are done, use pnpm instead of npm to build",
+    "push to main, the release is blocked",
+    "run the tests after every change you make in this session",
+    'the comment in src/app.py says "never call this directly"',
 ]
 
 
