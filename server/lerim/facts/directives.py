@@ -114,7 +114,7 @@ def _must_not(match: re.Match[str]) -> Directive | None:
 
 
 def _preferred(match: re.Match[str]) -> Directive | None:
-    a, b = wording.clean(match["a"]), wording.clean(match["b"])
+    a, b = re.sub(r",(?=[A-Za-z])", ", ", wording.clean(match["a"])), wording.clean(match["b"])
     return Directive(f"Prefer {a} over {b}", "contrast", prefer=a, over=b, plain=True) if a and b else None
 
 

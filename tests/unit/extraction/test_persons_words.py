@@ -53,7 +53,7 @@ KEPT = [
     ("I'd rather use httpx than requests", "Use httpx, not requests"),
     (
         "and remember that I'd rather do it as click,type,drag tools than low-level browser-specific playwright tools",
-        "Prefer click,type,drag tools over low-level browser-specific playwright tools",
+        "Prefer click, type, drag tools over low-level browser-specific playwright tools",
     ),
     ("Don't edit schema.sql by hand because it is generated from models.py", "Do not edit schema.sql by hand"),
     ("No, don't use os.path in src/app.py, use pathlib.", "Use pathlib, not os.path, in src/app.py"),
