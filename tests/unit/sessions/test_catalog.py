@@ -1,6 +1,5 @@
 """The catalog: what is read once stays, what grows is followed, and a broken thing costs no other."""
 
-import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from catalog_dump import ByName, dump, index_all
 from claude_lines import SESSION, answer, call, encoded, prompt, reply, text
-from lerim.errors import CatalogError, Problem
+from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.claude import Reading
@@ -320,77 +319,6 @@ def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):
     assert again is not None
     assert again.resume is None
     assert catalog.reown(Aliased()) == frozenset()
-
-
-class TestOpening:
-    def test_files_and_folders_are_private(self, home, catalog):
-        catalog.failed(Transcript("claude", Path("/x"), "x", 1, 1, 1), Problem("x", "x", "x"))
-        for path in home.catalog.parent.iterdir():
-            assert path.stat().st_mode & 0o777 == 0o600, path
-        for folder in (home.root, home.catalog.parent):
-            assert folder.stat().st_mode & 0o777 == 0o700
-
-    def test_a_second_opening_finds_what_the_first_wrote(self, home, root):
-        write(root, SESSION, prompt("Kept"))
-        with Catalog.open(home) as first:
-            index_all(first, root)
-        with Catalog.open(home) as second:
-            assert found(second, "Kept") == [["Kept"]]
-            assert second.problems == []
-
-    def test_a_newer_form_is_refused_with_what_to_do_and_left_alone(self, home):
-        Catalog.open(home).close()
-        with sqlite3.connect(home.catalog) as db:
-            db.execute("PRAGMA user_version = 99")
-        db.close()
-        before = home.catalog.read_bytes()
-        with pytest.raises(CatalogError, match=r"newer Lerim.*99.*Update Lerim"):
-            Catalog.open(home)
-        assert home.catalog.read_bytes() == before
-
-    @pytest.mark.parametrize("content", [b"", b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 9000])
-    def test_an_empty_or_damaged_file_is_made_anew(self, home, root, content):
-        home.catalog.parent.mkdir(parents=True)
-        home.catalog.write_bytes(content)
-        write(root, SESSION, prompt("Again"))
-        with Catalog.open(home) as catalog:
-            assert [one.code for one in catalog.problems] == (["catalog-rebuilt"] if content else [])
-            index_all(catalog, root)
-            assert found(catalog, "Again") == [["Again"]]
-        assert home.catalog.stat().st_mode & 0o777 == 0o600
-
-    def test_a_file_of_another_form_is_kept_aside_and_made_anew(self, home):
-        home.catalog.parent.mkdir(parents=True)
-        with sqlite3.connect(home.catalog) as db:
-            db.execute("CREATE TABLE sessions (run_id)")
-        db.close()
-        with Catalog.open(home) as catalog:
-            assert [one.code for one in catalog.problems] == ["catalog-rebuilt"]
-        assert any(path.name.endswith("damaged-copy") for path in home.catalog.parent.iterdir())
-
-    def test_damage_met_later_is_told_and_the_next_opening_rebuilds(self, home, root):
-        write(root, SESSION, *(prompt(f"Number {number} " + "word " * 200) for number in range(300)))
-        with Catalog.open(home) as catalog:
-            index_all(catalog, root)
-            turns = [turn.id for turn in catalog.search("Number", limit=999)]
-        size = home.catalog.stat().st_size
-        with home.catalog.open("r+b") as file:
-            file.seek(size // 2)
-            file.write(b"\xff" * (size // 2))  # what opening looks at lies before
-        with Catalog.open(home) as catalog, pytest.raises(CatalogError, match="Run the command again"):
-            for number, turn in enumerate(turns):
-                catalog.search(f"Number {number}")
-                catalog.sessions("app")
-                catalog.around(turn)
-        with Catalog.open(home) as catalog:
-            assert [one.code for one in catalog.problems] == ["catalog-rebuilt"]
-            index_all(catalog, root)
-            assert len(catalog.search("Number", limit=999)) == 300
-
-    def test_a_folder_in_the_file_s_place_is_an_error_that_says_where(self, home):
-        home.catalog.mkdir(parents=True)
-        with pytest.raises(CatalogError, match=r"sessions\.sqlite3"):
-            Catalog.open(home)
 
 
 class TestChanges:
