@@ -9,7 +9,9 @@ TOKENS = st.sampled_from(
 PIECES = st.sampled_from(
     ["password = ", "secret: ", '"', "'", "token=", "<private>", "</private>", "://a:", "@", "Bearer ",
      "-----BEGIN PRIVATE KEY-----",
-     "[redacted:", "]", "eyJ", "sk-", "İ", "\n", " "]
+     "[redacted:", "]", "eyJ", "?key=", "&sig=", "Cookie: a=", "; ", "PASS=", "\u200b", "\x1b[0m", '\\"',
+     "curl -u a:", "mysql -p", "login a password ", "swordfishy", "12345678", "a1B2c3D4e5F6", "<password>", "</",
+     "Authorization: ", "sk-", "İ", "\n", " "]
 )  # fmt: skip
 
 
@@ -24,6 +26,17 @@ def test_a_token_between_anything_never_survives(before: str, token: str, after:
     found = redact(f"{before}{token}{after}")
     assert token not in found.text
     assert found.count >= 1
+
+
+@given(TOKENS, st.lists(st.tuples(st.integers(0, 30), st.sampled_from("\u200b\u202e\U000e0041\x00\u2063")), max_size=5))
+def test_a_token_in_pieces_is_found_and_what_is_around_it_stays(token: str, cuts: list[tuple[int, str]]) -> None:
+    whole = token
+    for at, hidden in cuts:
+        whole = whole[:at] + hidden + whole[at:]
+    clean = redact(f"before {whole} after").text
+    assert clean.startswith("before ") and clean.endswith(" after")
+    assert "[redacted:" in clean
+    assert not any(token[at : at + 6] in clean for at in range(len(token) - 6))
 
 
 @given(st.text(max_size=300))

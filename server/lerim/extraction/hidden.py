@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_HIDDEN = re.compile(
+HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 )
@@ -32,10 +32,10 @@ _EXFILTRATION = re.compile(
 
 def visible(text: str) -> str:
     """The text with every character that does not show written out as `⟨U+200B⟩`; joined emoji stay as they are."""
-    if not _HIDDEN.search(text):
+    if not HIDDEN.search(text):
         return text
     ordinary = {at for match in _ORDINARY.finditer(text) for at in range(*match.span())}
-    return _HIDDEN.sub(lambda m: m.group() if m.start() in ordinary else f"⟨U+{ord(m.group()):04X}⟩", text)
+    return HIDDEN.sub(lambda m: m.group() if m.start() in ordinary else f"⟨U+{ord(m.group()):04X}⟩", text)
 
 
 def flags(*texts: str) -> tuple[str, ...]:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
+from bisect import bisect_right
 from dataclasses import dataclass
 
+from lerim.extraction import assigned
 from lerim.extraction import secret_rules as rules
+from lerim.extraction.hidden import HIDDEN
+from lerim.extraction.randomness import random
+from lerim.extraction.secret_rules import Span
+
+__all__ = ["Redacted", "Span", "redact"]
 
 _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
-_PRIVATE = re.compile(r"<private>", re.IGNORECASE)
-_HEX = re.compile(r"^[0-9a-f]{7,64}$")
-_UUID = re.compile(r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
-_UNUSUAL = re.compile(r"[0-9!@#$%^&*?]")  # what a password has and an ordinary word has not
-_WORDY = re.compile(r"[A-Za-z0-9]")
-_VALUES = ("double", "single", "tick", "bare")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """`text[start:end]` of the original was a secret of this kind."""
-
-    start: int
-    end: int
-    kind: str
+_UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
+_WORDY = re.compile(r"[A-Za-z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +29,60 @@ class Redacted:
 
 
 def redact(text: str) -> Redacted:
-    """Replaces every secret by `[redacted:<kind>]`. Clean text comes back unchanged; a second pass changes "
-    "nothing."""
-    spans = _merged(_found(text))
+    """Replaces every secret by `[redacted:<kind>]`, also one that characters which do not show cut into pieces. Clean
+    text comes back unchanged; a second pass changes nothing."""
+    spans = _found(text)
     if not spans:
         return Redacted(text, 0, ())
+    clean = _cut(text, spans)
+    for _ in range(5):  # a cut can bring a literal and its value together; rare, and settled in one more look
+        again = _found(clean)
+        if not again:
+            break
+        clean = _cut(clean, again)
+    return Redacted(clean, len(spans), tuple(spans))
+
+
+def _cut(text: str, spans: list[Span]) -> str:
     out: list[str] = []
     last = 0
     for span in spans:
         out += (text[last : span.start], f"[redacted:{span.kind}]")
         last = span.end
     out.append(text[last:])
-    clean = "".join(out)
-    for _ in range(3):  # a cut can bring a literal and its value together; rare, and settled in one more look
-        again = _merged(_found(clean))
-        if not again:
-            break
-        for span in reversed(again):
-            clean = f"{clean[: span.start]}[redacted:{span.kind}]{clean[span.end :]}"
-    return Redacted(clean, len(spans), tuple(spans))
+    return "".join(out)
 
 
 def _found(text: str) -> list[Span]:
+    """The secrets of a text in order, looked for with and without the characters that do not show."""
+    spans = _look(text)
+    if HIDDEN.search(text):
+        plain, starts, moved = _shown(text)
+        for span in _look(plain):
+            first, last = bisect_right(starts, span.start) - 1, bisect_right(starts, span.end - 1) - 1
+            spans.append(Span(span.start + moved[first], span.end + moved[last], span.kind))
+    if spans and "[redacted:" in text:
+        done = [match.span() for match in _DONE.finditer(text)]
+        spans = [span for span in spans if not any(span.start < end and start < span.end for start, end in done)]
+    return _merged(spans)
+
+
+def _shown(text: str) -> tuple[str, list[int], list[int]]:
+    """The characters that show; where each run of them starts in it, and how far back it was moved."""
+    parts: list[str] = []
+    starts, moved = [0], [0]
+    last = size = 0
+    for match in _UNSEEN.finditer(text):
+        parts.append(text[last : match.start()])
+        size += match.start() - last
+        last = match.end()
+        starts.append(size)
+        moved.append(last - size)
+    parts.append(text[last:])
+    return "".join(parts), starts, moved
+
+
+def _look(text: str) -> list[Span]:
     low = text.lower()
     if len(low) != len(text):  # a few letters change length in lower case; positions must agree
         low = "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
@@ -67,19 +91,7 @@ def _found(text: str) -> list[Span]:
         spans += _keys(text)
     if "<private>" in low:
         spans += _private(text, low)
-    if "://" in text:
-        spans += [
-            Span(match.start("value"), match.end("value"), "url-password")
-            for match in _at(text, "://", rules.CREDENTIALS)
-            if not rules.PLACEHOLDER.search(match["value"])
-        ]
-    if "authorization" in low or "bearer" in low:
-        spans += _headers(text, low)
-    spans += _assigned(text, low)
-    if spans and "[redacted:" in text:
-        done = [match.span() for match in _DONE.finditer(text)]
-        spans = [span for span in spans if not any(span.start < end and start < span.end for start, end in done)]
-    return spans
+    return spans + assigned.spans(text, low)
 
 
 def _at(text: str, literal: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
@@ -99,14 +111,23 @@ def _tokens(text: str) -> list[Span]:
     for rule in rules.RULES:
         if rule.literal not in text:
             continue
-        for match in _at(text, rule.literal, rule.pattern):
-            start = match.start()
-            before = text[start - 1] if start else ""
-            if before and (_WORDY.match(before) or before in "_-") and rule.literal[0].isalnum():
-                continue
-            if rule.random and not _random(match.group()[len(rule.literal) :]):
-                continue
-            out.append(Span(start, match.end(), rule.kind))
+        whole = rule.literal[0].isalnum()
+        at = text.find(rule.literal)
+        while at >= 0:
+            end = at + len(rule.literal)
+            before = text[at - 1] if at and whole else " "
+            match = None if _WORDY.match(before) else rule.pattern.match(text, at)
+            if match and not (rule.random and not random(text[end : match.end()])):
+                out.append(Span(at, match.end(), rule.kind))
+            at = text.find(rule.literal, match.end() if match else end)
+    for pattern, head, kind in (
+        (rules.TELEGRAM, rules.TELEGRAM_HEAD, "telegram-token"),
+        (rules.DISCORD, rules.DISCORD_HEAD, "discord-token"),
+    ):
+        for match in pattern.finditer(text):
+            first = head.search(text[max(0, match.start() - 32) : match.start()])
+            if first and random(match.group()[1:]):
+                out.append(Span(match.start() - len(first.group()), match.end(), kind))
     return out
 
 
@@ -133,74 +154,6 @@ def _private(text: str, low: str) -> list[Span]:
         out.append(Span(at, stop, "private"))
         at = low.find("<private>", stop)
     return out
-
-
-def _headers(text: str, low: str) -> list[Span]:
-    out = []
-    for word in ("bearer ", "basic "):
-        at = low.find(word)
-        while at >= 0:
-            match = rules.BEARER.match(text, at)
-            named = word == "bearer " or "authorization" in low[max(0, at - 24) : at]
-            if (
-                match
-                and named
-                and not rules.PLACEHOLDER.search(match["value"])
-                and (_random(match["value"]) or word == "basic ")
-            ):
-                out.append(Span(match.start("value"), match.end("value"), "authorization"))
-            at = low.find(word, at + len(word))
-    return out
-
-
-def _assigned(text: str, low: str) -> list[Span]:
-    out = []
-    for word, kind, random in rules.WORDS:
-        at = low.find(word)
-        while at >= 0:
-            end = at + len(word)
-            match = rules.ASSIGNED.match(text, end)
-            if match is None and not random:
-                match = rules.SPOKEN.match(text, end)
-            if match is None and low.startswith("--", max(0, at - 2)):
-                match = rules.OPTION.match(text, end)
-            if match:
-                group = next((name for name in _VALUES if name in match.re.groupindex and match[name]), "")
-                if group and _secret_value(match[group], random, group != "bare"):
-                    out.append(Span(match.start(group), match.end(group), kind))
-            at = low.find(word, end)
-    return out
-
-
-def _secret_value(value: str, random: bool, quoted: bool) -> bool:
-    value = value.strip()
-    if len(value) < (12 if random else 4) or value.isdigit() or not _UNUSUAL.search(value):
-        return False
-    if " " in value or rules.NAME.match(value) or _UUID.match(value) or rules.PLACEHOLDER.search(value[:80]):
-        return False
-    if random:
-        return _random(value)
-    return quoted or not ("(" in value or "/" in value[:2])
-
-
-def _random(value: str) -> bool:
-    """Whether a string looks made by chance: letters and digits mixed, and no words joined by hyphens."""
-    if len(value) < 8 or rules.PLACEHOLDER.search(value[:80]):
-        return False
-    digits = sum(ch.isdigit() for ch in value)
-    letters = sum(ch.isalpha() for ch in value)
-    if not digits or letters < 3:
-        mixed = any(ch.islower() for ch in value) and any(ch.isupper() for ch in value)
-        return mixed and len(value) >= 24 and _entropy(value) > 4.0
-    parts = re.split(r"[-_.]", value)
-    if len(parts) > 2 and all(len(part) < 12 for part in parts):
-        return False
-    return _entropy(value) > (2.5 if _HEX.match(value) else 2.9)
-
-
-def _entropy(value: str) -> float:
-    size = len(value)
-    return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
 
 
 def _merged(spans: list[Span]) -> list[Span]:
