@@ -1,7 +1,9 @@
 """What a memory claims, as a set of words: the one notion of sameness behind reconciling and lasting rejections.
 
 Words are lower-cased, stripped of filler and English endings. A word that is denied (`not`, `never`, `instead of`) is
-another word, `!word`: "Use uv, not pip" and "Use pip, not uv" are two claims.
+another word, `!word`: "Use uv, not pip" and "Use pip, not uv" are two claims. Of the words, those in backticks, paths,
+flags, numbers and identifiers are hard: what is named with them is exact. Sentences we put around what was said
+(`framing.py`) claim nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
+from lerim.memory.framing import unframed
 from lerim.memory.terms import STOP, grams
 
 _T = TypeVar("_T")
@@ -20,30 +23,48 @@ _DENIES = frozenset(
     {"not", "never", "no", "cannot", "without", "avoid", "instead", "rather", "over", "stop"}
     | {"dont", "doesnt", "cant", "wont", "isnt", "shouldnt", "didnt", "arent", "mustnt", "neednt", "couldnt", "wouldnt"}
 )
+_NOT = re.compile("n't", re.IGNORECASE)
 _LINKS = frozenset({"of", "than"})
-_FILLER = STOP | {"prefer", "simply", "use", "uses", "used", "using"}
+_TELL_APART = {"after", "before", "during", "off", "out", "under", "until"}  # filler to a search, not to a rule
+_FILLER = (STOP | {"prefer", "simply", "use", "uses", "used", "using"}) - _TELL_APART
 _TURNS = frozenset({"but", "use"})
 _REACH = 4
 _NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-_HARD = re.compile(r"[\d/_#@+]|^--?\w|\w\.\w")
+_HARD = re.compile(r"[\d/_#@+]|^--?\w|\w\.\w|[a-z][A-Z]")
+_CODE = re.compile(r"`[^`\n]+`")
+_NUMBER = re.compile(r"v?\d[\d.:]*[a-z]{0,3}")
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The words of a title, and of title and body together. `hard` are the paths, numbers, flags and names."""
+    """The words of a title, and of title and body together. `hard` are the code, paths, numbers, flags and names."""
 
     title: frozenset[str]
     words: frozenset[str]
-
-    @property
-    def hard(self) -> frozenset[str]:
-        return frozenset(word for word in self.words if _HARD.search(word.lstrip("!")))
+    hard: frozenset[str]
 
 
 def claim(title: str, body: str) -> Claim:
     """The claim a memory or candidate makes."""
-    head = _words(title)
-    return Claim(head, head | _words(body))
+    head, rest = _words(title), _words(unframed(body))
+    hard = {word for words in (head, rest) for word, is_hard in words.items() if is_hard}
+    return Claim(frozenset(head), frozenset({*head, *rest}), frozenset(hard))
+
+
+def apart(one: AbstractSet[_T], other: AbstractSet[_T]) -> bool:
+    """Whether each of two titles has a word the other lacks: two rules side by side, neither says the other."""
+    return not (one <= other or other <= one)
+
+
+def another(one: Claim, other: Claim) -> bool:
+    """Whether two claims are two rules, however much else they share: their titles are `apart`, denials left out.
+
+    Not so if only numbers differ (the value of one rule changed), or if what one prefers the other denies, both ways.
+    """
+    mine, theirs = _bare(one.title), _bare(other.title)
+    if not apart(mine, theirs) or all(map(_NUMBER.fullmatch, mine ^ theirs)):
+        return False
+    return not (_denied(one.title) & other.title and _denied(other.title) & one.title)
 
 
 def overlap(one: AbstractSet[_T], other: AbstractSet[_T]) -> float:
@@ -60,34 +81,50 @@ def similarity(one: Claim, other: Claim) -> float:
 
 def bare(one: Claim) -> Claim:
     """The claim without regard to what is denied: what it is about."""
-    return Claim(_bare(one.title), _bare(one.words))
+    return Claim(_bare(one.title), _bare(one.words), _bare(one.hard))
 
 
 def _bare(words: AbstractSet[str]) -> frozenset[str]:
     return frozenset(word.removeprefix("!") for word in words)
 
 
-def _words(text: str) -> frozenset[str]:
-    found: set[str] = set()
+def _denied(words: AbstractSet[str]) -> frozenset[str]:
+    return frozenset(word[1:] for word in words if word.startswith("!"))
+
+
+def _words(text: str) -> dict[str, bool]:
+    """Each word of a text, and whether it is hard. A span of code is denied as one word is."""
+    found: dict[str, bool] = {}
     denied = 0
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).lower().replace("’", "'").replace("n't", "nt")):
+    plain = _NOT.sub("nt", unicodedata.normalize("NFKC", text).replace("’", "'"))
+    spans = [match.span() for match in _CODE.finditer(plain)]
+    for match in _TOKEN.finditer(plain):
+        while spans and spans[0][1] <= match.start():
+            spans.pop(0)
+            denied = max(0, denied - 1)
+        code = bool(spans) and spans[0][0] <= match.start()
         token = match.group()
         if len(token) == 1 and not token.isalnum() and token != "_":
-            denied = 0
+            denied = denied if code else 0
             continue
-        token = token.rstrip(".-/")
-        if token in _DENIES:
-            denied = _REACH + 1
+        hard = code or bool(_HARD.search(token))
+        token = token.lower().rstrip(".-/")
+        if not token:
             continue
-        if token in _TURNS and not denied > _REACH:
-            denied = 0
-        if token in _LINKS or token in _FILLER or not token:
-            continue
+        if not code:
+            if token in _DENIES:
+                denied = _REACH + 1
+                continue
+            if token in _TURNS and not denied > _REACH:
+                denied = 0
+            if token in _LINKS or token in _FILLER:
+                continue
         mark = "!" if denied else ""
-        denied = max(0, denied - 1)
+        if not code:
+            denied = max(0, denied - 1)
         for word in grams(token) if _NO_SPACES.search(token) else [_stem(token)]:
-            found.add(mark + word)
-    return frozenset(found)
+            found[mark + word] = found.get(mark + word, False) or hard
+    return found
 
 
 def _stem(word: str) -> str:
@@ -97,4 +134,6 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) >= least and not word.endswith("ss"):
             word = word.removesuffix(ending)
             break
+    if len(word) > 2 and word[-1] == word[-2]:
+        return word[:-1]  # committing, commit
     return word.removesuffix("e") if len(word) > 2 else word

@@ -2,7 +2,8 @@
 
 similarity = (overlap(titles) + overlap(titles and bodies)) / 2, where overlap is 2·|common| / (|one| + |other|) over
 the sets of normalised words (`claim.py`); for `update` denials are left out, so that a reversal changes the memory it
-reverses.
+reverses. Alike is not the same: where each title has a word the other lacks (`make check`, `make ci`), they are two
+rules, and both stand.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.claim import bare, claim, similarity
+from lerim.memory.claim import another, bare, claim, similarity
 from lerim.memory.record import MemoryRecord
 
 UPDATE_FROM = 0.72
@@ -31,8 +32,9 @@ class Decision:
 def decide(candidate: Candidate, neighbours: Iterable[MemoryRecord]) -> Decision:
     """Compare a candidate with the live memories of its primitive; the most similar decides.
 
-    noop: at least 0.9 alike with the same denials, and every path, number, flag and name of the candidate is there; or
-    an update by an older turn, because the later turn wins. update: at least 0.72 alike. add: everything else.
+    noop: at least 0.9 alike with the same denials, and all code, paths, numbers, flags and names of the candidate are
+    there; or an update by an older turn, because the later turn wins. update: at least 0.72 alike, and no other rule
+    (`claim.another`). add: everything else.
     """
     wanted = claim(candidate.title, candidate.body)
     best = Decision("add")
@@ -41,9 +43,9 @@ def decide(candidate: Candidate, neighbours: Iterable[MemoryRecord]) -> Decision
             continue
         known = claim(memory.title, memory.body)
         about = similarity(bare(wanted), bare(known))
-        if about < UPDATE_FROM or about < best.similarity:
+        if about < UPDATE_FROM or about < best.similarity or another(wanted, known):
             continue
-        same = similarity(wanted, known) >= SAME_FROM and wanted.hard <= known.hard
+        same = similarity(wanted, known) >= SAME_FROM and wanted.hard <= known.words
         action: Literal["update", "noop"] = "noop" if same or candidate.time < memory.updated else "update"
         best = Decision(action, memory, round(about, 4))
     return best

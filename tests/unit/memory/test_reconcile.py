@@ -1,11 +1,15 @@
 """What a candidate is to the memories there are."""
 
+import ast
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.memory.claim import claim, similarity
+from lerim.memory.framing import unframed
 from lerim.memory.reconcile import decide
 from lerim.memory.record import Evidence, MemoryRecord
 
@@ -58,6 +62,53 @@ def test_a_reversal_is_another_claim_about_the_same() -> None:
     one, other = claim("Use uv, not pip", ""), claim("Use pip, not uv", "")
     assert similarity(one, other) == 0
     assert decide(candidate("Use pip, not uv", ""), [memory("Use uv, not pip", "")]).action == "update"
+
+
+HELD = "This holds for all further work. It concerns `src/app.py`."
+
+
+@pytest.mark.parametrize(
+    ("held", "said", "wanted"),
+    [
+        ("Always validate the order id in src/app.py", "Always validate the user id in src/app.py", "add"),
+        ("Run `make check` before a commit", "Run `make ci` before a commit", "add"),
+        ("Run `make check` before a commit", "Run `make check` after a commit", "add"),
+        ("Run `make check` before a commit", "Run make check before committing", "noop"),
+        ("Run `make check` before a commit", "Run `make check` and `make lint` before a commit", "update"),
+        ("Use Decimal for money, not float", "Use float for money, not Decimal", "update"),
+        ("Use Decimal for money, not float", "Use float for amounts of money, not Decimal", "update"),
+        ("Never log the order id in src/app.py", "Always log the user id in src/app.py", "add"),
+        ("Run CI and release workflows on Python 3.11", "Run CI and release workflows on Python 3.12", "update"),
+        ("Call `getOrder` with `--strict` on", "Call `getUser` with `--strict` on", "add"),
+    ],
+)
+def test_two_rules_that_share_most_words_are_two(held: str, said: str, wanted: str) -> None:
+    for body in ("", HELD, f"{HELD} This corrects what the agent had done before."):
+        one, other = memory(held, f"{held}. {body}"), candidate(said, f"{said}. {body}")
+        assert decide(other, [one]).action == wanted
+
+
+def test_what_we_put_around_a_claim_is_no_part_of_it() -> None:
+    assert claim("Use uv", HELD) == claim("Use uv", "The person approved this plan.") == claim("Use uv", "")
+    denied = "This was said on refusing to let `pip install x` run."
+    assert claim("Use uv", f"Use uv. {denied}") == claim("Use uv", "Use uv.")
+    assert claim("Use uv", "It concerns all of us.") != claim("Use uv", "")
+
+
+def test_no_sentence_put_around_claims_is_forgotten() -> None:
+    import lerim.facts
+
+    fixed = re.compile(r"(?:This|It|The (?:person|agent)) [a-z].*\.")
+    for path in Path(lerim.facts.__path__[0]).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and fixed.fullmatch(node.value):
+                assert unframed(node.value) == "", path.name
+
+
+def test_code_paths_flags_numbers_and_names_are_hard() -> None:
+    hard = claim("Run `make all` in src/app.py with -x, 3 times, by getUser not max_size", "").hard
+    assert {"mak", "al", "src/app.py", "-x", "3", "getuser", "!max_size"} <= hard
+    assert not {"run", "tim"} & hard
 
 
 def test_the_later_turn_wins_whenever_it_was_synced() -> None:

@@ -1,0 +1,27 @@
+"""The sentences we put around what was said, in the bodies of memories: where it stood and how it came to be said.
+
+They are the same in every memory of a kind. They say nothing of the rule itself, so they are no words of a claim.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CODE = r"`[^`\n]{1,400}`"
+_SENTENCES = (
+    r"This holds for all further work\.",
+    r"This corrects what the agent had done before\.",
+    rf"This was said on (?:refusing to let {_CODE} run|rejecting the agent's plan|refusing an edit)\.",
+    r"The person approved this plan\.",
+    r"It is part of a plan that was carried out\.",
+    r"The agent chose so, and the person agreed\.",
+    r"The person picked this from the options the agent laid out\.",
+    r"It passed when run in the root of the repository\.",
+    rf"It concerns {_CODE}(?:(?:,| and) {_CODE}){{0,40}}\.",
+)
+_FRAMING = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
+
+
+def unframed(text: str) -> str:
+    """A body without our own sentences."""
+    return _FRAMING.sub("", text)
