@@ -10,7 +10,7 @@ from typing import get_args
 from lerim.extraction.candidate import Candidate, Dropped, DropReason
 from lerim.extraction.confidence import confidence
 from lerim.extraction.hidden import flags, visible
-from lerim.extraction.redact import redact
+from lerim.extraction.redact import clean, redact
 from lerim.facts.draft import Draft, Quote
 from lerim.facts.wording import squeeze, title_fault
 from lerim.memory.record import Evidence, LearningKind, Primitive
@@ -40,19 +40,20 @@ class Source:
 
 def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
-    title, body = redact(visible(squeeze(draft.title))), redact(visible(draft.body.strip()))
+    title, body = redact(squeeze(draft.title)), clean(draft.body.strip())
+    shown = visible(title.text)
     evidence = _evidence(draft, source)
-    fault = _fault(draft, source, evidence, title.text, title.count)
+    fault = _fault(draft, source, evidence, shown, title.count)
     if fault is not None:
         reason, detail = fault
-        return Dropped(reason, title.text, source.session, draft.turn.id, detail)
+        return Dropped(reason, shown, source.session, draft.turn.id, detail)
     marks = flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
     said = sum(item.who == "user" for item in evidence)
     return Candidate(
         primitive=draft.primitive,
         kind=draft.kind,
-        title=title.text,
-        body=body.text,
+        title=shown,
+        body=body,
         confidence=confidence(draft.basis, accepted=source.accepted, repeated=said - 1, flagged=bool(marks)),
         tags=_tags(draft),
         references=draft.references,

@@ -15,7 +15,7 @@ from pathlib import Path
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.extraction.gate import Source, gate, merged
 from lerim.extraction.locate import Locator
-from lerim.extraction.redact import redact
+from lerim.extraction.redact import clean
 from lerim.extraction.said import alike, content, light, words
 from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
 from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
@@ -191,14 +191,15 @@ class Extraction:
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in self._state.claims:
             if claim.turn in turns and (back or claim.basis in _UNGROUNDED):
-                said = shorten(squeeze(redact(after.text[:400]).text), 100)
+                said = shorten(squeeze(clean(after.text[:2_000])), 100)
                 self._out.append(Withdrawn(claim.turn, after.id, f"the person then said: {said}"))
 
     def _unclear(self, item: Unclear) -> None:
-        title = shorten(squeeze(redact(item.text).text), 120)
+        title = shorten(squeeze(clean(item.text)), 120)
         self._drop(Dropped("invalid", title, self._session, item.turn.id, item.why))
 
     def _drop(self, dropped: Dropped) -> None:
+        dropped = replace(dropped, title=clean(dropped.title), detail=clean(dropped.detail))
         mark = f"{dropped.turn} {dropped.reason} {dropped.title}"
         if mark not in self._state.dropped:
             self._state.dropped = [*self._state.dropped, mark][-100:]

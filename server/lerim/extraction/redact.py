@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from lerim.extraction import assigned
 from lerim.extraction import secret_rules as rules
-from lerim.extraction.hidden import HIDDEN
+from lerim.extraction.hidden import HIDDEN, visible
 from lerim.extraction.randomness import random
 from lerim.extraction.secret_rules import Span
 
-__all__ = ["Redacted", "Span", "redact"]
+__all__ = ["Redacted", "Span", "clean", "redact"]
 
 _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
 _UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
@@ -34,13 +34,18 @@ def redact(text: str) -> Redacted:
     spans = _found(text)
     if not spans:
         return Redacted(text, 0, ())
-    clean = _cut(text, spans)
+    cut = _cut(text, spans)
     for _ in range(5):  # a cut can bring a literal and its value together; rare, and settled in one more look
-        again = _found(clean)
+        again = _found(cut)
         if not again:
             break
-        clean = _cut(clean, again)
-    return Redacted(clean, len(spans), tuple(spans))
+        cut = _cut(cut, again)
+    return Redacted(cut, len(spans), tuple(spans))
+
+
+def clean(text: str) -> str:
+    """The text as it may be shown: without secrets, and with every character that does not show written out."""
+    return visible(redact(text).text)
 
 
 def _cut(text: str, spans: list[Span]) -> str:

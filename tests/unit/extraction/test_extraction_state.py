@@ -1,4 +1,4 @@
-from lerim.extraction.candidate import Candidate, Withdrawn
+from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from scripted import agent, edited, extraction, numbered, ran, you
 
 RULE = (you("use uv, not pip"), agent("Ok."))
@@ -91,3 +91,20 @@ def test_the_state_of_a_huge_exchange_stays_bounded() -> None:
         list(reading.feed(turn))
     list(reading.finish(True))
     assert len(reading.state()) < 6_000_000
+
+
+def test_what_was_dropped_or_withdrawn_shows_what_is_hidden_and_no_secret() -> None:
+    token = "ghp_" + "abcdefghij\u2060klmnopqrstuvwxyz0123456789"
+    back = f"actually, forget what I said, scrap that: \u202e\x1b[31m{token}"
+    first, second = passes((*RULE,), (you(back), agent("Ok.")))
+    assert isinstance(first[0], Candidate)
+    [withdrawn] = [item for item in second if isinstance(item, Withdrawn)]
+    assert "⟨U+202E⟩" in withdrawn.reason and "⟨U+001B⟩" in withdrawn.reason
+    assert "abcdefghij" not in withdrawn.reason
+
+    rule = f"always use `tabs\u200b.json` with password: hunter22 for {token}"
+    [*dropped] = passes((you(rule), agent("Done."), you("on second thought, scrap that")))[0]
+    assert [item.reason for item in dropped if isinstance(item, Dropped)]
+    for item in dropped:
+        told = f"{item.title} {item.detail}" if isinstance(item, Dropped) else item.title
+        assert "\u200b" not in told and "abcdefghij" not in told and "hunter22" not in told

@@ -101,3 +101,16 @@ def test_references_stay_inside_the_repository() -> None:
             you(f"always keep `x_y` in {path}, never in `z_w`"), agent("", edited("../out.py")), you("ok")
         )
         assert [item.references for item in found] in ([()], [])
+
+
+def test_a_token_that_hidden_characters_split_reaches_no_candidate() -> None:
+    token = "ghp_" + "abcdefghij\u200bklmnopqrstuvwxyz0123456789"
+    words = f"use uv, not pip: {token}"
+    source = replace(SOURCE, words=lambda turn, who: words)
+    judged = gate(replace(DRAFT, body=words, quotes=(Quote(words, "t", "user"),)), source)
+    assert isinstance(judged, Candidate)
+    assert "abcdefghij" not in judged.body + judged.evidence[0].quote
+    assert "hidden-characters" in judged.flags
+    dropped = gate(replace(DRAFT, title=f"Use {token}", body=words, quotes=()), source)
+    assert isinstance(dropped, Dropped)
+    assert dropped.title == "Use [redacted:github-token]"
