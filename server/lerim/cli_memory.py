@@ -12,7 +12,6 @@ from lerim import output
 from lerim.cli_place import HERE, Json, Repo, guarded, here
 from lerim.cli_review import name_of
 from lerim.errors import MemoryError_, Problem
-from lerim.extraction.redact import redact
 from lerim.memory.record import LearningKind
 from lerim.memory.references import normalise
 from lerim.memory.search import search
@@ -49,7 +48,7 @@ def list_command(
         if (primitive is None or item.record.primitive == primitive) and set(tag) <= set(item.record.tags)
     ]
     wanted.sort(key=lambda item: (item.record.updated, item.record.id), reverse=True)
-    _show([_clean(memory_view(item)) for item in wanted], problems, as_json=as_json)
+    _show([memory_view(item) for item in wanted], problems, as_json=as_json)
 
 
 @memory_app.command("search")
@@ -69,7 +68,7 @@ def search_command(
     hits = search(
         at.project, at.home, " ".join(words), limit or at.settings.search_limit, archived=archived, problems=problems
     )
-    _show([_clean(memory_view(hit.stored, hit.scope)) for hit in hits], problems, as_json=as_json)
+    _show([memory_view(hit.stored, hit.scope) for hit in hits], problems, as_json=as_json)
 
 
 @memory_app.command("show")
@@ -78,7 +77,7 @@ def show_command(
     memory_id: Annotated[str, typer.Argument(metavar="ID")], repo: Repo = HERE, as_json: Json = False
 ) -> None:
     """Print one memory with its evidence."""
-    shown = _clean(memory_view(here(repo).place.store().read(memory_id)))
+    shown = memory_view(here(repo).place.store().read(memory_id))
     if as_json:
         output.show_json(shown)
         return
@@ -114,23 +113,15 @@ def add_command(
     at = here(repo)
     if kind and primitive != "learning":
         raise MemoryError_(f"A {primitive} has no kind.", where="--kind", todo="Leave --kind out, or add a learning.")
-    clean_title, clean_body = redact(title), redact(body)
-    if cut := clean_title.count + clean_body.count:
-        output.note(f"note: {cut} secrets were cut out")
     if kind is None and primitive == "learning":
         kind = "insight"
-    result = queue.add(
-        at.place, primitive, clean_title.text, clean_body.text, kind=kind, tags=tag, references=_references(reference)
-    )
+    result = queue.add(at.place, primitive, title, body, kind=kind, tags=tag, references=_references(reference))
+    if cut := result.message.partition("\n")[2]:
+        output.note(f"note: {cut}")
     if as_json:
         output.show_json(memory_view(at.place.store().load(Path(result.path or ""))[0]))
         return
     output.say(f"Written: {output.visible(result.path or '')}")
-
-
-def _clean(view: MemoryView) -> MemoryView:
-    """The memory without the secrets someone wrote into its file."""
-    return msgspec.structs.replace(view, title=redact(view.title).text, body=redact(view.body).text)
 
 
 def _references(given: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from lerim.lsp.markdown import escape, escape_block, shorten
 from lerim.lsp.protocol import OPEN_MEMORY, OPEN_TURN
 from lerim.memory.record import MemoryRecord, Speaker
+from lerim.memory.views import safe
 
 MAX_MEMORIES = 3
 MAX_TITLE = 160
@@ -66,7 +67,7 @@ def label(record: MemoryRecord) -> str:
 
 
 def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
-    record = shown.record
+    record = safe(shown.record)
     facts = f"{label(record)} · {age(record.created, now)} · confidence {record.confidence:.0%}"
     parts = [f"**{escape(shorten(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:

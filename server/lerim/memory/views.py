@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
 from lerim.memory.lines import moment
-from lerim.memory.record import Evidence, Scope
+from lerim.memory.record import Evidence, MemoryRecord, Scope
 from lerim.memory.store import Stored
 
 
@@ -43,9 +45,26 @@ class MemoryView(msgspec.Struct, frozen=True):
     scope: Scope
 
 
+@lru_cache(maxsize=128)  # hovers show the same few again and again
+def safe(record: MemoryRecord) -> MemoryRecord:
+    """The memory without the secrets someone wrote into its file (which stays as it is)."""
+    from lerim.extraction.redact import redact  # its patterns are for what is shown, not for what is started
+
+    def cut(text: str) -> str:
+        return redact(text).text
+
+    return replace(
+        record,
+        title=cut(record.title),
+        body=cut(record.body),
+        tags=tuple(cut(tag) for tag in record.tags),
+        evidence=tuple(replace(item, quote=cut(item.quote)) for item in record.evidence),
+    )
+
+
 def memory_view(stored: Stored, scope: Scope = "project") -> MemoryView:
-    """A stored memory as it is shown."""
-    record = stored.record
+    """A stored memory as it is shown, without secrets."""
+    record = safe(stored.record)
     platform, session, _ = source_parts(record.source)
     return MemoryView(
         id=record.id,

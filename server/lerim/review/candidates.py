@@ -14,6 +14,7 @@ from typing import Literal, TypeVar, get_args
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.candidate import Candidate, Signal
+from lerim.extraction.redact import redact
 from lerim.memory import files, record
 from lerim.memory.header import Yaml, load, split
 from lerim.memory.lines import Value
@@ -98,12 +99,12 @@ def file_text(candidate: Candidate, memory: MemoryRecord, target: str, target_ha
 
 
 def edited_text(proposal: Proposal, edit: Edit) -> str:
-    """The candidate file with a person's words. Raises MemoryError_ for an empty title."""
-    title = one_line(edit.title)
+    """The candidate file with a person's words, secrets cut out. Raises MemoryError_ for an empty title."""
+    title = redact(one_line(edit.title)).text
     if not title:
         raise MemoryError_("A memory needs a title.", where=str(proposal.path), todo="Write one.")
-    body = edit.body.replace("\r\n", "\n").strip()
-    tags = tuple(dict.fromkeys(tag for tag in map(one_line, edit.tags) if tag))
+    body = redact(edit.body.replace("\r\n", "\n").strip()).text
+    tags = tuple(dict.fromkeys(redact(tag).text for tag in map(one_line, edit.tags) if tag))
     if (title, body, tags) == (proposal.record.title, proposal.record.body, proposal.record.tags):
         return proposal.text
     changes: dict[str, Value] = {
@@ -204,9 +205,9 @@ def updated_text(proposal: Proposal, before: str, path: Path, *, local: bool) ->
 
 
 def difference(before: str, after: str, name: str) -> str:
-    """The change of a file as a unified diff."""
+    """The change of a file as a unified diff, to be looked at: without secrets."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
-    return "\n".join(lines)
+    return redact("\n".join(lines)).text
 
 
 def _difference(proposal: Proposal, store: Store) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
+from lerim.extraction.redact import redact
 from lerim.memory import files, record
 from lerim.memory.quotes import QuoteChoice, without_words
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
@@ -135,14 +136,16 @@ def add(
     references: Sequence[str] = (),
     confidence: float = PERSON_CONFIDENCE,
 ) -> ReviewResult:
-    """Write a memory a person made by hand; it can be undone. Raises MemoryError_."""
+    """Write a memory a person made by hand, secrets cut out; it can be undone. Raises MemoryError_."""
     if not one_line(title):
         raise MemoryError_("A memory needs a title.", where="title", todo="Write one.")
     if not 0 <= confidence <= 1:
         raise MemoryError_("The confidence is not a number from 0 to 1.", where="confidence", todo="Use 0.9, say.")
     now = datetime.now(UTC).replace(microsecond=0)
+    clean = [redact(text) for text in (one_line(title), body.strip(), *tags)]
+    title, body, *tags = (part.text for part in clean)
     memory = MemoryRecord(
-        *("", primitive, one_line(title), now, now, "manual", confidence, tuple(tags), body.strip()),
+        *("", primitive, title, now, now, "manual", confidence, tuple(tags), body),
         kind=kind if primitive == "learning" else None,
         references=tuple(references),
     )
@@ -154,7 +157,9 @@ def add(
         change = Change("memory", str(store.anchor), str(path), None, render(memory))
         label = f"Added: {memory.title}"
         done = actions.perform(place, book, "add", label, "", ("pending", "accepted"), [change], memory.id)
-        return ReviewResult(True, "added", label, done.id, str(path))
+        cut = sum(part.count for part in clean)
+        told = f"{label}\n{cut} secret{'s were' if cut > 1 else ' was'} cut out." if cut else label
+        return ReviewResult(True, "added", told, done.id, str(path))
 
 
 def _known(place: Place, book: Ledger, candidate_id: str) -> Known:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from lerim.memory.lines import moment
-from lerim.memory.views import EvidenceView, evidence_views
+from lerim.memory.views import EvidenceView, evidence_views, safe
 from lerim.review.candidates import Proposal
 from lerim.review.ledger import Action
 
@@ -45,8 +45,8 @@ class UndoView(msgspec.Struct, frozen=True):
 
 
 def candidate_view(proposal: Proposal) -> CandidateView:
-    """A proposal as it is shown."""
-    record = proposal.record
+    """A proposal as it is shown, without secrets: its file and its target may have been written in by hand."""
+    record = safe(proposal.record)
     return CandidateView(
         id=proposal.id,
         primitive=record.primitive,

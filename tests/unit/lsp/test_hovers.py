@@ -70,6 +70,14 @@ def test_hostile_text_makes_no_link_of_its_own() -> None:
     assert "```" not in said
 
 
+def test_a_secret_in_a_memory_is_not_shown() -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    quote = Evidence(f"use {secret}", "0123456789ab", "user")
+    said = plain(text(shown(title=f"Key {secret}", body=f"It is {secret}.", evidence=(quote,))))
+    assert secret not in said
+    assert said.count("[redacted:github-token]") == 3
+
+
 def test_three_memories_are_shown_and_the_rest_is_counted() -> None:
     said = text(*[shown(title=f"Memory {number}") for number in range(5)], more=4)
     assert said.count("Open memory") == MAX_MEMORIES

@@ -1,0 +1,39 @@
+"""What is shown of a memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from lerim.memory.record import Evidence, MemoryRecord, render
+from lerim.memory.store import Store
+from lerim.memory.views import memory_view, safe
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+NOW = datetime(2026, 8, 22, 12, tzinfo=UTC)
+RECORD = MemoryRecord(
+    *("20260822-deploy", "decision", f"Deploy with {SECRET}", NOW, NOW, "manual", 0.9),
+    tags=("deploy", SECRET),
+    body=f"The token is {SECRET}.\nDB_PASSWORD: swordfishy",
+    evidence=(Evidence(f"use {SECRET}", "0123456789ab", "user"),),
+)
+
+
+def test_a_secret_written_into_a_memory_is_shown_nowhere_and_stays_in_the_file(tmp_path: Path) -> None:
+    store = Store(tmp_path / "memory", tmp_path / "private")
+    path = store.write_new(RECORD)
+    before = path.read_bytes()
+    view = msgspec.json.encode(memory_view(store.load(path)[0])).decode()
+    assert SECRET not in view
+    assert "swordfishy" not in view
+    assert view.count("[redacted:github-token]") == 4
+    assert path.read_bytes() == before
+    assert SECRET in before.decode()
+
+
+def test_a_memory_without_secrets_is_shown_as_it_is() -> None:
+    clean = safe(RECORD)
+    assert safe(clean) == clean
+    assert render(clean).count("[redacted:") == 5
