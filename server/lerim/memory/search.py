@@ -170,7 +170,9 @@ class _Scope:
         if not query.strip():
             return index.newest(limit, archived=archived)
         terms, question = _terms(query)
-        found = [] if question or not terms else index.match(_all(terms, query), limit, archived=archived)
+        if not terms:
+            return []
+        found = [] if question else index.match(_all(terms, query), limit, archived=archived)
         if len(found) < limit and (question or len(terms) > 1):
             have = {path for path, _ in found}
             worst = max((score for _, score in found), default=-math.inf)

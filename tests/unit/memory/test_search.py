@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lerim.errors import Problem
@@ -89,6 +89,7 @@ def test_titles_weigh_more_than_bodies_and_all_words_more_than_some(project: Pro
     )
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@example(query="?")
 def test_any_text_is_a_safe_query(project: Project, home: Home, query: str) -> None:
     write(project.memory_dir, "Something")
     titles(project, home, query)
