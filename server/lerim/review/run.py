@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import MemoryError_, Problem
+from lerim.errors import BoundaryError, MemoryError_, Problem
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.memory import files
 from lerim.review.place import Place
@@ -56,7 +56,10 @@ class Run:
         self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
 
     def write(self) -> Path | None:
-        """Write the folder, keep the last fifty; None where nothing was extracted. Raises MemoryError_."""
+        """Write the folder, keep the last fifty; None where nothing was extracted.
+
+        Raises MemoryError_, BoundaryError.
+        """
         if not self.extracted:
             return None
         workspace = self.place.state / "workspace"
@@ -106,5 +109,5 @@ def try_write(run: Run) -> tuple[Path | None, list[Problem]]:
     """`run.write()` for a sync whose candidates are safe already: a folder that cannot be written is a problem."""
     try:
         return run.write(), []
-    except MemoryError_ as error:
+    except (MemoryError_, BoundaryError) as error:
         return None, [Problem("run-folder", error.where, f"{error.message} {error.todo}")]

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.review.place import Place
-from lerim.review.run import KEPT_RUNS, MemoryAction, Run, runs
+from lerim.review.run import KEPT_RUNS, MemoryAction, Run, runs, try_write
 
 Make = Callable[..., Candidate]
 NOW = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
@@ -40,3 +41,14 @@ def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: Place, make
     kept = runs(place)
     assert len(kept) == KEPT_RUNS and kept[0].name.startswith("sync-20260801-102330")
     assert other.is_dir()
+
+
+def test_a_workspace_that_leads_elsewhere_is_a_problem_and_fails_nothing(
+    place: Place, make: Make, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    place.state.mkdir(parents=True)
+    (place.state / "workspace").symlink_to(tmp_path / "elsewhere")
+    folder, problems = try_write(Run(place, NOW, [make()]))
+    assert folder is None and [problem.code for problem in problems] == ["run-folder"]
+    assert not list((tmp_path / "elsewhere").iterdir())
