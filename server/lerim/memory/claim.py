@@ -56,13 +56,18 @@ def apart(one: AbstractSet[_T], other: AbstractSet[_T]) -> bool:
     return not (one <= other or other <= one)
 
 
+def is_number(word: str) -> bool:
+    """Whether a word is a number, with its unit or as a version."""
+    return _NUMBER.fullmatch(word) is not None
+
+
 def another(one: Claim, other: Claim) -> bool:
     """Whether two claims are two rules, however much else they share: their titles are `apart`, denials left out.
 
     Not so if only numbers differ (the value of one rule changed), or if what one prefers the other denies, both ways.
     """
     mine, theirs = _bare(one.title), _bare(other.title)
-    if not apart(mine, theirs) or all(map(_NUMBER.fullmatch, mine ^ theirs)):
+    if not apart(mine, theirs) or all(map(is_number, mine ^ theirs)):
         return False
     return not (_denied(one.title) & other.title and _denied(other.title) & one.title)
 

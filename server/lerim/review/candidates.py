@@ -17,6 +17,7 @@ from lerim.extraction.candidate import Candidate, Signal
 from lerim.extraction.redact import redact
 from lerim.memory import files, record
 from lerim.memory.header import Yaml, load, split
+from lerim.memory.kept import joined
 from lerim.memory.lines import Value
 from lerim.memory.quotes import merge, without_words
 from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, parse, render
@@ -187,6 +188,8 @@ def of_text(text: str, path: Path, store: Store) -> Proposal:
 def updated_text(proposal: Proposal, before: str, path: Path, *, local: bool) -> str:
     """The target's text after the update: the candidate's words, and what both know of tags, places and evidence.
 
+    Sentences of the target that the candidate does not say again stay.
+
     `local`: the candidate's quotes stay out of the file.
     """
     old = parse(before, path)
@@ -201,7 +204,8 @@ def updated_text(proposal: Proposal, before: str, path: Path, *, local: bool) ->
         "references": tuple(dict.fromkeys((*old.references, *new.references))),
         "evidence": _entries(merge(without_words(new.evidence) if local else new.evidence, old.evidence)),
     }
-    return record.update(before, {key: value for key, value in changes.items() if value}, new.body, str(path))
+    body = joined(old.body, new.title, new.body)
+    return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 
 def difference(before: str, after: str, name: str) -> str:

@@ -12,7 +12,7 @@ from datetime import date
 from lerim.errors import NotFoundError, Problem
 from lerim.extraction.candidate import Candidate
 from lerim.memory import files
-from lerim.memory.claim import claim
+from lerim.memory.claim import apart, claim
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.reconcile import Decision, decide
 from lerim.memory.search import search
@@ -151,7 +151,7 @@ def withdraw(place: Place, turn: str, reason: str) -> list[str]:
 def _met(place: Place, book: Ledger, candidate: Candidate, mark: Fingerprint) -> Blocked | AlreadyKnown | None:
     """Whether this claim was met before, by its words or by its turn."""
     for known in book.claims():
-        same_turn = known.source == candidate.source and alike(known.print, mark) >= SAME_TURN_FROM
+        same_turn = known.source == candidate.source and _near(known.print, mark, SAME_TURN_FROM)
         if known.state == "rejected":
             if same_turn or _reworded(known, mark):
                 return Blocked(known.id, book.count_block(known.id))
@@ -168,9 +168,15 @@ def _met(place: Place, book: Ledger, candidate: Candidate, mark: Fingerprint) ->
 
 def _reworded(known: Known, mark: Fingerprint) -> bool:
     """Whether this is a rejected claim again: the same title, or nearly the same words about the same things."""
-    if known.print.title and known.print.title == mark.title:
+    old = known.print
+    if old.title and old.title == mark.title:
         return True
-    return alike(known.print, mark) >= REWORDED_FROM and known.print.hard == mark.hard
+    return _near(old, mark, REWORDED_FROM) and old.hard <= mark.words and mark.hard <= old.words
+
+
+def _near(one: Fingerprint, other: Fingerprint, least: float) -> bool:
+    """Alike, and not two rules side by side that share most of their words."""
+    return alike(one, other) >= least and not apart(one.title, other.title)
 
 
 def _neighbours(place: Place, candidate: Candidate) -> Iterable[Stored]:

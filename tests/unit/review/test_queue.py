@@ -8,6 +8,7 @@ import pytest
 
 from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
+from lerim.memory.kept import joined
 from lerim.memory.record import Evidence, parse
 from lerim.review import queue
 from lerim.review.place import Place
@@ -86,6 +87,67 @@ def test_rejecting_a_claim_does_not_reject_its_opposite(place: Place, make: Make
     queue.reject(place, proposed(place, make(body="In `setup.py`.")).id)
     proposed(place, make(title="Use pip, not uv", body="In `setup.py`.", turn="t2"))
     proposed(place, make(title="Set retries to 3", body="In `setup.py`.", turn="t3"))
+
+
+HELD = "This holds for all further work. It concerns `src/app.py`."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("Retry uploads 3 times.", "Retry uploads 5 times.", ""),
+        ("Retry uploads 3 times, not downloads.", "Retry uploads 5 times.", "Retry uploads 3 times, not downloads."),
+        ("Never on CI.", "Retry uploads on CI.", "Never on CI."),
+        ("Retry uploads.\n\n## Why\nSlow links.", "Retry uploads 5 times.", "## Why\nSlow links."),
+        ("- Retry uploads 3 times\n- Log each", "Retry uploads 5 times.", "- Log each"),
+        ("`x\n~~~\nRetry uploads\n", "Retry uploads.", "`x\n~~~\nRetry uploads"),
+        (HELD, "Retry uploads.", ""),
+        ("", "Retry uploads.", ""),
+    ],
+)
+def test_what_is_not_said_again_stays(old: str, new: str, kept: str) -> None:
+    body = joined(old, "Retry uploads", new)
+    assert body == f"{new}\n\n{kept}".strip()
+    assert joined(body, "Retry uploads", new) == body
+
+
+@pytest.mark.parametrize(
+    ("rejected", "next_one", "last"),
+    [
+        ("Always run `make check` before a commit", "from now on run `make ci` before a commit", queue.Proposed),
+        ("Always run `make check` before a commit", "Run `make check` before every commit", queue.Blocked),
+        ("Always run `make check` before a commit", "Run `make check` before committing", queue.Blocked),
+        ("Always run `make check` before a commit", "Run make check before each commit", queue.Blocked),
+        ("Validate the order id in src/app.py", "Validate the user id in src/app.py", queue.Proposed),
+    ],
+)
+@pytest.mark.parametrize("turn", ["0a1b2c3d4e5f", "t2"])
+def test_rejecting_a_rule_blocks_its_rewordings_and_no_neighbour(
+    place: Place, make: Make, rejected: str, next_one: str, last: type, turn: str
+) -> None:
+    queue.reject(place, proposed(place, make(title=rejected, body=f"{rejected}. {HELD}")).id)
+    outcome = queue.propose(place, make(title=next_one, body=f"{next_one}. {HELD}", turn=turn))
+    assert isinstance(outcome, last)
+
+
+def test_an_update_keeps_the_lines_a_person_wrote(place: Place, make: Make) -> None:
+    first = "Run `make check` before a commit"
+    path = accepted(place, proposed(place, make(title=first, body=f"{first}. {HELD}")).id)
+    by_hand = "\nNot on Windows, though. It takes 3 minutes there.\n\n- Never on a Friday\n\n```sh\nmake check\n```\n"
+    path.write_text(path.read_text() + by_hand)
+    longer = "Run `make check` and `make lint` before a commit"
+    proposal = proposed(place, make(title=longer, body=f"{longer}. {HELD}", turn="t2", minutes=5))
+    assert proposal.target == path.stem and "-Not on" not in proposal.diff and "+Not on" not in proposal.diff
+    accepted(place, proposal.id)
+    assert parse(path.read_text(), path).body == f"{longer}. {HELD}\n{by_hand}".strip()
+
+
+def test_an_update_does_not_leave_what_it_puts_right(place: Place, make: Make) -> None:
+    old, new = "Use Decimal for money, not float", "Use float for money, not Decimal"
+    path = accepted(place, proposed(place, make(title=old, body=f"{old}. The rounding is exact.")).id)
+    proposal = proposed(place, make(title=new, body=f"{new}.", turn="t2", minutes=5))
+    accepted(place, proposal.id)
+    assert parse(path.read_text(), path).body == f"{new}.\n\nThe rounding is exact."
 
 
 def test_the_ledger_holds_no_word_of_a_rejected_claim(place: Place, make: Make) -> None:
