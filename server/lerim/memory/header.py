@@ -68,6 +68,14 @@ def load(head: str, where: str) -> dict[str, Yaml]:
     return quick if quick is not None else _load_any_form(head, where)
 
 
+def as_written(head: str) -> dict[str, Yaml]:
+    """The same with every value as the text it is written as: `Yes`, `1.10`. Only for what `load` has read."""
+    import yaml
+
+    loaded = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # makes nothing but texts
+    return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}
+
+
 def _load_any_form(head: str, where: str) -> dict[str, Yaml]:
     import yaml
     from frontmatter.default_handlers import YAMLHandler

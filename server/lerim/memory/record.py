@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from lerim.errors import MemoryError_, Problem
-from lerim.memory.header import Yaml, load, split
+from lerim.memory.header import Yaml, as_written, load, split
 from lerim.memory.lines import Value, change, key_lines
+from lerim.memory.reference import normalise
 
 Primitive = Literal["decision", "learning", "question", "theme", "summary"]
 LearningKind = Literal["insight", "procedure", "friction", "pitfall", "preference"]
@@ -95,7 +96,12 @@ def examine(text: str, path: Path, primitive: Primitive | None = None) -> tuple[
             "This file has no header between two --- lines.", where=str(path), todo="Add one, or move the file away."
         )
     fields = load(text[parts.start : parts.end], str(path))
-    reader = _Reader(fields, path, text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline))
+    reader = _Reader(
+        text[parts.start : parts.end],
+        fields,
+        path,
+        text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline),
+    )
     return reader.record(primitive), reader.problems
 
 
@@ -110,11 +116,13 @@ def primitive_of(path: Path) -> Primitive | None:
 class _Reader:
     """One pass over a header's values, collecting what did not fit."""
 
-    def __init__(self, fields: dict[str, Yaml], path: Path, body: str) -> None:
+    def __init__(self, head: str, fields: dict[str, Yaml], path: Path, body: str) -> None:
+        self.head = head
         self.fields = fields
         self.path = path
         self.body = body
         self.problems: list[Problem] = []
+        self._texts: dict[str, Yaml] | None = None
 
     def record(self, primitive: Primitive | None) -> MemoryRecord:
         found = primitive or primitive_of(self.path) or _PRIMITIVES.get(self._text("primitive") + "s")
@@ -126,7 +134,7 @@ class _Reader:
         if (written := self._text("id")) != stem:
             self._problem(f"the id {written!r} is not the file's name" if written else "there is no id")
         created = self._time("created", None)
-        lists = {key: self._strings(key) for key in ("tags", "references", *_LISTS)}
+        lists = {key: self._strings(key) for key in ("tags", *_LISTS)}
         return MemoryRecord(
             id=stem,
             primitive=found,
@@ -138,7 +146,7 @@ class _Reader:
             tags=lists["tags"],
             body=self.body,
             kind=self._kind(),
-            references=lists["references"],
+            references=self._references(),
             evidence=self._evidence(),
             verified=self._text("verified"),
             supersedes=lists["supersedes"],
@@ -158,7 +166,23 @@ class _Reader:
         if isinstance(value, list | dict):
             self._problem(f"{key} is not one line of text")
             return ""
-        return value.isoformat() if isinstance(value, date) else str(value)
+        return value if isinstance(value, str) else self._written(value, key)
+
+    def _written(self, value: Yaml, *at: str | int) -> str:
+        """A value as the person wrote it: YAML takes `Yes` for a truth and `1.10` for a number."""
+        if isinstance(value, str):
+            return value
+        if self._texts is None:
+            self._texts = as_written(self.head)
+        found: Yaml = self._texts
+        for step in at:
+            if isinstance(found, dict) and isinstance(step, str):
+                found = found.get(step)
+            elif isinstance(found, list) and isinstance(step, int) and step < len(found):
+                found = found[step]
+            else:
+                return str(value)
+        return found if isinstance(found, str) else str(value)
 
     def _title(self) -> str:
         if self._text("title").strip():
@@ -212,12 +236,19 @@ class _Reader:
             return ()
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
-        if not isinstance(value, list):
-            value = [value]
-        good = [item for item in value if item is not None and not isinstance(item, list | dict)]
-        if len(good) < len(value):
+        items = list(enumerate(value)) if isinstance(value, list) else [(-1, value)]
+        good = [(at, item) for at, item in items if item is not None and not isinstance(item, list | dict)]
+        if len(good) < len(items):
             self._problem(f"{key} is not a list of texts")
-        return tuple(item.isoformat() if isinstance(item, date) else str(item) for item in good)
+        return tuple(self._written(item, key, *(() if at < 0 else (at,))) for at, item in good)
+
+    def _references(self) -> tuple[str, ...]:
+        """They stay as written, for the file is the person's; whoever looks one up makes it comparable."""
+        found = self._strings("references")
+        for text in found:
+            if normalise(text) is None:
+                self._problem(f"the reference {text[:80]!r} is no path in this repository and is ignored")
+        return found
 
     def _kind(self) -> LearningKind | None:
         written = self._text("kind")
@@ -231,14 +262,15 @@ class _Reader:
     def _evidence(self) -> tuple[Evidence, ...]:
         value = self.fields.get("evidence")
         found: list[Evidence] = []
-        for item in value if isinstance(value, list) else [value] if value is not None else []:
+        for at, item in enumerate(value if isinstance(value, list) else [value] if value is not None else []):
             entry = item if isinstance(item, dict) else {}
             quote, turn = entry.get("quote"), entry.get("turn")
             who = next((speaker for speaker in _SPEAKERS if speaker == entry.get("who")), None)
             if who is None or isinstance(quote, list | dict) or turn is None or isinstance(turn, list | dict):
                 self._problem("an evidence entry is not `quote`, `turn` and `who`")
                 continue
-            found.append(Evidence("" if quote is None else str(quote), str(turn), who))
+            spoken = "" if quote is None else self._written(quote, "evidence", at, "quote")
+            found.append(Evidence(spoken, self._written(turn, "evidence", at, "turn"), who))
         return tuple(found)
 
 

@@ -6,7 +6,6 @@ One thread may change it while others read: what a reader gets is never changed 
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,17 +16,10 @@ from typing import TypeVar
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory import files
 from lerim.memory.record import LearningKind, Primitive
+from lerim.memory.reference import Reference, normalise
 from lerim.memory.store import LIVE, Found, Stamp, Stored, find, read_file, stat_file
 
-_LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A file, and the symbol in it that is meant ("" for the whole file)."""
-
-    path: str
-    symbol: str = ""
+__all__ = ["Entry", "Reference", "ReferenceMap", "normalise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +49,6 @@ class Entry:
     def label(self) -> str:
         """The learning's kind where it has one, else the primitive."""
         return self.kind or self.primitive
-
-
-def normalise(text: str) -> Reference | None:
-    """A reference as written, made comparable: forward slashes, no `./`, no line numbers.
-
-    None for one that leads out of the repository or names nothing.
-    """
-    path, _, symbol = _LINE.sub("", text.strip().replace("\\", "/")).partition("#")
-    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
-        return None
-    parts = [part for part in path.split("/") if part not in ("", ".")]
-    if not parts or ".." in parts:
-        return None
-    return Reference(sys.intern("/".join(parts)), symbol.strip().removesuffix("()").replace("::", "."))
 
 
 class ReferenceMap:
@@ -135,8 +113,13 @@ class ReferenceMap:
             name = path.relative_to(self.memory_dir).as_posix()
         except ValueError:
             return False
-        if name.rpartition("/")[0] not in LIVE or path.suffix != ".md" or path.name.startswith("."):
+        if path.suffix != ".md" or path.name.startswith("."):
             return False
+        folder, _, file = name.rpartition("/")
+        if folder not in LIVE:
+            return name.split("/")[0] not in ("archived", "summaries", "journal") and self.scan()  # one misplaced
+        if any(f"{other}/{file}" in self._stamps for other in LIVE if other != folder):
+            return self.scan()  # an id there twice, or no longer
         known = name in self._stamps
         item: Found | None = None
         try:

@@ -15,6 +15,7 @@ from typing import Literal
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, StaleError
 from lerim.memory import files, folder, slug
+from lerim.memory.misplaced import doubled, misplaced
 from lerim.memory.quotes import Quotes, without_words
 from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, examine, render
 
@@ -219,7 +220,8 @@ def find(memory_dir: Path, anchor: Path, *, archived: bool = False) -> tuple[lis
     """The memory files of a folder by stat alone, and what there is no memory file."""
     found: list[Found] = []
     problems: list[Problem] = []
-    for name in (*LIVE, *(ARCHIVED if archived else ())):
+    names = (*LIVE, *(ARCHIVED if archived else ()))
+    for name in names:
         place = memory_dir / name
         try:
             files.inside(anchor, place)
@@ -231,6 +233,12 @@ def find(memory_dir: Path, anchor: Path, *, archived: bool = False) -> tuple[lis
         except OSError as error:
             message = f"The folder cannot be listed: {error.strerror}."
             problems.append(Problem("folder-unreadable", str(place), message))
+    try:
+        files.inside(anchor, memory_dir)
+        problems += misplaced(memory_dir, names)
+    except (BoundaryError, FileNotFoundError):
+        pass  # told above, for each folder
+    problems += doubled(memory_dir, (item.name for item in found))
     return found, problems
 
 

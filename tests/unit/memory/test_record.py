@@ -92,3 +92,18 @@ def test_comments_inside_a_changed_list_stay() -> None:
     text = GOOD.replace("tags:", "references:\n  # why\n  - a.py\n  - b.py # both\ntags: [x] # mine")
     changed = update(text, {"references": ("c.py",), "tags": ("z",)})
     assert "references:\n  - c.py\n  # why\ntags: [z] # mine\n" in changed
+
+
+def test_values_a_person_wrote_bare_are_the_words_they_wrote() -> None:
+    text = "---\ntitle: Yes\nsource: 1.10\ntags: [on, 3.10, 2026-08-01, plain]\nrelated:\n  - No\n---\n\nBody\n"
+    memory = parse(text, Path("decisions/20260801-x.md"))
+    assert (memory.title, memory.source) == ("Yes", "1.10")
+    assert (memory.tags, memory.related) == (("on", "3.10", "2026-08-01", "plain"), ("No",))
+    assert parse("---\ntitle: 1.10\n---\n", Path("decisions/20260801-x.md")).title == "1.10"
+
+
+def test_a_reference_that_leads_out_of_the_repository_is_told_and_kept_as_written() -> None:
+    text = '---\ntitle: T\nconfidence: 0.5\nid: 20260801-x\nreferences: ["../up.py", src\\app.py]\n---\n'
+    memory, problems = examine(text, Path("decisions/20260801-x.md"))
+    assert memory.references == ("../up.py", "src\\app.py")
+    assert ["../up.py" in problem.message for problem in problems] == [True]

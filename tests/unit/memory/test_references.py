@@ -119,3 +119,27 @@ def test_links_and_files_from_elsewhere_are_not_read(memory_dir: Path, tmp_path:
     assert len(found.problems) == 2
     assert not found.apply(memory_dir / "decisions" / "20260801-link.md")
     assert not found.apply(secret)
+
+
+def test_backslashes_are_looked_up_and_what_leads_out_is_told(memory_dir: Path) -> None:
+    path = write(memory_dir, record("one", "src\\app.py", "../up.py"))
+    found = ReferenceMap(memory_dir)
+    found.scan()
+    assert names(found.for_file("src/app.py")) == ["one"] and found.for_file("../up.py") == ()
+    assert [(problem.path, "../up.py" in problem.message) for problem in found.problems] == [(str(path), True)]
+
+
+def test_a_misplaced_or_doubled_file_is_told_until_it_is_moved(memory_dir: Path) -> None:
+    good = write(memory_dir, record("one", "a.py"))
+    loose = memory_dir / "loose.md"
+    loose.write_text(good.read_text())
+    found = ReferenceMap(memory_dir)
+    assert found.apply(loose)
+    assert [problem.path for problem in found.problems] == [str(loose)]
+    (memory_dir / "themes").mkdir()
+    loose.rename(memory_dir / "themes" / good.name)
+    assert found.apply(loose)
+    assert [problem.code for problem in found.problems] == ["memory-twice"]
+    good.unlink()
+    assert found.apply(good)
+    assert found.problems == [] and len(found) == 1

@@ -196,3 +196,27 @@ def test_archived_memories_are_read_on_request(store: Store, root: Path) -> None
     assert [stored.status for stored in store.load_all(archived=True)[0]] == ["archived"]
     assert store.read("20260801-use-uv").status == "archived"
     assert store.write_new(RECORD).stem == "20260801-use-uv-2"
+
+
+def test_files_beside_the_folders_of_memories_are_told(store: Store, root: Path) -> None:
+    good = store.write_new(RECORD)
+    top = root / ".lerim/memory"
+    for name in ("loose.md", "decisions/sub/x.md", "notes/y.md", "archived/z.md", "README.md", "summaries/1/2/s.md"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(render(RECORD))
+    for archived, wanted in ((False, []), (True, ["archived/z.md"])):
+        memories, problems = store.load_all(archived=archived)
+        assert [stored.path for stored in memories] == [good]
+        told = sorted(Path(problem.path).relative_to(top).as_posix() for problem in problems)
+        assert told == sorted(["decisions/sub/x.md", "loose.md", "notes/y.md", *wanted])
+        assert {problem.code for problem in problems} == {"memory-misplaced"}
+
+
+def test_one_id_in_two_folders_is_told_with_both_files(store: Store, root: Path) -> None:
+    path = store.write_new(RECORD)
+    other = root / ".lerim/memory/learnings" / path.name
+    other.parent.mkdir()
+    other.write_text(render(RECORD))
+    memories, problems = store.load_all()
+    assert len(memories) == 2 and [problem.code for problem in problems] == ["memory-twice"]
+    assert f"decisions/{path.name} and learnings/{path.name}" in problems[0].message
