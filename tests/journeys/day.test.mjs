@@ -49,7 +49,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     talk = new Transcript(machine.claude, root);
     talk.edit("log a line when the log file cannot be opened", loggerFile, 'const LogsDir = ".entire/logs"', 'const LogsDir = ".entire/logs" // relative to the root', "I added a `fmt.Println` for it in `logger.go`.");
     talk.say("no, always use slog.String attributes, never fmt.Sprintf, for log lines: they must stay searchable", "Understood, I will keep to `slog.String`.");
-    talk.edit("now name the agent in the context", contextFile, "// Context keys for logging values.", "// Keys of the context for logging values.", "Done in `context.go`.");
+    talk.edit("now name the agent in the context", contextFile, "type contextKey int", "type contextKey int // private: no key of another package collides", "Done: `contextKey` in `context.go`.");
     talk.say("Always use the private contextKey type for context values, never string keys", "Right, `contextKey` it is.");
     talk.say("Never write to os.Stdout in logger.go, use os.Stderr", "Agreed, only `os.Stderr` there.");
     talk.say("From now on run mise run lint before every commit", "I will.");
