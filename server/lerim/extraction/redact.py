@@ -116,7 +116,8 @@ def _tokens(text: str) -> list[Span]:
     for rule in rules.RULES:
         if rule.literal not in text:
             continue
-        whole = rule.literal[0].isalnum()
+        # `sk-` also ends words; `ghp_` and its like are a token wherever they stand, glued to other text too
+        whole = rule.literal[0].isalnum() and not (len(rule.literal) >= 4 and rule.literal.endswith("_"))
         at = text.find(rule.literal)
         while at >= 0:
             end = at + len(rule.literal)

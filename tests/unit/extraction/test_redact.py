@@ -210,3 +210,8 @@ def test_characters_that_do_not_show_hide_no_secret(hidden: str, at: int) -> Non
 @pytest.mark.parametrize("hidden", HIDDEN)
 def test_characters_that_do_not_show_hide_no_name_of_a_secret(hidden: str) -> None:
     assert "swordfishy" not in redact(f"pass{hidden}word{hidden}: swordfishy").text
+
+
+@pytest.mark.parametrize("glue", ["0", "a", "_", "="])
+def test_a_token_glued_to_other_text_is_cut_out(glue: str) -> None:
+    assert "ghp_" not in redact(f"{glue}ghp_{'a1' * 18}").text
