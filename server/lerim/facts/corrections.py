@@ -35,6 +35,9 @@ _STANDING = re.compile(
     r"everywhere|every time|ever|always|never|remember|by default|in general|convention|standard)\b",
     re.IGNORECASE,
 )
+_NOT_IN_CODE = re.compile(
+    r"^Do not (?:ever )?(?:use|import|call|mock|hard-?code|expose|swallow|subclass|depend on) [^,;]", re.IGNORECASE
+)
 _EVERY = re.compile(r"\b(?:every|any|all|ever|each)\b", re.IGNORECASE)
 _TOOL = re.compile(
     r"^(?P<verb>use|run|try|go with|switch to)?\s?(?P<a>[\w@./+-]{2,30})(?: (?:add|install|run|test|build|i|ci|exec|"
@@ -132,6 +135,8 @@ def _lasting(scene: Scene, said: Sentence, rule: Directive, denied: bool) -> boo
         return lasts or (named and rule.claim.startswith(("Do not ", "The project is")))
     lasting = not wording.task(_bare(claim)) or bool(_MANNER.search(claim))
     if named and lasting and not rule.fact and because(rule.reason) and not wording.momentary(rule.reason):
+        return True
+    if named and _NOT_IN_CODE.match(claim):
         return True
     again = bool(_SAID.search(said.text)) or bool(_EVERY.search(claim))
     return (against or bool(_STANDING.search(said.text))) and named and (again or lasting)

@@ -21,6 +21,7 @@ def heard(said: str) -> list[Candidate]:
 
 
 KEPT = [
+    ("don't use os.system in src/app.py", "Do not use os.system in src/app.py"),
     ("always use pathlib in this repo", "Always use pathlib"),
     ("never commit directly to main", "Never commit directly to main"),
     ("remember: tests must not touch the network", "Tests must not touch the network"),
