@@ -12,11 +12,13 @@ from lerim.extraction.hidden import HIDDEN, visible
 from lerim.extraction.randomness import random
 from lerim.extraction.secret_rules import Span
 
-__all__ = ["Redacted", "Span", "clean", "redact"]
+__all__ = ["Redacted", "Span", "clean", "redact", "without_private"]
 
 _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
 _UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
 _WORDY = re.compile(r"[A-Za-z0-9_-]")
+_PRIVATE = re.compile(r"<(/?)private>", re.IGNORECASE)
+_OPENS = re.compile(r"<private>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +153,30 @@ def _keys(text: str) -> list[Span]:
     return out
 
 
+def without_private(text: str) -> str:
+    """The text without its `<private>` blocks: nothing is learned from them, not even that they were there."""
+    if not _OPENS.search(text):
+        return text
+    parts, last = [], 0
+    for span in _private(text, text):
+        parts.append(text[last : span.start])
+        last = span.end
+    return "\n\n".join([*parts, text[last:]])
+
+
 def _private(text: str, low: str) -> list[Span]:
-    out = []
-    at = low.find("<private>")
-    while at >= 0:
-        end = low.find("</private>", at)
-        stop = len(text) if end < 0 else end + 10
-        out.append(Span(at, stop, "private"))
-        at = low.find("<private>", stop)
-    return out
+    """Blocks in any case, with blocks inside them; one that is not closed goes to the end."""
+    out: list[Span] = []
+    depth = start = 0
+    for match in _PRIVATE.finditer(low):
+        if not match[1]:
+            start = start if depth else match.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                out.append(Span(start, match.end(), "private"))
+    return [*out, Span(start, len(text), "private")] if depth else out
 
 
 def _merged(spans: list[Span]) -> list[Span]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec.structs import replace
 
+from lerim.extraction.redact import without_private
 from lerim.facts.draft import Basis, Exchange
 from lerim.facts.fixes import Watch
-from lerim.sessions.model import Edit, ToolCall, Turn
+from lerim.sessions.model import Answer, Edit, ToolCall, Turn
 
 VERSION = 1
 TEXT = 6_000  # characters of a turn's own text that are held
@@ -67,10 +68,10 @@ def unpack(data: bytes | None) -> State:
 
 
 def condensed(turn: Turn) -> Turn:
-    """The turn with long texts cut to head and tail, so that an open exchange stays small."""
+    """The turn without private blocks, long texts cut to head and tail so that an open exchange stays small."""
     return replace(
         turn,
-        text=_clip(turn.text, TEXT),
+        text=_clip(without_private(turn.text), TEXT),
         reasoning="",
         tool_calls=tuple(_condensed(call) for call in turn.tool_calls[:64]),
     )
@@ -79,11 +80,12 @@ def condensed(turn: Turn) -> Turn:
 def _condensed(call: ToolCall) -> ToolCall:
     return replace(
         call,
-        command=call.command[:2_000],
+        command=without_private(call.command)[:2_000],
         description="",
-        output=_clip(call.output, OUTPUT),
-        plan=_clip(call.plan, TEXT),
-        feedback=call.feedback[:TEXT],
+        output=_clip(without_private(call.output), OUTPUT),
+        plan=_clip(without_private(call.plan), TEXT),
+        feedback=without_private(call.feedback)[:TEXT],
+        answers=tuple(Answer(one.question, one.options, without_private(one.answer)) for one in call.answers),
         edits=tuple(Edit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
     )
 

@@ -1,6 +1,6 @@
 import pytest
 
-from lerim.extraction.redact import redact
+from lerim.extraction.redact import redact, without_private
 
 # put together here so that no scanner takes this file for a leak
 A, D = "abcdefghijklmnopqrstuvwxyz", "0123456789"
@@ -215,3 +215,17 @@ def test_characters_that_do_not_show_hide_no_name_of_a_secret(hidden: str) -> No
 @pytest.mark.parametrize("glue", ["0", "a", "_", "="])
 def test_a_token_glued_to_other_text_is_cut_out(glue: str) -> None:
     assert "ghp_" not in redact(f"{glue}ghp_{'a1' * 18}").text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a <private>x</private> b", "a \n\n b"),
+        ("a <PRIVATE>x", "a \n\n"),
+        ("a <private>x <private>y</private> z</private> b", "a \n\n b"),
+        ("a <private>" + "x" * 9000 + " always use uv</private> b", "a \n\n b"),
+        ("no </private> here", "no </private> here"),
+    ],
+)
+def test_private_blocks_are_left_out_whole(text: str, left: str) -> None:
+    assert without_private(text) == left
