@@ -5,6 +5,8 @@ export interface Key {
   readonly ctrlKey: boolean;
   readonly metaKey: boolean;
   readonly altKey: boolean;
+  /** Whether the key is being held down. */
+  readonly repeat?: boolean;
 }
 
 const letters: Readonly<Record<string, KeyAction>> = { j: "next", k: "previous", a: "accept", e: "edit", r: "reject", u: "undo", o: "openTurn", "?": "help" };
@@ -13,7 +15,10 @@ const movement: Readonly<Record<string, KeyAction>> = { ArrowDown: "next", Arrow
 /** What a key does outside text fields. Movement keys act on the list unless the focus is in `detail`, where they scroll. */
 export function actionOf(key: Key, inDetail: boolean): KeyAction | undefined {
   if (key.ctrlKey || key.metaKey || key.altKey) return undefined;
-  return letters[key.key] ?? (inDetail ? undefined : movement[key.key]);
+  const action = letters[key.key];
+  // a key held down moves on, but decides about one candidate only
+  if (key.repeat === true && action !== undefined && action !== "next" && action !== "previous") return undefined;
+  return action ?? (inDetail ? undefined : movement[key.key]);
 }
 
 export const helpRows: readonly (readonly [string, string])[] = [
