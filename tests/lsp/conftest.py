@@ -64,6 +64,8 @@ class Editor:
         folder = root or self.repo
         default = {"trusted": True, "settings": {"idleSeconds": 0}}
         capabilities = client_capabilities("visual-studio-code")
+        assert capabilities.workspace and capabilities.workspace.did_change_watched_files
+        capabilities.workspace.did_change_watched_files.relative_pattern_support = True  # as since VS Code 1.66
         params = types.InitializeParams(
             capabilities=capabilities,
             process_id=process_id if process_id is not None else os.getpid(),
@@ -96,6 +98,11 @@ class Editor:
     def configure(self, **settings: Any) -> None:
         params = types.DidChangeConfigurationParams(settings={"settings": {"idleSeconds": 0, **settings}})
         self.client.workspace_did_change_configuration(params)
+
+    def globs(self) -> list[Any]:
+        """What the server asked to be told of: patterns, and (folder, pattern) for those bound to one."""
+        globs = [watcher["globPattern"] for watcher in self.watched]
+        return [glob if isinstance(glob, str) else (glob["baseUri"], glob["pattern"]) for glob in globs]
 
     def memories(self) -> int | None:
         """The number of memories the server told last."""

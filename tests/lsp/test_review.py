@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 
 from conftest import Editor
 from lerim.extraction.candidate import Candidate
@@ -90,6 +91,86 @@ async def test_a_candidate_can_be_edited_and_rejected(editor: Editor, isolated: 
     assert (await editor.ask(protocol.REVIEW_ACT, {**act, "action": "reject"})).ok
     listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
     assert (listed.candidates, listed.undo.label) == ([], "Rejected: Use pathlib")
+
+
+def pending_told(editor: Editor) -> list[int]:
+    return [told.pending for told in editor.told[protocol.CANDIDATES_CHANGED]]
+
+
+async def test_what_waits_is_told_at_the_start(editor: Editor, isolated: Path) -> None:
+    propose(editor.repo, isolated)
+    await editor.start()
+    await editor.until(lambda: pending_told(editor) == [1])
+
+
+async def test_what_another_window_decides_is_told_once_its_file_changes(editor: Editor, isolated: Path) -> None:
+    place = queue.Place(_project(editor.repo, isolated), Home(isolated / ".lerim"))
+    waiting = propose(editor.repo, isolated)
+    await editor.start()
+    await editor.until(lambda: pending_told(editor) == [1])
+    queue.reject(place, waiting)
+    editor.changed(place.candidate_path(waiting))
+    await editor.until(lambda: pending_told(editor) == [1, 0])
+    queue.undo(place)
+    editor.changed(place.candidate_path(waiting))
+    await editor.until(lambda: pending_told(editor) == [1, 0, 1])
+    queue.edit(place, waiting, queue.Edit("Use pathlib", "In src/app.py.", ()))
+    editor.changed(place.candidate_path(waiting))
+    await editor.until(lambda: pending_told(editor) == [1, 0, 1, 1])
+
+    editor.changed(place.candidate_path(waiting))  # an echo of what was told already
+    assert (await editor.ask(protocol.REVIEW_ACT, {"root": editor.root, "id": waiting, "action": "reject"})).ok
+    await editor.until(lambda: pending_told(editor) == [1, 0, 1, 1, 0])
+
+
+async def test_what_was_decided_unseen_is_told_when_a_file_is_opened(editor: Editor, isolated: Path) -> None:
+    await editor.start()
+    app = editor.open("src/app.py")
+    await editor.hover(app, 0, 0)
+    propose(editor.repo, isolated)
+    editor.open("README.md")
+    await editor.until(lambda: pending_told(editor) == [1])
+
+
+async def test_the_candidates_of_a_worktree_are_watched_in_the_main_one(
+    editor: Editor, isolated: Path, tmp_path: Path, git: object
+) -> None:
+    assert callable(git)
+    tree = tmp_path / "tree"
+    git(editor.repo, "worktree", "add", "-q", str(tree))
+    waiting = propose(tree, isolated)
+    await editor.start(root=tree)
+    await editor.until(lambda: pending_told(editor) == [1])
+    review = editor.repo / ".lerim" / "review"
+    assert [glob for glob in editor.globs() if not isinstance(glob, str)] == [(review.as_uri(), "*.md")]
+
+    queue.reject(queue.Place(_project(tree, isolated), Home(isolated / ".lerim")), waiting)
+    editor.changed(review / f"{waiting}.md")
+    await editor.until(lambda: pending_told(editor) == [1, 0])
+
+
+async def test_a_folder_that_is_added_is_watched_too(editor: Editor, tmp_path: Path, git: object) -> None:
+    assert callable(git)
+    tree = tmp_path / "tree"
+    git(editor.repo, "worktree", "add", "-q", str(tree))
+    lone = tmp_path / "lone"
+    lone.mkdir()
+    await editor.start(root=lone)
+    await editor.until(editor.globs)
+    added = types.WorkspaceFolder(tree.as_uri(), "tree")
+    params = types.DidChangeWorkspaceFoldersParams(types.WorkspaceFoldersChangeEvent([added], []))
+    editor.client.workspace_did_change_workspace_folders(params)
+    review = editor.repo / ".lerim" / "review"
+    await editor.until(lambda: (review.as_uri(), "*.md") in editor.globs())
+    assert len(editor.globs()) == 3
+
+
+async def test_candidates_in_restricted_mode_are_not_told(editor: Editor, isolated: Path) -> None:
+    waiting = propose(editor.repo, isolated)
+    await editor.start({"trusted": False})
+    editor.changed(editor.repo / ".lerim" / "review" / f"{waiting}.md")
+    await editor.ask(protocol.DEBUG, {})
+    assert pending_told(editor) == []
 
 
 async def test_an_unknown_candidate_and_an_unknown_root_are_errors_with_a_kind(editor: Editor, tmp_path: Path) -> None:

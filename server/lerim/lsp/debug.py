@@ -6,8 +6,8 @@ import platform
 import sys
 
 from lerim import __version__
+from lerim.lsp.pending import count
 from lerim.lsp.protocol import DebugParams, DebugView, RootView
-from lerim.lsp.reviews import count
 from lerim.lsp.sidecar import Sidecar, resident_mb
 
 

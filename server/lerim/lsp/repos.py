@@ -38,7 +38,8 @@ HeadStamp = tuple[int, ...]
 @dataclass(slots=True)
 class Repo:
     """One repository and its references. `uris` is what the editor calls it: the window's folders in it, else the
-    root. `quick`: its files are read so fast that a hover does so itself, where a thread would cost more."""
+    root. `reviewed`: what the candidates told last look like by stat. `quick`: its files are read so fast that a hover
+    does so itself, where a thread would cost more."""
 
     project: Project
     uris: tuple[str, ...]
@@ -46,6 +47,7 @@ class Repo:
     store: Store
     head: HeadStamp = ()
     reported: frozenset[str] = frozenset()
+    reviewed: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     cache: OrderedDict[Path, Stored] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)

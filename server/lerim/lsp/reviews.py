@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lerim.errors import MemoryError_
+from lerim.lsp import pending
 from lerim.lsp.protocol import ActParams, RootParams, UndoParams
 from lerim.lsp.repos import Repo, rescan
 from lerim.lsp.sidecar import Sidecar
@@ -24,7 +25,7 @@ async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
     """Accepts, edits or rejects one candidate."""
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
-    result = await sidecar.run(_act, place(sidecar, repo), params)
+    result = await sidecar.run(_act, pending.place(sidecar, repo), params)
     await settle(sidecar, repo)
     return result
 
@@ -33,33 +34,22 @@ async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
     """Takes back an action, the last one where none is named."""
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
-    result = await sidecar.run(queue.undo, place(sidecar, repo), params.action)
+    result = await sidecar.run(queue.undo, pending.place(sidecar, repo), params.action)
     await settle(sidecar, repo)
     return result
 
 
 async def settle(sidecar: Sidecar, repo: Repo) -> None:
     """After a step of the review: hovers and the panel follow at once, not only when the editor sees the files."""
-    from lerim.lsp.syncing import announce_pending
     from lerim.lsp.watching import announce
 
     if await sidecar.run(rescan, repo, True):
         announce(sidecar, repo)
-    await announce_pending(sidecar, repo)
-
-
-def place(sidecar: Sidecar, repo: Repo) -> Place:
-    """Where the repository's review lies."""
-    return Place(repo.project, sidecar.home)
-
-
-def count(sidecar: Sidecar, repo: Repo) -> int:
-    """How many candidates wait."""
-    return len(queue.pending(place(sidecar, repo))[0]) if sidecar.options.trusted else 0
+    await pending.announce(sidecar, repo)
 
 
 def _listed(sidecar: Sidecar, repo: Repo) -> Message:
-    where = place(sidecar, repo)
+    where = pending.place(sidecar, repo)
     proposals, problems, blocked = queue.pending(where)
     return {
         "candidates": [candidate_view(proposal) for proposal in proposals],

@@ -152,7 +152,7 @@ def _lazy(module: str, name: str) -> Handler:
 async def _opened(sidecar: Sidecar, _params: object) -> None:
     from lerim.lsp import watching
 
-    await watching.look_at_heads(sidecar)
+    await watching.look_around(sidecar)
 
 
 async def _closed(sidecar: Sidecar, params: types.DidCloseTextDocumentParams) -> None:

@@ -55,6 +55,7 @@ class Sidecar:
     )
     idle: IdleClock | None = None
     looked: Look | None = None
+    watched: set[str] = field(default_factory=set)
     _repos: Repos | None = None
     _jobs: Jobs | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)

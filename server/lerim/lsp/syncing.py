@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from lerim.errors import BusyError, LerimError
 from lerim.lsp import idle as clockwork
-from lerim.lsp.protocol import CANDIDATES_CHANGED, SYNC_PROGRESS, SyncParams
+from lerim.lsp import pending
+from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.report import Found, Progress, SyncReport, Withdrew
@@ -43,7 +44,7 @@ async def follow(sidecar: Sidecar, repo: Repo, *, explicit: bool, waits: bool = 
     told.finish(stage, report.message)
     if report.state != "busy":
         repo.dropped = report.dropped
-    await announce_pending(sidecar, repo)
+    await pending.announce(sidecar, repo)
     return report
 
 
@@ -82,17 +83,10 @@ class Teller:
         )
 
     async def _count(self) -> None:
-        await announce_pending(self._sidecar, self._repo)
+        await pending.announce(self._sidecar, self._repo)
         await asyncio.sleep(PENDING_EVERY)
         self._counting = False
-        await announce_pending(self._sidecar, self._repo)
-
-
-async def announce_pending(sidecar: Sidecar, repo: Repo) -> None:
-    """Tells the editor how many candidates wait."""
-    from lerim.lsp.reviews import count
-
-    sidecar.notify(repo, CANDIDATES_CHANGED, pending=await sidecar.run(count, sidecar, repo))
+        await pending.announce(self._sidecar, self._repo)
 
 
 async def idle(sidecar: Sidecar) -> None:
@@ -100,7 +94,7 @@ async def idle(sidecar: Sidecar) -> None:
     something."""
     from lerim.lsp import watching
 
-    await watching.look_at_heads(sidecar)
+    await watching.look_around(sidecar)
     sidecar.repos.forget_misses()
     if not sidecar.options.trusted or not sidecar.options.settings.enabled:
         return

@@ -1,4 +1,4 @@
-"""Staying true to the disk: memory files that change, git checkouts, folders, settings. Nothing here polls."""
+"""Staying true to the disk: memories and candidates that change, git checkouts, folders. Nothing here polls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from lerim.lsp import diagnostics
+from lerim.lsp import diagnostics, pending
 from lerim.lsp.idle import IdleClock
 from lerim.lsp.protocol import MEMORIES_CHANGED
 from lerim.lsp.repos import Repo, refresh, rescan
@@ -18,6 +18,7 @@ from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path, to_path
 
 MEMORY_FILES = ".lerim/memory/**/*.md"
+CANDIDATE_FILES = ".lerim/review/*.md"
 
 
 async def begin(sidecar: Sidecar) -> None:
@@ -25,9 +26,10 @@ async def begin(sidecar: Sidecar) -> None:
     loop = asyncio.get_running_loop()
     sidecar.idle = IdleClock(loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _idle(sidecar)))
     repos = await sidecar.repos.load()
-    sidecar.spawn("Watching memory files", watch(sidecar, repos))
+    sidecar.spawn("Watching files", watch(sidecar, repos))
     for repo in repos:
         announce(sidecar, repo)
+    await pending.look(sidecar, repos)
 
 
 async def _idle(sidecar: Sidecar) -> None:
@@ -37,19 +39,21 @@ async def _idle(sidecar: Sidecar) -> None:
 
 
 async def watch(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
-    """Asks the editor to tell of changed memory files; also for repositories around the window's folders."""
+    """Asks the editor to tell of changed memories and candidates, also outside the window's folders: a repository may
+    lie around them, and a worktree's candidates are in the main one."""
     asked = sidecar.server.client_capabilities.workspace
     able = asked.did_change_watched_files if asked else None
     if able is None or not able.dynamic_registration:
         return
-    watchers = [types.FileSystemWatcher(f"**/{MEMORY_FILES}")]
-    folders = await sidecar.run(_folders, sidecar.folders)
-    for repo in repos:
-        root = repo.project.root
-        if able.relative_pattern_support and not any(root.is_relative_to(folder) for folder in folders):
-            watchers.append(types.FileSystemWatcher(types.RelativePattern(from_path(root), MEMORY_FILES)))
+    globs: list[types.GlobPattern] = [f"**/{MEMORY_FILES}", f"**/{CANDIDATE_FILES}"]
+    if able.relative_pattern_support:
+        globs += await sidecar.run(_outside, sidecar, list(repos))
+    watchers = [types.FileSystemWatcher(glob) for glob in globs if str(glob) not in sidecar.watched]
+    if not watchers:
+        return
+    sidecar.watched.update(map(str, globs))
     registration = types.Registration(
-        id="lerim-memories",
+        id=f"lerim-files-{len(sidecar.watched)}",
         method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
         register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
     )
@@ -57,16 +61,18 @@ async def watch(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
 
 
 async def changed(sidecar: Sidecar, params: types.DidChangeWatchedFilesParams) -> None:
-    """Memory files were made, changed or removed: only these are read again."""
+    """Memories or candidates were made, changed or removed: only these memories are read again."""
     paths = [path for event in params.changes if (path := to_path(event.uri)) is not None and path.suffix == ".md"]
     by_repo: dict[int, tuple[Repo, list[Path]]] = {}
-    for real in await sidecar.run(_real, [Path(path) for path in paths]):
+    reals = await sidecar.run(_real, [Path(path) for path in paths])
+    for real in reals:
         repo = sidecar.repos.of_memory(real)
         if repo is not None:
             by_repo.setdefault(id(repo), (repo, []))[1].append(real)
     for repo, files in by_repo.values():
         await sidecar.run(refresh, repo, files)
         announce(sidecar, repo)
+    await pending.look(sidecar, await sidecar.run(_reviewed, sidecar, sidecar.repos.known, reals))
 
 
 async def folders(sidecar: Sidecar, params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -75,8 +81,11 @@ async def folders(sidecar: Sidecar, params: types.DidChangeWorkspaceFoldersParam
     kept = [uri for uri in sidecar.folders if uri not in gone]
     sidecar.folders = list(dict.fromkeys([*kept, *(folder.uri for folder in params.event.added)]))
     sidecar.repos.set_folders(sidecar.folders)
-    for repo in await sidecar.repos.load():
+    repos = await sidecar.repos.load()
+    sidecar.spawn("Watching files", watch(sidecar, repos))
+    for repo in repos:
         announce(sidecar, repo)
+    await pending.look(sidecar, repos)
 
 
 async def configured(sidecar: Sidecar, params: types.DidChangeConfigurationParams) -> None:
@@ -89,11 +98,13 @@ async def configured(sidecar: Sidecar, params: types.DidChangeConfigurationParam
     refresh_lenses(sidecar)
 
 
-async def look_at_heads(sidecar: Sidecar) -> None:
-    """A checkout or pull may have changed memory files behind the editor's back: one stat a repository tells."""
+async def look_around(sidecar: Sidecar) -> None:
+    """What changed behind the editor's back: a stat of each HEAD tells of a checkout or pull, one of each candidate of
+    decisions made elsewhere."""
     for repo in sidecar.repos.known:
         if await sidecar.run(rescan, repo):
             announce(sidecar, repo)
+    await pending.look(sidecar, sidecar.repos.known)
 
 
 def announce(sidecar: Sidecar, repo: Repo) -> None:
@@ -118,8 +129,21 @@ def _idle_seconds(sidecar: Sidecar) -> float:
     return sidecar.options.settings.idle_seconds if sidecar.options.settings.enabled else 0.0
 
 
-def _folders(uris: list[str]) -> list[Path]:
-    return [Path(os.path.realpath(path)) for uri in uris if (path := to_path(uri)) is not None]
+def _outside(sidecar: Sidecar, repos: list[Repo]) -> list[types.GlobPattern]:
+    paths = [path for uri in sidecar.folders if (path := to_path(uri)) is not None]
+    folders = [Path(os.path.realpath(path)) for path in paths]
+    globs: list[types.GlobPattern] = []
+    for repo in repos:
+        review = pending.place(sidecar, repo).review
+        for base, pattern in ((repo.project.root, MEMORY_FILES), (review, "*.md")):
+            if not any(base.is_relative_to(folder) for folder in folders):
+                globs.append(types.RelativePattern(from_path(base), pattern))
+    return globs
+
+
+def _reviewed(sidecar: Sidecar, repos: list[Repo], files: list[Path]) -> list[Repo]:
+    folders = {file.parent for file in files}
+    return [repo for repo in repos if Path(os.path.realpath(pending.place(sidecar, repo).review)) in folders]
 
 
 def _real(paths: list[Path]) -> list[Path]:
