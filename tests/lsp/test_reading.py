@@ -167,6 +167,23 @@ async def test_a_repository_reached_through_a_link_and_around_the_opened_folder_
     assert "Keep load small" in (await editor.hover(uri, 0, 5) or "")
 
 
+async def test_a_repository_made_after_a_refusal_is_found_at_the_next_request(
+    editor: Editor, tmp_path: Path, git: object
+) -> None:
+    assert callable(git)
+    folder = tmp_path / "new"
+    folder.mkdir()
+    await editor.start(root=folder)
+    uri = editor.open("src/app.py", uri=(folder / "app.py").as_uri())
+    assert await editor.hover(uri, 0, 5) is None
+    for method in (protocol.REVIEW_LIST, protocol.SYNC):
+        assert (await editor.refused(method, {"root": folder.as_uri()})).data["kind"] == "project"
+    git(folder, "init", "-q")
+    write_memory(folder, references=("app.py",))
+    assert (await editor.ask(protocol.REVIEW_LIST, {"root": folder.as_uri()})).candidates == []
+    assert "Keep load small" in (await editor.hover(uri, 0, 5) or "")
+
+
 async def test_restricted_mode_shows_memories_labelled_and_refuses_the_rest(editor: Editor) -> None:
     write_memory(editor.repo)
     await editor.start({"trusted": False})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import linecache
 import os
 import sys
@@ -137,18 +138,19 @@ class Repos:
         """A document was closed: where it was need not be remembered."""
         self._places.pop(uri, None)
 
-    def forget_misses(self) -> None:
-        """Looks again next time where no repository was found: one may have been made since."""
-        missing = [key for key, task in self._found.items() if task.done() and not _result(task)]
-        for key in missing:
-            del self._found[key]
-
     async def _folder(self, folder: Path) -> tuple[Repo | None, str]:
         key = str(folder)
         task = self._found.get(key)
         if task is None:
             task = self._found[key] = asyncio.create_task(self._look(folder))
+            task.add_done_callback(functools.partial(self._forget_miss, key))
         return await asyncio.shield(task)
+
+    def _forget_miss(self, key: str, task: asyncio.Task[tuple[Repo | None, str]]) -> None:
+        """Where no repository was found one may be made: it is looked for again at the next request."""
+        missed = task.cancelled() or task.exception() is not None or task.result()[0] is None
+        if missed and self._found.get(key) is task:
+            del self._found[key]
 
     async def _look(self, folder: Path) -> tuple[Repo | None, str]:
         return await asyncio.get_running_loop().run_in_executor(self._executor, self._open, folder)
@@ -229,7 +231,3 @@ def release_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
-
-
-def _result(task: asyncio.Task[tuple[Repo | None, str]]) -> Repo | None:
-    return None if task.cancelled() or task.exception() else task.result()[0]

@@ -95,7 +95,6 @@ async def idle(sidecar: Sidecar) -> None:
     from lerim.lsp import watching
 
     await watching.look_around(sidecar)
-    sidecar.repos.forget_misses()
     if not sidecar.options.trusted or not sidecar.options.settings.enabled:
         return
     repos = await sidecar.repos.load()
