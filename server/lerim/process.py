@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PureWindowsPath
 from typing import BinaryIO
 
 CREATE_NEW_PROCESS_GROUP = 0x00000200
@@ -49,9 +50,16 @@ def lerim(
     )
 
 
-def kill_argv(pid: int, platform: str = sys.platform) -> tuple[str, ...] | None:
-    """The command that ends a process and all its children, or None where a signal to its group does (POSIX)."""
-    return ("taskkill", "/F", "/T", "/PID", str(pid)) if platform == "win32" else None
+def killer(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -> Launch | None:
+    """The command that ends a process and all its children, or None where a signal to its group does (POSIX).
+
+    It is named by its whole path: a program of that name in a repository or on the path is never run.
+    """
+    if platform != "win32":
+        return None
+    root = PureWindowsPath(next((value for name, value in environ.items() if name.upper() == "SYSTEMROOT"), ""))
+    program = (root if root.is_absolute() else PureWindowsPath("C:\\Windows")) / "System32" / "taskkill.exe"
+    return Launch((str(program), "/F", "/T", "/PID", str(pid)), dict(environ), CREATE_NO_WINDOW, new_session=False)
 
 
 def be_nice(platform: str = sys.platform) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, kill_argv, lerim
+from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, killer, lerim
 
 ENVIRON = {"PATH": "/bin", "PYTHONSTARTUP": "evil.py", "PYTHONHOME": "/x", "LERIM_HOME": "/h", "PYTHONPATH": "server"}
 
@@ -36,6 +36,20 @@ def test_variables_that_would_change_our_python_are_left_out() -> None:
     assert environ["PYTHONUTF8"] == "1"
 
 
-def test_a_tree_of_processes_is_ended_by_group_or_by_taskkill() -> None:
-    assert kill_argv(12, "linux") is None
-    assert kill_argv(12, "win32") == ("taskkill", "/F", "/T", "/PID", "12")
+def test_a_tree_of_processes_is_ended_by_its_group_on_posix() -> None:
+    assert killer(12, {"SYSTEMROOT": "/x"}, "linux") is None
+    assert killer(12, {}, "darwin") is None
+
+
+def test_a_tree_of_processes_is_ended_on_windows_by_the_systems_own_taskkill_without_a_console() -> None:
+    for environ, place in {
+        ("SYSTEMROOT", "D:\\Win"): "D:\\Win",
+        ("SystemRoot", "D:\\Win"): "D:\\Win",
+        ("PATH", "C:\\repo"): "C:\\Windows",
+        ("SYSTEMROOT", "repo"): "C:\\Windows",
+    }.items():
+        launch = killer(12, dict([environ]), "win32")
+        assert launch is not None
+        assert launch.argv == (f"{place}\\System32\\taskkill.exe", "/F", "/T", "/PID", "12")
+        assert launch.creationflags == CREATE_NO_WINDOW
+        assert not launch.new_session

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import LerimError
-from lerim.process import Launch, kill_argv, lerim
+from lerim.process import Launch, killer, lerim
 from lerim.report import SessionCounts, SyncReport
 from lerim.worker import Cancel, Failed, Line, Report
 
@@ -50,11 +50,12 @@ class Job:
 
 @dataclass(slots=True)
 class Jobs:
-    """Every job of this sidecar, by project key."""
+    """Every job of this sidecar, by project key. `patience`: seconds a sync waits for the end of a cancelled one."""
 
     environ: Mapping[str, str]
     home: Path
     executable: str = sys.executable
+    patience: float = 5.0
     running: dict[str, Job] = field(default_factory=dict)
 
     async def sync(self, key: str, root: Path, told: Told, *, explicit: bool, waits: bool = True) -> SyncReport:
@@ -64,6 +65,9 @@ class Jobs:
         """
         while True:
             job = self.running.get(key)
+            if job is not None and job.cancelled:
+                await self._over(job)
+                continue
             joined = job is not None
             if job is None:
                 job = self.running[key] = Job(root, explicit, told)
@@ -86,6 +90,13 @@ class Jobs:
         finally:
             job.waiting -= waits
 
+    async def _over(self, job: Job) -> None:
+        """Waits until a cancelled job is gone. Raises JobError if it does not go."""
+        assert job.task is not None
+        done, _ = await asyncio.wait({job.task}, timeout=self.patience)
+        if not done:
+            raise JobError("The sync that was cancelled has not ended yet.", todo="Sync again in a moment.")
+
     async def _end(self, job: Job) -> None:
         """Asks the job to stop, and kills it and its children if it has not within the grace."""
         assert job.task is not None
@@ -93,7 +104,7 @@ class Jobs:
             job.process.stdin.write(msgspec.json.encode(Cancel()) + b"\n")
         done, _ = await asyncio.wait({job.task}, timeout=GRACE)
         if not done and job.process is not None:
-            kill(job.process.pid)
+            kill(job.process.pid, self.environ)
             await asyncio.wait({job.task})
 
     async def _run(self, key: str, job: Job) -> SyncReport:
@@ -101,14 +112,14 @@ class Jobs:
         try:
             job.process = await start(lerim(arguments, self.executable, self.environ), self.home)
             if job.cancelled:
-                kill(job.process.pid)
+                kill(job.process.pid, self.environ)
             return await self._follow(job, job.process)
         except OSError as error:
             raise JobError(f"The sync could not be started: {error.strerror}.", where=self.executable) from error
         finally:
             self.running.pop(key, None)
             if job.process is not None and job.process.returncode is None:
-                kill(job.process.pid)
+                kill(job.process.pid, self.environ)
 
     async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> SyncReport:
         assert process.stdout is not None
@@ -139,7 +150,7 @@ class Jobs:
         """Kills every job at once; for the end of the sidecar."""
         for job in list(self.running.values()):
             if job.process is not None and job.process.returncode is None:
-                kill(job.process.pid)
+                kill(job.process.pid, self.environ)
 
 
 def ended(state: str, message: str) -> SyncReport:
@@ -178,11 +189,18 @@ def start(launch: Launch, folder: Path) -> Awaitable[asyncio.subprocess.Process]
     )
 
 
-def kill(pid: int) -> None:
+def kill(pid: int, environ: Mapping[str, str]) -> None:
     """Kills a job and its children now; one that is gone already is fine."""
-    argv = kill_argv(pid)
-    if argv is not None:
-        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    launch = killer(pid, environ)
+    if launch is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
         return
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
+    quiet = subprocess.DEVNULL
+    try:
+        flags = launch.creationflags
+        subprocess.Popen(launch.argv, stdin=quiet, stdout=quiet, stderr=quiet, env=launch.environ, creationflags=flags)
+    except OSError as error:
+        log.warning("%s could not be started: %s. The job is ended alone.", launch.argv[0], error.strerror)
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGTERM)

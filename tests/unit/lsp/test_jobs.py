@@ -107,6 +107,29 @@ async def test_a_second_caller_joins_and_cancelling_one_of_two_leaves_the_job(jo
     assert len(starts(tmp_path)) == 1
 
 
+async def test_a_sync_right_after_a_cancel_waits_for_the_end_and_is_a_new_one(jobs, tmp_path: Path) -> None:
+    again = f"if len(open({str(tmp_path / 'log')!r}).readlines()) > 1: say(REPORT.replace('STATE', 'done'))\nelse:\n"
+    made = jobs(again + "\n".join(f"    {line}" for line in WAITS.split("\n")))
+    cancelled = await begun(made, [])
+    cancelled.cancel()
+    await asyncio.sleep(0)
+    report = await made.sync("key", Path("/repo"), lambda _: None, explicit=True)
+    assert (report.state, len(starts(tmp_path))) == ("done", 2)
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+
+
+async def test_a_sync_does_not_wait_for_ever_for_a_cancelled_one(jobs) -> None:
+    made = jobs(WAITS)
+    made.patience = 0.01
+    first = await begun(made, [])
+    made.running["key"].cancelled = True  # and nobody ends it, as where a kill has no effect
+    with pytest.raises(JobError, match="cancelled"):
+        await made.sync("key", Path("/repo"), lambda _: None, explicit=True)
+    made.kill_all()
+    assert (await first).state == "cancelled"
+
+
 async def test_an_explicit_sync_runs_again_after_the_idle_one_it_waited_for(jobs, tmp_path: Path) -> None:
     made = jobs("say(PROGRESS)\n'--explicit' in sys.argv or sys.stdin.readline()\nsay(REPORT.replace('STATE', 'done'))")
     idle = await begun(made, [], explicit=False)
