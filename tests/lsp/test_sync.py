@@ -96,6 +96,8 @@ async def test_a_sync_finds_a_candidate_tells_its_progress_and_shows_the_turn(ed
     assert {event.root for event in editor.told[protocol.SYNC_PROGRESS]} == {editor.root}
     await editor.until(lambda: editor.told[protocol.CANDIDATES_CHANGED])
     assert editor.told[protocol.CANDIDATES_CHANGED][-1].pending == 1
+    about = await editor.ask(protocol.DEBUG, {})
+    assert editor.told[protocol.CANDIDATES_CHANGED][-1].project == about.roots[0].key
 
     found = report.candidates[0]
     shown = await editor.ask(protocol.TURN, {"root": None, "session": found.session, "turn": found.turn})
@@ -103,6 +105,8 @@ async def test_a_sync_finds_a_candidate_tells_its_progress_and_shows_the_turn(ed
     lines = shown.text.split("\n")
     assert lines[shown.line].startswith("▶ The person")
     assert "No, always use pathlib" in lines[shown.line + 2]
+    assert (shown.session, shown.turn) == (found.session, found.turn)
+    assert lines[shown.line].endswith(shown.title.rpartition(" · ")[2])
     gone = await editor.ask(protocol.TURN, {"root": None, "session": "s", "turn": "ffffffffffff"})
     assert gone.found == "gone"
     assert "not on this machine" in gone.text
@@ -193,6 +197,52 @@ async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, i
     assert len(editor.told[protocol.SYNC_PROGRESS]) > stages
 
 
+async def test_an_idle_editor_carries_on_next_time_where_a_sync_was_cancelled(editor: Editor, isolated: Path) -> None:
+    long_work(isolated, editor.repo)
+    await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
+    told = editor.told[protocol.SYNC_PROGRESS]
+    await editor.until(lambda: told and told[-1].stage == "learning")
+    joined = ask_sync(editor)
+    await editor.ask(protocol.DEBUG, {})
+    editor.client.cancel_request(types.CancelParams(id="sync"))
+    with pytest.raises(JsonRpcException):
+        await joined
+    await editor.until(lambda: told[-1].stage == "cancelled")
+    editor.open("README.md")
+    await editor.until(lambda: told[-1].stage == "done")
+
+
+async def test_a_busy_repository_does_not_keep_an_idle_editor_from_the_others(
+    editor: Editor, isolated: Path, tmp_path: Path, git: object
+) -> None:
+    assert callable(git)
+    other = tmp_path / "other"
+    (other / "src").mkdir(parents=True)
+    (other / "src" / "app.py").write_text("def load(path): ...\n", encoding="utf-8")
+    git(other, "init", "-q")
+    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    session(isolated, other, "22222222-2222-3333-4444-555555555555", *exchange(other))
+    await editor.start()
+    added = types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(other.as_uri(), "other")], [])
+    editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(added))
+    home = Home(isolated / ".lerim")
+    project = locate(editor.repo, home)
+    assert project
+    found: dict[str, int] = {}
+
+    def waiting() -> dict[str, int]:
+        found.update({told.root: told.pending for told in editor.told[protocol.CANDIDATES_CHANGED]})
+        return found
+
+    with project_lock(home, project.key, "syncing"):
+        editor.configure(idleSeconds=0.2)
+        await editor.until(lambda: waiting().get(other.as_uri()) == 1)
+        busy = [told for told in editor.told[protocol.SYNC_PROGRESS] if told.root == editor.root][-1]
+        assert f"process {os.getpid()} is syncing" in busy.message
+    editor.open("README.md")
+    await editor.until(lambda: waiting().get(editor.root) == 1)
+
+
 async def test_an_idle_editor_in_restricted_mode_or_with_idle_off_does_nothing(editor: Editor, isolated: Path) -> None:
     session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
     await editor.start({"trusted": False, "settings": {"idleSeconds": 0.05}})
@@ -233,6 +283,7 @@ async def test_a_hovers_link_opens_the_turn_it_rests_on_or_says_whose_it_was(edi
     editor.changed(path)
     shown = await editor.ask(protocol.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
     assert "always use pathlib" in shown.text
+    assert (shown.session, shown.turn) == (found.session, found.turn)
     assert (await editor.refused(protocol.TURN, {"handle": "0" * 18})).data["kind"] == "not-found"
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from lerim.sessions.model import Transcript
 
 SETTLED_AFTER = 15 * 60 * 1_000_000_000
 """Nanoseconds after its last write at which a session's last exchange is no longer held back (design §3)."""
-
-Stamp = tuple[int, int, int]
 
 
 class IdleClock:
@@ -78,14 +76,11 @@ def look(transcripts: Iterable[Transcript], now_ns: int) -> Look:
     return Look(digest.digest(), frozenset(unsettled))
 
 
-def due(
-    now: Look, before: Look | None, transcripts: Iterable[Transcript], known: Callable[[], Mapping[str, Stamp]]
-) -> bool:
-    """Whether a job would find something: a transcript changed since the last look and is not in the catalog as it is,
-    or one whose last exchange was held back has settled. `known` is asked only if something changed."""
+def due(now: Look, before: Look | None, behind: Callable[[], bool]) -> bool:
+    """Whether a job would find something: one session whose last exchange was held back has settled, or something
+    changed since the last look that left nothing undone (`before`) and the catalog is `behind`, asked only then."""
     if before is not None and before.unsettled - now.unsettled:
         return True
     if before is not None and before.digest == now.digest:
         return False
-    stamps = known()
-    return any(stamps.get(str(transcript.path)) != transcript.stamp for transcript in transcripts)
+    return behind()

@@ -116,6 +116,8 @@ class Jobs:
             return await self._follow(job, job.process)
         except OSError as error:
             raise JobError(f"The sync could not be started: {error.strerror}.", where=self.executable) from error
+        except ValueError as error:  # what asyncio makes of a line over MAX_LINE
+            raise JobError("The sync sent more than can be taken in.", todo="Sync again; it carries on.") from error
         finally:
             self.running.pop(key, None)
             if job.process is not None and job.process.returncode is None:

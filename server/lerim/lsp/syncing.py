@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from lerim.errors import BusyError, LerimError
+from lerim.errors import LerimError
 from lerim.lsp import idle as clockwork
 from lerim.lsp import pending
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
@@ -15,6 +16,9 @@ from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.report import Found, Progress, SyncReport, Withdrew
 from lerim.worker import Line
+
+if TYPE_CHECKING:
+    from lerim.sessions.model import Transcript
 
 log = logging.getLogger("lerim.sync")
 LAST_STAGES = ("done", "failed", "cancelled")
@@ -100,32 +104,36 @@ async def idle(sidecar: Sidecar) -> None:
     repos = await sidecar.repos.load()
     if not repos:
         return
-    seen, something = await sidecar.run(_look, sidecar)
-    if not something:
-        sidecar.looked = seen
-        return
-    for repo in repos:
+    seen, something = await sidecar.run(_look, sidecar, [repo.project.key for repo in repos])
+    whole = True
+    for repo in repos if something else ():
         try:
             report = await follow(sidecar, repo, explicit=False, waits=False)
-        except BusyError:
-            return
-        if report.state == "busy":
-            return  # whoever holds the lock may or may not take it all: look again next time
-    sidecar.looked = seen
+        except LerimError as error:
+            log.warning("The sync of %s stopped: %s", repo.project.name, error.message)
+            whole = False
+        else:
+            # Whoever holds the lock may not take it all, and what was cancelled waits: looked at again next time.
+            whole = whole and report.state in ("done", "partial")
+    sidecar.looked = seen if whole else None
 
 
-def _look(sidecar: Sidecar) -> tuple[clockwork.Look, bool]:
+def _look(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.Look, bool]:
     from lerim.sessions.discovery import discover
 
     transcripts, problems = discover(sidecar.environ)
     for problem in problems:
         log.info("%s: %s", problem.code, problem.path)
     seen = clockwork.look(transcripts, time.time_ns())
-    return seen, clockwork.due(seen, sidecar.looked, transcripts, lambda: _stamps(sidecar))
+    return seen, clockwork.due(seen, sidecar.looked, lambda: _behind(sidecar, projects, transcripts))
 
 
-def _stamps(sidecar: Sidecar) -> Mapping[str, clockwork.Stamp]:
+def _behind(sidecar: Sidecar, projects: Sequence[str], transcripts: Iterable[Transcript]) -> bool:
+    """Whether the catalog lacks a transcript as it is, or a sync that was cut short left something to learn from."""
     from lerim.sessions.catalog import Catalog
 
     with Catalog.open(sidecar.home) as catalog:
-        return catalog.stamps("claude")
+        stamps = catalog.stamps("claude")
+        if any(stamps.get(str(transcript.path)) != transcript.stamp for transcript in transcripts):
+            return True
+        return any(catalog.pending(project) or catalog.counts(project).get("running") for project in projects)
