@@ -183,16 +183,20 @@ export interface ForFileParams {
 
 export type TurnParams = { root: string | null; session: string; turn: string } | { handle: string };
 
-/** `line` counts from 0. */
+/** `line` counts from 0; `session` and `turn` name the turn asked for. */
 export interface TurnView {
   title: string;
   text: string;
   line: number;
   found: "catalog" | "gone";
+  session: string;
+  turn: string;
 }
 
+/** `key` is the same for every folder of one project. */
 export interface DebugRoot {
   uri: string;
+  key: string;
   project: string;
   memories: number;
   candidates: number;
@@ -220,8 +224,10 @@ export interface SyncProgress {
   message: string;
 }
 
+/** `project` is the same for every folder of one project. */
 export interface CandidatesChanged {
   root: string;
+  project: string;
   pending: number;
 }
 

@@ -14,7 +14,9 @@ from lerim.lsp.sidecar import Sidecar, resident_mb
 async def debug(sidecar: Sidecar, _params: DebugParams) -> DebugView:
     """Versions, places and counts."""
     roots = [
-        RootView(uri, repo.project.name, len(repo.references), await sidecar.run(count, sidecar, repo))
+        RootView(
+            uri, repo.project.key, repo.project.name, len(repo.references), await sidecar.run(count, sidecar, repo)
+        )
         for repo in await sidecar.repos.load()
         for uri in repo.uris
     ]

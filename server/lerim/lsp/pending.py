@@ -24,7 +24,8 @@ def count(sidecar: Sidecar, repo: Repo) -> int:
 async def announce(sidecar: Sidecar, repo: Repo) -> None:
     """Tells the editor how many candidates wait, and that the list may be another one."""
     repo.reviewed = await sidecar.run(glance.stamp, place(sidecar, repo))
-    sidecar.notify(repo, CANDIDATES_CHANGED, pending=await sidecar.run(count, sidecar, repo))
+    waiting = await sidecar.run(count, sidecar, repo)
+    sidecar.notify(repo, CANDIDATES_CHANGED, project=repo.project.key, pending=waiting)
 
 
 async def look(sidecar: Sidecar, repos: Iterable[Repo]) -> None:

@@ -105,18 +105,21 @@ class DebugParams(Params, frozen=True):
 
 
 class TurnView(msgspec.Struct, frozen=True):
-    """A transcript around one turn as text; `line` (from 0) is where the turn starts."""
+    """A transcript around one turn as text; `line` (from 0) is where the turn starts. `session` and `turn` name it."""
 
     title: str
     text: str
     line: int
     found: Literal["catalog", "gone"]
+    session: str
+    turn: str
 
 
 class RootView(msgspec.Struct, frozen=True):
-    """One repository of the window, for `lerim/debug`."""
+    """One folder of the window, for `lerim/debug`; `key` is its project's, the same for each folder of one."""
 
     uri: str
+    key: str
     project: str
     memories: int
     candidates: int

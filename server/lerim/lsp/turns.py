@@ -54,9 +54,9 @@ def render(rows: Sequence[TurnRow], wanted: str) -> TurnView:
         if row.tools:
             lines += ["", *(f"    {line}" for line in _body(row.tools))]
         lines.append("")
-    first = rows[0]
-    title = f"{NAMES.get(first.platform, first.platform)} session {first.session[:8]} · {_when(first.time)}"
-    return TurnView(title, "\n".join(lines), start, "catalog")
+    shown = next((row for row in rows if row.id == wanted), rows[0])
+    title = f"{NAMES.get(shown.platform, shown.platform)} session {shown.session[:8]} · {_when(shown.time)}"
+    return TurnView(title, "\n".join(lines), start, "catalog", shown.session, wanted)
 
 
 def gone(session: str, wanted: str, record: MemoryRecord | None) -> TurnView:
@@ -71,7 +71,7 @@ def gone(session: str, wanted: str, record: MemoryRecord | None) -> TurnView:
     if record is not None:
         text.append(f"It was learned from on {_when(record.created)}.")
     text += ["", "Agents delete their transcripts after some weeks, and a teammate's never were here."]
-    return TurnView(f"Session {session[:8]}", "\n".join(text), 0, "gone")
+    return TurnView(f"Session {session[:8]}", "\n".join(text), 0, "gone", session, wanted)
 
 
 def _who(row: TurnRow) -> str:
