@@ -36,7 +36,7 @@ class PendingView(msgspec.Struct, frozen=True):
 
 
 class ResultView(msgspec.Struct, frozen=True):
-    """The outcome for one candidate: `ReviewResult` with the id that was asked for."""
+    """The outcome for one candidate: `ReviewResult` with the id asked for; `diff` is how a file changed since."""
 
     id: str
     ok: bool
@@ -45,6 +45,7 @@ class ResultView(msgspec.Struct, frozen=True):
     action: str | None = None
     path: str | None = None
     ask_quotes: bool = False
+    diff: str | None = None
 
 
 class ResultsView(msgspec.Struct, frozen=True):
@@ -191,7 +192,7 @@ def _each(ids: list[str], act: Callable[[str], ReviewResult], *, as_json: bool) 
             if len(ids) == 1:
                 raise
             first = first or error
-            results.append(ResultView(name, False, error.code, str(error)))
+            results.append(ResultView(name, False, error.code, str(error), diff=error.diff or None))
     if as_json:
         output.show_json(ResultsView(results))
     else:
@@ -211,6 +212,7 @@ def _say(result: ResultView) -> None:
     message = output.visible(result.message, lines=True)
     if not result.ok:
         output.note(f"error: {output.visible(result.id)}: {message}")
+        output.show_difference(result.diff or "")
         return
     output.say(message)
     if result.path:

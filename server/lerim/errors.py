@@ -28,6 +28,8 @@ class LerimError(Exception):
 
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
+    diff: str = ""
+    """For the person's eyes alone: it holds text of a file, and no part of the message, so that no log has it."""
 
     def __init__(self, message: str, *, where: str = "", todo: str = "") -> None:
         self.message = message
@@ -73,9 +75,13 @@ class NotFoundError(MemoryError_):
 
 
 class StaleError(MemoryError_):
-    """The file changed since the person looked at it; nothing was overwritten."""
+    """The file changed since the person looked at it; nothing was overwritten. `diff` is the change, where known."""
 
     code = "stale"
+
+    def __init__(self, message: str, *, where: str = "", todo: str = "", diff: str = "") -> None:
+        super().__init__(message, where=where, todo=todo)
+        self.diff = diff
 
 
 class BoundaryError(LerimError):

@@ -17,13 +17,14 @@ WIDE = 160
 """Columns of a table that goes into a file or a pipe."""
 
 
-class ErrorView(msgspec.Struct, frozen=True):
-    """An error as `--json` prints it, under the key `error`."""
+class ErrorView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error as `--json` prints it, under the key `error`; `diff` only where a file changed since it was looked at."""
 
     code: str
     message: str
     where: str
     todo: str
+    diff: str = ""
 
 
 def visible(text: str, *, lines: bool = False) -> str:
@@ -101,10 +102,17 @@ def warn(problems: Iterable[Problem]) -> None:
 def show_error(error: LerimError, *, as_json: bool) -> None:
     """The error: as a JSON object on standard output, or in words on standard error."""
     if as_json:
-        show_json({"error": ErrorView(error.code, error.message, error.where, error.todo)})
+        show_json({"error": ErrorView(error.code, error.message, error.where, error.todo, error.diff)})
         return
     note(f"error: {visible(error.message)}")
     if error.where:
         note(f"  where: {visible(error.where)}")
     if error.todo:
         note(f"  what to do: {visible(error.todo)}")
+    show_difference(error.diff)
+
+
+def show_difference(diff: str) -> None:
+    """What an error says a file's change is, on standard error; nothing where there is none."""
+    for line in diff.splitlines():
+        note("  " + visible(line))

@@ -49,6 +49,11 @@ def _project(repo: Path, home: Path):  # type: ignore[no-untyped-def]
     return found
 
 
+def write_below(path: str, line: str) -> None:
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+
+
 def memory_files(repo: Path) -> list[str]:
     return [str(path) for path in (repo / ".lerim" / "memory").rglob("*.md")]
 
@@ -171,6 +176,18 @@ async def test_candidates_in_restricted_mode_are_not_told(editor: Editor, isolat
     editor.changed(editor.repo / ".lerim" / "review" / f"{waiting}.md")
     await editor.ask(protocol.DEBUG, {})
     assert pending_told(editor) == []
+
+
+async def test_a_memory_changed_since_is_refused_with_the_difference_beside_the_message(
+    editor: Editor, isolated: Path
+) -> None:
+    waiting = propose(editor.repo, isolated)
+    await editor.start()
+    act = {"root": editor.root, "id": waiting, "action": "accept", "quotes": "shared"}
+    write_below((await editor.ask(protocol.REVIEW_ACT, act)).path, "My own line.")
+    refused = await editor.refused(protocol.REVIEW_UNDO, {"root": editor.root})
+    assert refused.data["kind"] == "stale"
+    assert "+My own line." in refused.data["diff"] and "My own line" not in refused.message
 
 
 async def test_an_unknown_candidate_and_an_unknown_root_are_errors_with_a_kind(editor: Editor, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ class Reviews(RuleBasedStateMachine):
         try:
             queue.undo(self.place)
         except StaleError as error:
-            assert "My line" in error.message or "meanwhile" in error.message
+            assert "My line" in error.diff or "meanwhile" in error.message
 
     @rule()
     def forget_a_candidate_that_is_not_there(self) -> None:

@@ -218,3 +218,13 @@ def test_hidden_characters_of_a_candidate_are_shown(place: Place, repo: Path):
     shown = run("review", "list", "--repo", str(repo)).stdout
     assert "\x1b" not in shown
     assert "\u202e" not in shown
+
+
+def test_a_memory_changed_since_is_shown_as_a_difference_and_never_as_part_of_the_message(place: Place, repo: Path):
+    answer("review", "accept", propose(place), "--repo", str(repo), "--quotes", "shared")
+    memories(repo)[0].write_text(memories(repo)[0].read_text() + "My own line.\n")
+    error = answer("review", "undo", "--repo", str(repo), code=1)["error"]
+    assert (error["code"], "+My own line." in error["diff"]) == ("stale", True)
+    assert "My own line" not in error["message"] + error["where"] + error["todo"]
+    said = run("review", "undo", "--repo", str(repo))
+    assert "  +My own line.\n" in said.stderr and said.exit_code == 1

@@ -102,11 +102,12 @@ def request(server: Server, method: str, kind: type[P], handler: Callable[[P], A
 
 
 async def guarded(method: str, work: Awaitable[R]) -> R:
-    """Awaits `work`; what it raises leaves as a JSON-RPC error with a safe message and `data.kind`."""
+    """Awaits `work`; what it raises leaves as a JSON-RPC error with a safe message, `data.kind` and `data.diff`."""
     try:
         return await work
     except LerimError as error:
-        raise JsonRpcException(str(error).replace("\n", " ")[:500], LERIM_ERROR, {"kind": error.code}) from None
+        data = {"kind": error.code, **({"diff": error.diff} if error.diff else {})}
+        raise JsonRpcException(str(error).replace("\n", " ")[:500], LERIM_ERROR, data) from None
     except (asyncio.CancelledError, JsonRpcException):
         raise
     except Exception as error:

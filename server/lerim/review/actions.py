@@ -113,11 +113,11 @@ def _check(changes: Sequence[Change]) -> None:
 
 def _stale(change: Change, now: str | None) -> StaleError:
     name = Path(change.path).name
-    told = difference(change.before or "", now or "", name)
     return StaleError(
-        f"{name} was {'changed' if now is not None else 'removed'} meanwhile; nothing was overwritten.\n{told}",
+        f"{name} was {'changed' if now is not None else 'removed'} meanwhile; nothing was overwritten.",
         where=change.path,
         todo="Keep the file as it is, or change it by hand.",
+        diff=difference(change.before or "", now or "", name),
     )
 
 

@@ -188,10 +188,11 @@ def _changes(place: Place, book: Ledger, store: Store, proposal: Proposal) -> tu
         before = store.text(target)
         if files.text_hash(before) != proposal.target_hash:
             _show_again(place, book, proposal, files.text_hash(before))
-            told = difference(before, updated_text(proposal, before, target, local=local), target.name)
-            todo = "Look at the new difference and accept again."
             raise StaleError(
-                f"{target.name} was changed since this was proposed.\n{told}", where=str(target), todo=todo
+                f"{target.name} was changed since this was proposed.",
+                where=str(target),
+                todo="Look at the new difference and accept again.",
+                diff=difference(before, updated_text(proposal, before, target, local=local), target.name),
             )
         after = updated_text(proposal, before, target, local=local)
         changes = _private(store, proposal.target, proposal.record) if local else []
