@@ -1,10 +1,12 @@
 // First start: makes Lerim's own Python environment from requirements.lock; later starts use it directly.
 import { createHash } from "node:crypto";
-import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  appleStub,
   type Command,
+  developerToolsCommand,
   type Environ,
   type Interpreter,
   type Platform,
@@ -19,7 +21,7 @@ import {
   uvVersionCommand,
   venvPython,
 } from "./environment";
-import { acquireLock } from "./envlock";
+import { acquireLock, isHeld } from "./envlock";
 import { BootstrapError, type Cause, causeOf } from "./failure";
 import type { Outcome, Run } from "./process";
 
@@ -43,6 +45,7 @@ export interface Place {
 }
 
 const probeMs = 20_000;
+const healthMs = 60_000;
 
 /** The environment's folder: named after the lock, so that a new release with other packages makes a new one. */
 export async function environmentFolder(place: Place): Promise<string> {
@@ -65,34 +68,69 @@ export async function isReady(platform: Platform, folder: string): Promise<boole
 export async function ensureEnvironment(place: Place, tools: Tools): Promise<string> {
   const folder = await environmentFolder(place);
   if (await isReady(tools.platform, folder)) return venvPython(tools.platform, folder);
-  let release: (() => Promise<void>) | undefined;
-  let cwd: string | undefined;
+  return locked(place, folder, tools, async (cwd) =>
+    (await isReady(tools.platform, folder)) ? venvPython(tools.platform, folder) : make(folder, place.lockFile, cwd, tools));
+}
+
+/** Whether our environment runs Python with all packages. It does not when the Python it was made with was upgraded or removed. */
+export async function isHealthy(place: Place, tools: Tools): Promise<boolean> {
+  const folder = await environmentFolder(place);
+  return (await stepper(folder, tools)(healthCommand(venvPython(tools.platform, folder)), healthMs)).code === 0;
+}
+
+/** The interpreter of our environment, made anew unless another window has done so meanwhile. Throws `BootstrapError`. */
+export async function repairEnvironment(place: Place, tools: Tools): Promise<string> {
+  const folder = await environmentFolder(place);
+  return locked(place, folder, tools, async (cwd) => {
+    if ((await isReady(tools.platform, folder)) && (await isHealthy(place, tools))) return venvPython(tools.platform, folder);
+    tools.log("The environment does not work any more (was its Python upgraded or removed?); it is made again.");
+    return make(folder, place.lockFile, cwd, tools);
+  });
+}
+
+/** Works in an empty folder while no other window sets up the same environment. Throws `BootstrapError`. */
+async function locked(place: Place, folder: string, tools: Tools, work: (cwd: string) => Promise<string>): Promise<string> {
   try {
     await mkdir(place.environments, { recursive: true });
-    release = await acquireLock(`${folder}.lock`, {
+    const release = await acquireLock(`${folder}.lock`, {
       signal: tools.signal,
       alive: tools.alive,
       onWait: () => tools.report("Another window is setting Lerim up…"),
     });
-    if (await isReady(tools.platform, folder)) return venvPython(tools.platform, folder);
-    // an empty folder of our own: nothing in a workspace (a module, a uv.toml, a python.exe) can be picked up
-    cwd = await mkdtemp(join(tmpdir(), "lerim-"));
-    return await make(folder, place.lockFile, cwd, tools);
+    try {
+      // an empty folder of our own: nothing in a workspace (a module, a uv.toml, a python.exe) can be picked up
+      const cwd = await mkdtemp(join(tmpdir(), "lerim-"));
+      return await work(cwd).finally(() => tidy(removeFolder(cwd), tools));
+    } finally {
+      await release().catch((error: unknown) => tools.log(`The lock of the set-up could not be removed: ${String(error)}`));
+    }
   } catch (error) {
     if (tools.signal.aborted) throw new BootstrapError("cancelled", "");
     if (error instanceof BootstrapError) throw error;
     const text = String(error);
     throw new BootstrapError(causeOf(text), text);
-  } finally {
-    if (cwd !== undefined) await rm(cwd, { recursive: true, force: true });
-    await release?.();
   }
+}
+
+/** Waits for a deletion nothing depends on; when it fails the log says so, and what is under way goes on. */
+async function tidy(deletion: Promise<void>, tools: Tools): Promise<void> {
+  await deletion.catch((error: unknown) => tools.log(`A folder could not be deleted: ${String(error)}`));
+}
+
+/** Its mark of being whole goes first: a deletion that is cut off must not leave half an environment that counts as one. */
+async function removeEnvironment(folder: string): Promise<void> {
+  await rm(join(folder, "ready"), { force: true });
+  await removeFolder(folder);
+}
+
+function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 async function make(folder: string, lock: string, cwd: string, tools: Tools): Promise<string> {
   const step = stepper(cwd, tools);
   tools.report("Looking for Python…");
-  const python = await findPython(step, tools.platform);
+  const python = await findPython(step, tools);
   tools.log(`Python ${python.version.join(".")} at ${python.path}`);
   const version = await step(uvVersionCommand(), probeMs);
   const uv = version.code === 0 && version.stdout.startsWith("uv ");
@@ -107,11 +145,11 @@ async function make(folder: string, lock: string, cwd: string, tools: Tools): Pr
     }
     const inside = venvPython(tools.platform, folder);
     tools.report("Checking the environment…");
-    expectSuccess(await step(healthCommand(inside), 3 * probeMs));
+    expectSuccess(await step(healthCommand(inside), healthMs));
     await writeFile(join(folder, "ready"), `${python.version.join(".")}\n`, "utf8");
     return inside;
   } catch (error) {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    await tidy(removeEnvironment(folder), tools);
     throw error;
   }
 }
@@ -134,7 +172,7 @@ function stepper(cwd: string, tools: Tools): Step {
 }
 
 async function install(commands: readonly Command[], folder: string, step: Step, tools: Tools): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  await removeEnvironment(folder);
   const messages = ["Making a Python environment…", "Installing packages (about 11 MB, once)…"];
   for (const [position, command] of commands.entries()) {
     tools.report(messages[position] ?? "Installing…");
@@ -149,9 +187,10 @@ function expectSuccess(outcome: Outcome): void {
   if (outcome.code !== 0) throw new BootstrapError(causeOf(outcome.tail), outcome.tail);
 }
 
-async function findPython(step: Step, platform: Platform): Promise<Interpreter> {
+async function findPython(step: Step, tools: Tools): Promise<Interpreter> {
   let reason: Cause = "no-python";
-  for (const candidate of pythonCandidates(platform)) {
+  for (const candidate of pythonCandidates(tools.platform, tools.environ)) {
+    if (tools.platform === "darwin" && !(await mayBeAsked(candidate, step))) continue;
     const outcome = await step(probeCommand(candidate), probeMs);
     const found = outcome.code === 0 ? parseProbe(outcome.stdout) : undefined;
     if (found === undefined) continue;
@@ -161,13 +200,21 @@ async function findPython(step: Step, platform: Platform): Promise<Interpreter> 
   throw new BootstrapError(reason, "");
 }
 
+/** On macOS: whether an interpreter is there, and asking it will not open the dialog that installs developer tools. */
+async function mayBeAsked(candidate: Command, step: Step): Promise<boolean> {
+  const path = await realpath(candidate.file).catch(() => undefined);
+  if (path === undefined) return false;
+  if (path !== appleStub && candidate.file !== appleStub) return true;
+  return (await step(developerToolsCommand(), probeMs)).code === 0;
+}
+
 /** Checks the interpreter the person named; returns it. Throws `BootstrapError`. */
 export async function checkInterpreter(python: string, extensionPath: string, tools: Tools): Promise<string> {
   const step = stepper(extensionPath, tools);
   const probed = await step(probeCommand({ file: python, args: [] }), probeMs);
   const found = probed.code === 0 ? parseProbe(probed.stdout) : undefined;
   if (found === undefined || !isRecent(found)) throw new BootstrapError("bad-interpreter", probed.tail);
-  const healthy = await step(healthCommand(python), 3 * probeMs);
+  const healthy = await step(healthCommand(python), healthMs);
   if (healthy.code !== 0) throw new BootstrapError("bad-interpreter", healthy.tail);
   return python;
 }
@@ -188,9 +235,9 @@ export async function pruneEnvironments(place: Place, alive: (pid: number) => bo
     const folder = join(place.environments, entry.name);
     if (!entry.isDirectory() || folder === current || !/^[0-9a-f]{16}$/.test(entry.name)) continue;
     const users = await readdir(join(folder, "used")).catch(() => []);
-    const locked = await access(`${folder}.lock`).then(() => true, () => false);
-    if (locked || users.some((pid) => alive(Number(pid)))) continue;
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    if (users.some((pid) => alive(Number(pid))) || (await isHeld(`${folder}.lock`, alive))) continue;
+    await removeEnvironment(folder);
+    await rm(`${folder}.lock`, { recursive: true, force: true }); // of a window that was killed in its set-up
     deleted.push(entry.name);
   }
   return deleted;

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 import { type CancellationToken, State, Trace } from "vscode-languageclient/node";
-import { checkInterpreter, ensureEnvironment, environmentFolder, isReady, markUsed, type Place, pruneEnvironments, type Tools } from "./bootstrap";
+import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, pruneEnvironments, repairEnvironment, type Tools } from "./bootstrap";
 import { SidecarClient } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
 import { BootstrapError } from "./failure";
@@ -155,7 +155,10 @@ export class Context implements vscode.Disposable {
         this.status.state = { kind: "not-set-up" };
         return;
       }
-      await this.#start(python);
+      await this.#start(python).catch(async (error: unknown) => {
+        if (await this.#works(python)) throw error;
+        await this.#start(await this.#use(this.#setUp(repairEnvironment))); // once: a second failure is told
+      });
     } catch (error) {
       this.#failed(error);
     }
@@ -168,13 +171,26 @@ export class Context implements vscode.Disposable {
     const folder = await environmentFolder(this.place);
     const ready = await isReady(process.platform, folder);
     if (!ready && !asked && globalState.get(cancelledKey) === folder) return undefined;
-    const python = await (ready ? ensureEnvironment(this.place, this.#tools(this.#closing.signal, () => undefined)) : this.#setUp(folder));
-    this.#unmark = await markUsed(folder);
+    return this.#use(ready ? ensureEnvironment(this.place, this.#quietTools) : this.#setUp(ensureEnvironment));
+  }
+
+  /** Whether the interpreter of a start that failed is not what failed. Throws `BootstrapError` when it is the person's own. */
+  async #works(python: string): Promise<boolean> {
+    if (this.#settings.python === "") return isHealthy(this.place, this.#quietTools);
+    await checkInterpreter(python, dirname(this.place.environments), this.#quietTools);
+    return true;
+  }
+
+  async #use(made: Promise<string>): Promise<string> {
+    const python = await made;
+    this.#unmark = await markUsed(await environmentFolder(this.place));
     return python;
   }
 
-  async #setUp(folder: string): Promise<string> {
+  /** Makes the environment with progress and Cancel; a set-up that was cancelled is remembered. */
+  async #setUp(make: typeof ensureEnvironment): Promise<string> {
     const { globalState } = this.extension;
+    const folder = await environmentFolder(this.place);
     return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Setting up Lerim", cancellable: true }, async (progress, token) => {
       const cancel = new AbortController();
       token.onCancellationRequested(() => cancel.abort());
@@ -183,13 +199,18 @@ export class Context implements vscode.Disposable {
         this.status.state = { kind: "starting", message };
         this.output.info(message);
       };
-      const python = await ensureEnvironment(this.place, this.#tools(AbortSignal.any([cancel.signal, this.#closing.signal]), report)).catch(async (error: unknown) => {
+      const python = await make(this.place, this.#tools(AbortSignal.any([cancel.signal, this.#closing.signal]), report)).catch(async (error: unknown) => {
         if (cancel.signal.aborted) await globalState.update(cancelledKey, folder);
         throw error;
       });
       await globalState.update(cancelledKey, undefined);
       return python;
     });
+  }
+
+  /** For short checks. */
+  get #quietTools(): Tools {
+    return this.#tools(this.#closing.signal, () => undefined);
   }
 
   #tools(signal: AbortSignal, report: (message: string) => void): Tools {
@@ -234,7 +255,6 @@ export class Context implements vscode.Disposable {
     } catch (error) {
       this.#sidecar = undefined;
       await sidecar.stop();
-      if (this.#settings.python !== "") await checkInterpreter(python, dirname(this.place.environments), this.#tools(this.#closing.signal, () => undefined));
       throw new Error(`The sidecar did not start. ${sidecar.tail.at(-1) ?? String(error)}`, { cause: error });
     }
     await client.setTrace(traceOf(this.#settings));

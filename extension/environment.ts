@@ -21,12 +21,30 @@ export function pathOf(platform: Platform): typeof posix {
   return platform === "win32" ? win32 : posix;
 }
 
-/** Interpreters to try, best first. A graphical editor on macOS does not see the shell's PATH, hence the known folders. */
-export function pythonCandidates(platform: Platform): Command[] {
+/**
+ * Interpreters to try, best first. On macOS they are named by their paths: `python3` alone may be Apple's (`appleStub`). A graphical editor there
+ * does not see the shell's PATH, hence the known folders.
+ */
+export function pythonCandidates(platform: Platform, environ: Environ): Command[] {
   if (platform === "win32") return [{ file: "py", args: ["-3"] }, { file: "python", args: [] }, { file: "python3", args: [] }];
   const names = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11"];
-  const folders = platform === "darwin" ? ["/opt/homebrew/bin", "/usr/local/bin"] : ["/usr/local/bin"];
-  return [...names, ...folders.map((folder) => `${folder}/python3`)].map((file) => ({ file, args: [] }));
+  const files = platform === "darwin"
+    ? names.flatMap((name) => foldersOnMac(environ).map((folder) => posix.join(folder, name)))
+    : [...names, "/usr/local/bin/python3"];
+  return files.map((file) => ({ file, args: [] }));
+}
+
+function foldersOnMac(environ: Environ): string[] {
+  const onPath = (environ["PATH"] ?? "").split(":").filter((folder) => folder.startsWith("/"));
+  return [...new Set([...onPath, "/opt/homebrew/bin", "/usr/local/bin"])];
+}
+
+/** Apple's Python, which opens a dialog to install developer tools where there are none. */
+export const appleStub = "/usr/bin/python3";
+
+/** Succeeds on macOS where the developer tools are installed; opens no dialog. */
+export function developerToolsCommand(): Command {
+  return { file: "/usr/bin/xcode-select", args: ["-p"] };
 }
 
 /** Asks an interpreter for its version and its own path; answered in a line `parseProbe` reads. */

@@ -1,6 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import type { Command } from "./environment";
+import { promisify } from "node:util";
+import type { Command, Platform } from "./environment";
+import { guarded, guardEnvironment, taskkill } from "./guard";
 
 export interface RunOptions {
   readonly env: Record<string, string>;
@@ -11,7 +14,7 @@ export interface RunOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** `code` is null when the process could not be started or was killed. */
+/** `code` is null when the process was killed by us, and 127 when it could not be started. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
@@ -24,7 +27,7 @@ export type Run = (command: Command, options: RunOptions) => Promise<Outcome>;
 const tailLines = 200;
 const graceMs = 1000;
 
-/** Runs a process without a shell or a window; aborting the signal ends it and its children. Never rejects. */
+/** Runs a process without a shell or a window; aborting the signal, or the end of this process, ends it and its children. Never rejects. */
 export const run: Run = (command, options) =>
   new Promise((resolve) => {
     const lines: string[] = [];
@@ -33,13 +36,15 @@ export const run: Run = (command, options) =>
       resolve({ code: null, stdout: "", tail: "" });
       return;
     }
-    const child = spawn(command.file, command.args, {
+    const { file, args } = guarded(command, process.execPath, process.env);
+    const child = spawn(file, args, {
       cwd: options.cwd,
-      env: options.env,
-      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...options.env, ...guardEnvironment },
+      stdio: "pipe",
       windowsHide: true,
-      detached: process.platform !== "win32", // a group of its own, so that its children can be ended with it
+      detached: true, // a group of its own; on Windows: not ended with this process, before it could end its children
     });
+    child.stdin.on("error", () => undefined); // nothing is written; the guard may be gone before the pipe is
     const keep = (line: string): void => {
       lines.push(line);
       if (lines.length > tailLines) lines.shift();
@@ -68,24 +73,28 @@ export const run: Run = (command, options) =>
     child.on("close", settle);
   });
 
-/** Ends a process and what it started: asks first, and kills after a second. */
+/** Ends a process started in a group of its own with all of that group, also when it has ended itself: asks first, and kills after a second. */
 export function killTree(child: ChildProcess): void {
   const { pid } = child;
-  if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (pid === undefined) return;
   if (process.platform === "win32") {
-    spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true }).on("error", () => child.kill());
+    spawn(taskkill(process.env), ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true }).on("error", () => child.kill());
     return;
   }
-  signalGroup(pid, "SIGTERM");
+  if (!signalGroup(pid, "SIGTERM")) return;
   const timer = setTimeout(() => signalGroup(pid, "SIGKILL"), graceMs);
-  child.once("close", () => clearTimeout(timer));
+  child.once("close", () => {
+    if (!signalGroup(pid, 0)) clearTimeout(timer);
+  });
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+/** Whether the group was there to be signalled. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, signal);
+    return true;
   } catch {
-    // the group has ended already
+    return false; // it has ended already
   }
 }
 
@@ -96,4 +105,21 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+/** When a process was started, in words that differ for another process of the same id; "" where the system does not tell cheaply. */
+export async function startOf(platform: Platform, pid: number): Promise<string> {
+  try {
+    if (platform === "linux") return startTicks(await readFile(`/proc/${pid}/stat`, "latin1"));
+    if (platform !== "darwin") return "";
+    const { stdout } = await promisify(execFile)("/bin/ps", ["-o", "lstart=", "-p", String(pid)], { env: { LC_ALL: "C", TZ: "UTC" }, timeout: 5000 });
+    return stdout.trim().replaceAll(/\W+/g, "-");
+  } catch {
+    return "";
+  }
+}
+
+/** The start time in a line of Linux's /proc/PID/stat, in clock ticks; the program's name before it may hold spaces and brackets. */
+export function startTicks(stat: string): string {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
 }

@@ -1,8 +1,9 @@
-import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { ensureEnvironment, environmentFolder, isReady, markUsed, type Place, pruneEnvironments, type Tools } from "../../extension/bootstrap";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/bootstrap";
 import type { Command } from "../../extension/environment";
 import { BootstrapError } from "../../extension/failure";
 import type { Outcome, RunOptions } from "../../extension/process";
@@ -12,18 +13,20 @@ const silent: Outcome = { code: 0, stdout: "", tail: "" };
 /** Processes as a machine with Python 3.12 and no uv would run them: `venv` really makes a folder with an interpreter in it. */
 class Machine {
   readonly ran: string[] = [];
+  readonly files: string[] = [];
   readonly folders = new Set<string>();
   answers: ((line: string, options: RunOptions) => Outcome | undefined | Promise<Outcome | undefined>)[] = [];
 
   readonly run = async (command: Command, options: RunOptions): Promise<Outcome> => {
     const line = [basename(command.file), ...command.args].join(" ");
     this.ran.push(line);
+    this.files.push(command.file);
     this.folders.add(options.cwd);
     for (const answer of this.answers) {
       const outcome = await answer(line, options);
       if (outcome !== undefined) return outcome;
     }
-    if (command.file === "python3") return { ...silent, stdout: '[[3, 12, 1], "/usr/bin/python3"]' };
+    if (basename(command.file) === "python3" && line.includes("version_info")) return { ...silent, stdout: '[[3, 12, 1], "/usr/bin/python3"]' };
     if (command.file === "uv") return { code: null, stdout: "", tail: "spawn uv ENOENT" };
     const folder = command.args.at(-1) ?? "";
     if (command.args.includes("venv")) {
@@ -43,6 +46,7 @@ let place: Place;
 let machine: Machine;
 let cancel: AbortController;
 let reports: string[];
+let logged: string[];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "lerim-test-"));
@@ -51,9 +55,13 @@ beforeEach(async () => {
   machine = new Machine();
   cancel = new AbortController();
   reports = [];
+  logged = [];
 });
 
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(home, { recursive: true, force: true });
+});
 
 function tools(changes: Partial<Tools> = {}): Tools {
   return {
@@ -64,7 +72,7 @@ function tools(changes: Partial<Tools> = {}): Tools {
     alive: () => true,
     signal: cancel.signal,
     report: (message) => reports.push(message),
-    log: () => undefined,
+    log: (line) => logged.push(line),
     ...changes,
   };
 }
@@ -130,6 +138,47 @@ test("an environment that cannot import its packages is removed", async () => {
   expect(await readdir(place.environments)).toEqual([]);
 });
 
+/** Puts a file where a folder was, so that nothing in it can be deleted any more. */
+async function block(folder: string): Promise<void> {
+  await rename(folder, `${folder} (moved)`);
+  await writeFile(folder, "");
+}
+
+async function unblock(folder: string): Promise<void> {
+  await rm(folder);
+  await rename(`${folder} (moved)`, folder);
+}
+
+test.skipIf(process.platform === "win32")("a temporary folder that cannot be deleted keeps neither the environment nor the lock", async () => {
+  const temporary = join(home, "tmp");
+  await mkdir(temporary);
+  vi.stubEnv("TMPDIR", temporary);
+  machine.answers.push(async (line) => {
+    if (line.includes("import pygls")) await block(temporary);
+    return undefined;
+  });
+  const python = await ensureEnvironment(place, tools());
+  expect(await isReady("linux", await environmentFolder(place))).toBe(true);
+  expect(await readdir(place.environments)).toEqual([basename(dirname(dirname(python)))]);
+  expect(logged.join("\n")).toMatch(/could not be deleted: .*ENOTDIR/);
+});
+
+test.skipIf(process.platform === "win32")("what cannot be cleaned up after a failure does not hide its cause", async () => {
+  const temporary = join(home, "tmp");
+  await mkdir(temporary);
+  vi.stubEnv("TMPDIR", temporary);
+  machine.answers.push(async (line) => {
+    if (!line.includes("pip install")) return undefined;
+    await block(temporary);
+    await block(place.environments);
+    return { code: 1, stdout: "", tail: "[Errno 28] No space left on device" };
+  });
+  const error = await failure(ensureEnvironment(place, tools()));
+  expect(error.reason).toBe("disk");
+  await unblock(temporary);
+  await unblock(place.environments);
+});
+
 test("cancelling leaves nothing behind", async () => {
   machine.answers.push((line) => {
     if (!line.includes("pip install")) return undefined;
@@ -155,6 +204,55 @@ test("an environment whose interpreter was uninstalled is made again", async () 
   expect(machine.count(/-m venv/)).toBe(2);
 });
 
+/** From now on the environment's packages are found only once it was made again. */
+function breakPackages(): void {
+  const made = machine.count(/-m venv/);
+  machine.answers.push((line) => (line.includes("import pygls") && machine.count(/-m venv/) === made ? { code: 1, stdout: "", tail: "ModuleNotFoundError: No module named 'pygls'" } : undefined));
+}
+
+test("an environment whose Python was upgraded is found out and made again, once", async () => {
+  const python = await ensureEnvironment(place, tools());
+  expect(await isHealthy(place, tools())).toBe(true);
+  breakPackages();
+  expect(await isHealthy(place, tools())).toBe(false);
+  expect(await repairEnvironment(place, tools())).toBe(python);
+  expect(machine.count(/-m venv/)).toBe(2);
+  expect(reports).toContain("Making a Python environment…");
+  expect(await isReady("linux", await environmentFolder(place))).toBe(true);
+});
+
+test("of two windows that find the environment broken one makes it again", async () => {
+  await ensureEnvironment(place, tools());
+  machine.ran.length = 0;
+  breakPackages();
+  await Promise.all([repairEnvironment(place, tools()), repairEnvironment(place, tools())]);
+  expect(machine.count(/-m venv/)).toBe(1);
+});
+
+test("a repair that fails leaves no environment that counts as one", async () => {
+  await ensureEnvironment(place, tools());
+  machine.answers.push((line) => (line.includes("import pygls") ? { code: 1, stdout: "", tail: "ImportError" } : undefined));
+  await failure(repairEnvironment(place, tools()));
+  expect(await readdir(place.environments)).toEqual([]);
+});
+
+/** Files asked for their version on a Mac whose PATH names Apple's Python first. */
+async function askedOnMac(developerTools: boolean): Promise<string[]> {
+  machine.answers.push((line) => (line === "xcode-select -p" ? { ...silent, code: developerTools ? 0 : 2 } : undefined));
+  await mkdir(join(home, "bin"));
+  await writeFile(join(home, "bin", "python3"), "");
+  await ensureEnvironment(place, tools({ platform: "darwin", environ: { PATH: `/usr/bin:${home}/none:${home}/bin` } }));
+  return machine.files.filter((_file, position) => machine.ran[position]?.includes("version_info"));
+}
+
+test("on macOS without developer tools Apple's Python, which would open a dialog, is not asked", async () => {
+  expect(await askedOnMac(false)).toEqual([join(home, "bin", "python3")]);
+});
+
+test.runIf(existsSync("/usr/bin/python3"))("on macOS with developer tools Apple's Python is asked", async () => {
+  expect(await askedOnMac(true)).toEqual(["/usr/bin/python3"]);
+});
+
 test("no Python and an old Python are told apart", async () => {
   machine.answers.push((line) => (line.includes("sys.version_info") ? { code: null, stdout: "", tail: "ENOENT" } : undefined));
   expect((await failure(ensureEnvironment(place, tools()))).reason).toBe("no-python");
@@ -172,7 +270,7 @@ test("of two windows starting at once one installs and the other uses it", async
 test("a window that died while installing is taken over from", async () => {
   const folder = await environmentFolder(place);
   await mkdir(`${folder}.lock`, { recursive: true });
-  await writeFile(join(`${folder}.lock`, "owner"), "999999 gone");
+  await writeFile(join(`${folder}.lock`, "999999__gone"), "");
   await ensureEnvironment(place, tools({ alive: (pid) => pid !== 999999 }));
   expect(await readdir(place.environments)).toEqual([basename(folder)]);
 });
@@ -180,7 +278,7 @@ test("a window that died while installing is taken over from", async () => {
 test("waiting for another window can be cancelled", async () => {
   const folder = await environmentFolder(place);
   await mkdir(`${folder}.lock`, { recursive: true });
-  await writeFile(join(`${folder}.lock`, "owner"), "1 busy");
+  await writeFile(join(`${folder}.lock`, `${process.pid}__busy`), "");
   const made = ensureEnvironment(place, tools({ report: () => cancel.abort() }));
   expect((await failure(made)).reason).toBe("cancelled");
   expect(await readdir(place.environments)).toEqual([`${basename(folder)}.lock`]);
@@ -194,6 +292,8 @@ test("environments of earlier locks are deleted unless a living window uses them
   await mkdir(join(place.environments, "something else"));
   await mkdir(join(used, "used"));
   await writeFile(join(used, "used", "4242"), "");
+  await mkdir(`${left}.lock`); // its window was killed in the set-up
+  await writeFile(join(`${left}.lock`, "4343__gone"), "");
   await mkdir(join(left, "used"));
   await writeFile(join(left, "used", "4343"), "");
   expect(await pruneEnvironments(place, (pid) => pid === 4242)).toEqual(["b".repeat(16)]);

@@ -1,16 +1,37 @@
 import { expect, test } from "vitest";
+import { guarded, taskkill } from "../../extension/guard";
 import { healthCommand, installCommands, isRecent, parseProbe, probeCommand, pythonCandidates, sidecarCommand, sidecarEnvironment, toolEnvironment, venvPython } from "../../extension/environment";
 
 test.each([
   ["win32", { file: "py", args: ["-3"] }],
-  ["darwin", { file: "python3", args: [] }],
   ["linux", { file: "python3", args: [] }],
 ] as const)("on %s the usual interpreter is tried first", (platform, first) => {
-  expect(pythonCandidates(platform)[0]).toEqual(first);
+  expect(pythonCandidates(platform, {})[0]).toEqual(first);
+});
+
+test("on macOS interpreters are tried by their path, those of the person's PATH first", () => {
+  const files = pythonCandidates("darwin", { PATH: "/Users/jo/bin:/usr/bin::bin" }).map(({ file }) => file);
+  expect(files.slice(0, 4)).toEqual(["/Users/jo/bin/python3", "/usr/bin/python3", "/opt/homebrew/bin/python3", "/usr/local/bin/python3"]);
+  expect(files.every((file) => file.startsWith("/"))).toBe(true);
 });
 
 test("an editor started from the dock on macOS still finds Homebrew's Python", () => {
-  expect(pythonCandidates("darwin").map(({ file }) => file)).toContain("/opt/homebrew/bin/python3");
+  expect(pythonCandidates("darwin", {}).map(({ file }) => file)).toContain("/opt/homebrew/bin/python3");
+});
+
+test.each([
+  [{ SystemRoot: "D:\\Windows" }, "D:\\Windows\\System32\\taskkill.exe"],
+  [{ SYSTEMROOT: "C:\\WINNT" }, "C:\\WINNT\\System32\\taskkill.exe"],
+  [{ SystemRoot: "" }, "C:\\Windows\\System32\\taskkill.exe"],
+  [{}, "C:\\Windows\\System32\\taskkill.exe"],
+])("in %j Windows' program that ends processes is named by its path", (environ, path) => {
+  expect(taskkill(environ)).toBe(path);
+});
+
+test("a guard is run by the editor's own executable, and what it starts comes after what is its own", () => {
+  const { file, args } = guarded({ file: "py", args: ["-3", "-I"] }, "C:\\Code\\Code.exe", { SystemRoot: "C:\\Windows" });
+  expect(file).toBe("C:\\Code\\Code.exe");
+  expect([args[0], ...args.slice(2)]).toEqual(["-e", "--", "C:\\Windows\\System32\\taskkill.exe", "py", "-3", "-I"]);
 });
 
 test("the launcher's own argument comes before the probe's", () => {

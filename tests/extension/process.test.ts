@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isAlive, run } from "../../extension/process";
+import { isAlive, run, startOf, startTicks } from "../../extension/process";
 
 const node = process.execPath;
 const env = { PATH: process.env["PATH"] ?? "" };
@@ -24,7 +24,7 @@ test("output, lines and the exit code come back", async () => {
 
 test("a program that is not there is an outcome and no exception", async () => {
   const outcome = await run({ file: "no-such-program-of-lerim", args: [] }, { env, cwd, signal: new AbortController().signal });
-  expect(outcome.code).toBeNull();
+  expect(outcome.code).toBe(127);
   expect(outcome.tail).toContain("ENOENT");
 });
 
@@ -60,6 +60,28 @@ test.skipIf(process.platform === "win32")("cancelling ends what the process star
   );
   expect(pid).toBeGreaterThan(0);
   expect(outcome.code).toBeNull();
+});
+
+test.skipIf(process.platform === "win32")("cancelling ends the children of a process that has ended itself", async () => {
+  const cancel = new AbortController();
+  const child = `require('child_process').spawn(process.execPath, ['-e', "process.on('SIGTERM', () => {}); console.log('up'); setInterval(() => {}, 1000)"], { stdio: 'inherit' }).unref()`;
+  // its child holds the output open: the outcome comes when that has ended too
+  const outcome = await run({ file: node, args: ["-e", child] }, { env, cwd, signal: cancel.signal, onLine: () => cancel.abort() });
+  expect(outcome.stdout).toBe("up");
+});
+
+test("what the guard needs is not in the environment of what it starts", async () => {
+  const outcome = await run({ file: node, args: ["-p", "process.env.ELECTRON_RUN_AS_NODE"] }, { env, cwd, signal: new AbortController().signal });
+  expect(outcome.stdout).toBe("undefined");
+});
+
+test("the start of a process is told by the system, and differs between processes", async () => {
+  expect(startTicks("42 (a) b) c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20")).toBe("777");
+  const own = await startOf(process.platform, process.pid);
+  expect(await startOf(process.platform, process.pid)).toBe(own);
+  expect(await startOf(process.platform, 2 ** 30)).toBe("");
+  expect(await startOf("win32", process.pid)).toBe("");
+  if (process.platform === "linux") expect(own).toMatch(/^\d+$/);
 });
 
 test("this process is alive and one that never was is not", () => {

@@ -1,0 +1,26 @@
+// A window of the editor as a process of its own: sets Lerim up in the folder it is told, and prints the interpreter it got.
+import { join } from "node:path";
+import { ensureEnvironment } from "../../../extension/bootstrap";
+import { isAlive, run } from "../../../extension/process";
+
+const home = process.argv[2] ?? "";
+
+ensureEnvironment(
+  { lockFile: join(home, "requirements.lock"), environments: join(home, "env") },
+  {
+    platform: process.platform,
+    environ: process.env,
+    proxy: "",
+    run,
+    alive: isAlive,
+    signal: new AbortController().signal,
+    report: (message) => process.stdout.write(`${message}\n`),
+    log: (line) => process.stdout.write(`${line}\n`),
+  },
+).then(
+  (python) => process.stdout.write(`made ${python}\n`),
+  (error: unknown) => {
+    process.stdout.write(`failed ${String(error)}\n`);
+    process.exitCode = 1;
+  },
+);
