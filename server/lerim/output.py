@@ -18,7 +18,7 @@ WIDE = 160
 
 
 class ErrorView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error as `--json` prints it, under the key `error`; `diff` only where a file changed since it was looked at."""
+    """An error as `--json` prints it, under the key `error`; `diff` where a file changed meanwhile."""
 
     code: str
     message: str
