@@ -133,6 +133,16 @@ _SESSION = (
 )
 
 
+_COPIES = (
+    "SELECT t.id AS transcript, 0 AS number, s.started AS first, s.ended AS last FROM transcripts t"
+    " JOIN sessions s ON s.transcript = t.id"
+    " WHERE NOT EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) AND s.turns > 0"
+    " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders WHERE project = :project"
+    "  AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
+)
+"""Forks and resumes all turns of which stand in the transcript they were copied from, and that ran in the project."""
+
+
 def listed(
     db: sqlite3.Connection, project: str | None, since: datetime | None, until: datetime | None, limit: int
 ) -> list[SessionRow]:
@@ -141,7 +151,8 @@ def listed(
         f"SELECT {_SESSION}, own.number, own.first, own.last, EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND (:project IS NULL OR jobs.project = :project) AND jobs.state IN ('pending', 'running', 'failed'))"
         " FROM (SELECT transcript, count(*) AS number, min(time) AS first, max(time) AS last FROM turns"
-        "  WHERE :project IS NULL OR folder IN (SELECT id FROM folders WHERE project = :project) GROUP BY transcript)"
+        "  WHERE :project IS NULL OR folder IN (SELECT id FROM folders WHERE project = :project) GROUP BY transcript"
+        f"  UNION ALL {_COPIES})"
         "  AS own JOIN transcripts t ON t.id = own.transcript JOIN sessions s ON s.transcript = t.id"
         " WHERE (:since IS NULL OR own.last >= :since) AND (:until IS NULL OR own.first <= :until)"
         " ORDER BY own.last DESC, t.id DESC LIMIT :limit",
@@ -151,11 +162,11 @@ def listed(
 
 
 def paths_of(db: sqlite3.Connection, project: str) -> frozenset[str]:
-    """The paths of transcripts that hold turns of a project."""
+    """The paths of transcripts that hold turns of a project, also where the catalog keeps them with another one."""
     rows = db.execute(
         "SELECT path FROM transcripts WHERE id IN (SELECT DISTINCT transcript FROM turns WHERE folder IN"
-        " (SELECT id FROM folders WHERE project = ?))",
-        (project,),
+        f" (SELECT id FROM folders WHERE project = :project) UNION ALL SELECT transcript FROM ({_COPIES}))",
+        {"project": project},
     )
     return frozenset(path for (path,) in rows)
 

@@ -129,6 +129,14 @@ def test_a_rewritten_session_is_read_again_and_its_old_turns_stay_findable(catal
     assert found(catalog, "rewrite", "entirely") == [["Before the rewrite"], ["Something else entirely"]]
 
 
+def test_what_a_persons_own_command_printed_is_found_with_the_command(catalog, root):
+    said = prompt("<bash-stdout>ImportError: no module named tomli</bash-stdout><bash-stderr></bash-stderr>")
+    write(root, SESSION, prompt("<bash-input>pytest -q</bash-input>"), said)
+    index_all(catalog, root)
+    (hit,) = catalog.search("tomli")
+    assert (hit.kind, hit.text, hit.tools) == ("shell", "pytest -q", "ImportError: no module named tomli")
+
+
 def test_a_forked_session_s_copied_turns_stay_one_row_in_the_first(catalog, root):
     copied = [prompt("Shared beginning"), reply("m1", text("Shared answer"))]
     write(root, "aaaa", *copied)
@@ -147,6 +155,18 @@ def test_a_fork_with_nothing_of_its_own_is_no_work(catalog, root):
     write(root, "bbbb", *copied)
     index_all(catalog, root)
     assert catalog.pending("app") == 1
+
+
+def test_a_fork_with_nothing_of_its_own_is_a_session_of_the_project_all_the_same(catalog, root):
+    copied = [prompt("Shared beginning"), reply("m1", text("Shared answer"))]
+    paths = {str(write(root, name, *copied)) for name in ("aaaa", "bbbb")}
+    write(root, "cccc", prompt("Elsewhere", cwd="/home/ana/app/other"))
+    index_all(catalog, root)
+    assert catalog.paths_of("app") == paths
+    rows = {row.session.path.stem: (row.own_turns, row.waits) for row in catalog.sessions("app")}
+    assert rows == {"aaaa": (2, True), "bbbb": (0, False)}
+    assert catalog.paths_of("nothing") == frozenset()
+    assert len(catalog.sessions()) == 3
 
 
 def test_a_deleted_transcript_keeps_its_turns_and_its_fork_can_take_them_over(catalog, root):
