@@ -24,6 +24,7 @@ words = st.sampled_from(
         "ünï \u2028 code",
         "/model",
         "<bash-input>ls</bash-input>",
+        "<bash-stdout>a.py</bash-stdout><bash-stderr></bash-stderr>",
     ]
 )
 messages = st.sampled_from(["m1", "m2", "m3", "m4"])

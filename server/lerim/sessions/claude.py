@@ -18,7 +18,7 @@ import msgspec
 
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.claude_files import find, probe
-from lerim.sessions.claude_human import Typed, cut, interrupts, queued, typed
+from lerim.sessions.claude_human import Typed, cut, interrupts, output_of, queued, typed
 from lerim.sessions.claude_queue import operate, repeated, taken
 from lerim.sessions.claude_records import BadLine, Record, decode
 from lerim.sessions.claude_tally import REDACTED, Seen, Tally, known, moment
@@ -249,6 +249,10 @@ class Reading:
             tally.injected += 1
         elif not repeated(tally, words, record.prompt_source):
             self._say(record, words)
+        if words is None or words.kind == "shell":
+            told = output_of(record)
+            if told is not None:
+                self._drafts.printed(told, self._line)
 
     def _aside(self, record: Record) -> bool:
         return self._child or bool(record.is_sidechain)
@@ -257,6 +261,8 @@ class Reading:
         self._tally.say(words)
         draft = self._begin(record, "user", words.kind, "", words.text)
         draft.texts.append(words.text)
+        if words.kind == "shell":
+            self._drafts.run(draft)
 
     def _begin(self, record: Record, role: Role, kind: TurnKind, key: str, text: str = "") -> Draft:
         tally = self._tally

@@ -103,6 +103,26 @@ def queued(attachment: Attachment) -> Typed | None:
     return Typed("shell", words.text) if mode == "bash" else slash(words)
 
 
+def beside(blocks: list[Block]) -> Typed | None:
+    """What a person typed beside a tool's result; None where nothing."""
+    return _words([block for block in blocks if block.type == "text"])
+
+
+_PRINTED = ("<bash-input>", "<bash-stdout>", "<bash-stderr>")
+
+
+def output_of(record: Record) -> str | None:
+    """What a person's own `!command` printed, if this record tells of it."""
+    if record.message is None or record.is_sidechain:
+        return None
+    told: list[str] = []
+    for text in texts(record.message.content):
+        if not text.lstrip().startswith(_PRINTED):
+            continue
+        told += [_between(text, tag) for tag in ("bash-stdout", "bash-stderr") if f"<{tag}>" in text]
+    return "\n".join(part for part in told if part) if told else None
+
+
 def waiting(content: object) -> Typed | None:
     """What a person typed, in the `content` of a queue operation; None for task notices in either of their forms."""
     if isinstance(content, list):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.claude_human import INTERRUPTED, cut
+from lerim.sessions.claude_human import INTERRUPTED, beside, cut
 from lerim.sessions.claude_records import NOTHING, Block, Record, loose, read
-from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.model import OWN_COMMAND, Answer, Edit, ToolCall, ToolKind, ToolStatus
 
 KEEP = 4000
 """Characters of a result kept at each end."""
@@ -48,6 +48,7 @@ class _Replaced(msgspec.Struct, gc=False):
 
 class _Option(msgspec.Struct, gc=False):
     label: str | None = ""
+    description: str | None = ""
 
 
 class _Question(msgspec.Struct, gc=False):
@@ -120,6 +121,17 @@ def opened(block: Block) -> ToolCall:
     )
 
 
+def own_command(text: str) -> ToolCall:
+    """The call a person's own `!command` is; what it prints is told by a later record."""
+    return ToolCall(id="", name=OWN_COMMAND, kind="shell", command=text)
+
+
+def printed(call: ToolCall, text: str) -> ToolCall:
+    """`call` with what it printed. Whether it failed is not recorded."""
+    output, left_out = ends(plain(cut(text)))
+    return replace(call, status="ok", output=output, output_cut=left_out)
+
+
 def _edits(kind: ToolKind, path: str, asked: _Input) -> tuple[Edit, ...]:
     if kind == "write":
         return (Edit(path, "", plain(asked.content)),)
@@ -132,11 +144,17 @@ def _edits(kind: ToolKind, path: str, asked: _Input) -> tuple[Edit, ...]:
 
 def _questions(asked: _Input) -> tuple[Answer, ...]:
     if asked.questions:
-        return tuple(
-            Answer(plain(one.question), tuple(plain(option.label) for option in one.options or ()), "")
-            for one in asked.questions
-        )
+        return tuple(_question(one) for one in asked.questions)
     return (Answer(plain(asked.question), (), ""),) if asked.question else ()
+
+
+def _question(one: _Question) -> Answer:
+    options = one.options or ()
+    labels, descriptions = (
+        tuple(plain(option.label) for option in options),
+        tuple(plain(option.description) for option in options),
+    )
+    return Answer(plain(one.question), labels, "", descriptions if any(descriptions) else ())
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -174,6 +192,15 @@ def _feedback(record: Record, text: str) -> str:
     return text[said.end() :].partition(_HINT)[0].strip() if said else ""
 
 
+def _remark(record: Record) -> str:
+    """What the person said on approving a plan: a field of the record, or a text beside the result."""
+    if record.user_feedback:
+        return plain(record.user_feedback).strip()
+    content = record.message.content if record.message else None
+    said = beside(content) if isinstance(content, list) else None
+    return said.text if said is not None and said.kind == "prompt" else ""
+
+
 Spilled = Callable[[str], tuple[str, int] | None]
 """From the path a record names for an output written to a file to its ends (`ends`); None where it may not be read."""
 
@@ -191,7 +218,7 @@ def closed(call: ToolCall, ended: Result, record: Record, spilled: Spilled) -> T
         output=shown,
         output_cut=left_out,
         exit_code=_exit_code(call, status, text, outcome),
-        feedback=feedback,
+        feedback=feedback or (_remark(record) if call.kind == "plan" and status == "ok" else ""),
         answers=_answered(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
         plan=_plan(call, outcome, text) if call.kind == "plan" else call.plan,
         subagent=plain(outcome.agent_id) if call.kind == "agent" else "",

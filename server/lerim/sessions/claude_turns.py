@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from lerim.sessions.claude_records import Block, Record
 from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, known
-from lerim.sessions.claude_tools import Result, Spilled, closed, opened
+from lerim.sessions.claude_tools import Result, Spilled, closed, opened, own_command, printed
 from lerim.sessions.model import Role, Tokens, ToolCall, Turn, TurnKind
 
 LAG = 2
@@ -101,6 +101,20 @@ class Drafts:
         draft.waiting += 1
         self._calls.setdefault(one.id, []).append((draft, len(draft.calls) - 1))
 
+    def run(self, draft: Draft) -> None:
+        """Adds the person's own command to its turn, which then waits for what it prints."""
+        draft.calls.append(own_command(draft.texts[0]))
+        draft.waiting = 1
+
+    def printed(self, text: str, offset: int) -> None:
+        """Gives the person's last command its output; if none waits it is left alone."""
+        for draft in reversed(self._queue):
+            if draft.kind == "shell" and draft.waiting:
+                draft.calls = [printed(draft.calls[0], text)]
+                draft.waiting = 0
+                draft.last = offset
+                return
+
     def close(self, ended: Result, block: Block, record: Record, offset: int) -> None:
         """Gives a call its result; one that belongs to no open turn is left alone."""
         held = self._calls.get(block.tool_use_id or "")
@@ -138,9 +152,11 @@ class Drafts:
             self._emitted = [one for one in self._emitted if one[1] >= start]
 
     def _final(self, draft: Draft, turns: int, offset: int) -> bool:
-        if draft.role == "user" or offset - draft.first > REACH:
+        if offset - draft.first > REACH:
             return True
         later = turns - draft.ordinal - 1
+        if draft.role == "user":
+            return draft.waiting == 0 or later > 0
         return later >= LAG and (draft.waiting == 0 or (later >= PATIENCE and self._prompt > draft.ordinal))
 
     def _forget(self, draft: Draft) -> None:

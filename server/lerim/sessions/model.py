@@ -22,6 +22,8 @@ Role = Literal["user", "assistant"]
 TurnKind = Literal["prompt", "shell", "command", "reply"]
 """prompt: typed by a person; shell: a person's own `!command`; command: a slash command with what was typed after it;
 reply: the model."""
+OWN_COMMAND = "!"
+"""The name of the one call of a `shell` turn: the person's own command with what it printed."""
 ToolKind = Literal["shell", "read", "edit", "write", "search", "ask", "plan", "agent", "web", "other"]
 ToolStatus = Literal["ok", "error", "denied", "interrupted", "pending"]
 """pending: no result is recorded (yet)."""
@@ -64,11 +66,25 @@ class Edit(msgspec.Struct, frozen=True, gc=False):
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
-    """A question the agent put to the person through a tool, and what they chose or typed ('' while unanswered)."""
+    """A question the agent put to the person through a tool, and what they chose or typed ('' while unanswered).
+
+    `descriptions` are what the agent said of each option, in their order.
+    """
 
     question: str
     options: tuple[str, ...]
     answer: str
+    descriptions: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> str:
+        """What the agent said of the options the person chose; '' where they typed their own answer."""
+        picked = self.answer.partition("\n")[0]
+        both = zip(self.options, self.descriptions, strict=False)
+        if picked in self.options:
+            return "\n".join(said for option, said in both if option == picked)
+        several = picked.split(", ")
+        return "\n".join(said for option, said in both if option in several and said)
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -76,7 +92,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
     `paths` are as written in the record (absolute or relative, native separators). `output` keeps head and tail of the
     result, `output_cut` says how many characters were left out between them. `exit_code` is None where not known.
-    `feedback` is what the person typed when they denied the call.
+    `feedback` is what the person typed when they denied the call or, of a plan, approved it.
     """
 
     id: str

@@ -6,7 +6,7 @@ import re
 import zlib
 from collections.abc import Iterable
 
-from lerim.sessions.model import ToolCall, Turn
+from lerim.sessions.model import OWN_COMMAND, ToolCall, Turn
 
 COMMAND_CHARACTERS = 4_000
 ERROR_CHARACTERS = 400
@@ -68,7 +68,8 @@ def searchable(text: str) -> str:
 
 
 def rendered(calls: Iterable[ToolCall]) -> str:
-    """The tool calls of a turn for people and for search: commands, paths, questions with answers, plans, errors."""
+    """The tool calls of a turn for people and for search: commands, paths, questions with answers, plans, errors, and
+    what the person's own commands printed."""
     lines: list[str] = []
     for call in calls:
         _add(lines, call)
@@ -76,6 +77,10 @@ def rendered(calls: Iterable[ToolCall]) -> str:
 
 
 def _add(lines: list[str], call: ToolCall) -> None:
+    if call.name == OWN_COMMAND and not call.id:  # the command is the turn's text
+        if call.output:
+            lines.append(call.output)
+        return
     command = call.command[:COMMAND_CHARACTERS]
     shell = call.kind == "shell"
     if shell and command:

@@ -193,3 +193,50 @@ def test_the_prompt_of_a_subagent_is_not_a_persons(tmp_path):
     assert turns[1].tool_calls[0].subagent == "a1"
     assert turns[1].tool_calls[0].output == "Found it"
     assert done.session.prompts == 1
+
+
+# --- a person's own command -------------------------------------------------------------------------------------
+
+
+def own(tmp_path, *records):
+    turns, _ = read(tmp_path, *records)
+    return [(turn.kind, turn.text, [(call.status, call.output) for call in turn.tool_calls]) for turn in turns]
+
+
+@pytest.mark.parametrize(
+    ("printed", "output"),
+    [
+        ("<bash-stdout>3 passed\n</bash-stdout><bash-stderr></bash-stderr>", "3 passed"),
+        ("<bash-stdout></bash-stdout><bash-stderr>no such file</bash-stderr>", "no such file"),
+        ("<bash-stderr>late</bash-stderr>", "late"),
+        ("<bash-stdout>one</bash-stdout><bash-stderr>two</bash-stderr>", "one\ntwo"),
+        ("<bash-stdout></bash-stdout><bash-stderr></bash-stderr>", ""),
+        ("<bash-stdout>never ends", "never ends"),
+    ],
+)
+def test_what_a_persons_own_command_printed_is_its_result_and_not_their_words(tmp_path, printed, output):
+    expected = [("shell", "pytest -q", [("ok", output)]), ("prompt", "Now fix it", [])]
+    command = prompt("<bash-input>pytest -q</bash-input>")
+    assert own(tmp_path, command, prompt(printed), prompt("Now fix it")) == expected
+
+
+def test_a_command_and_what_it_printed_may_stand_in_one_record(tmp_path):
+    whole = "<bash-input>ls</bash-input><bash-stdout>a.py</bash-stdout><bash-stderr></bash-stderr>"
+    assert own(tmp_path, prompt(whole)) == [("shell", "ls", [("ok", "a.py")])]
+    blocks = [text("<bash-input>ls</bash-input>"), text("<bash-stdout>a.py</bash-stdout>")]
+    assert own(tmp_path, prompt(blocks)) == [("shell", "ls", [("ok", "a.py")])]
+
+
+def test_output_goes_to_the_last_command_that_waits_and_to_nothing_else(tmp_path):
+    late = prompt("<bash-stdout>too late</bash-stdout>")
+    assert own(tmp_path, prompt("Go"), late) == [("prompt", "Go", [])]
+    two = [prompt(f"<bash-input>{name}</bash-input>") for name in ("first", "second")]
+    assert own(tmp_path, *two, late) == [
+        ("shell", "first", [("pending", "")]),
+        ("shell", "second", [("ok", "too late")]),
+    ]
+
+
+def test_the_agents_own_memories_are_cut_out_of_what_a_command_printed(tmp_path):
+    said = prompt("<bash-stdout>a <lerim-memories>x</lerim-memories> b</bash-stdout>")
+    assert own(tmp_path, prompt("<bash-input>cat x</bash-input>"), said)[0][2] == [("ok", "a  b")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from claude_lines import SESSION, answer, call, prompt, read, reply, text
+from lerim.sessions.model import Answer
 
 REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
@@ -279,3 +280,41 @@ def test_a_spilled_output_outside_the_sessions_own_folder_is_never_read(tmp_path
         done = spill(tmp_path, named)
         assert "SECRET" not in done.output
         assert "first" in done.output
+
+
+@pytest.mark.parametrize(
+    ("said", "fields"),
+    [
+        ([], {"userFeedback": "keep the old endpoint"}),
+        ([text("keep the old endpoint")], {}),
+        ([text("keep the old endpoint")], {"userFeedback": "keep the old endpoint"}),
+        ([text("<system-reminder>x</system-reminder>"), text("keep the old endpoint")], {}),
+    ],
+)
+def test_what_the_person_said_on_approving_a_plan_is_kept(tmp_path, said, fields):
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "User has approved your plan."}
+    asked = call("t1", "ExitPlanMode", plan="Add a cache")
+    done = one(tmp_path, asked, prompt([result, *said], **fields))
+    assert (done.status, done.feedback, done.plan) == ("ok", "keep the old endpoint", "Add a cache")
+
+
+def test_text_beside_the_result_of_any_other_call_is_not_the_persons(tmp_path):
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+    assert one(tmp_path, call("t1", "Skill"), prompt([result, text("Do this")])).feedback == ""
+
+
+def test_an_option_keeps_what_the_agent_said_of_it(tmp_path):
+    options = [{"label": "uv", "description": "fast, one lock file"}, {"label": "pip"}]
+    asked = call("t1", "AskUserQuestion", questions=[{"question": "Which tool?", "options": options}])
+    outcome = {"answers": {"Which tool?": "uv"}}
+    answered = one(tmp_path, asked, answer("t1", "User has answered", outcome=outcome)).answers[0]
+    assert (answered.answer, answered.options) == ("uv", ("uv", "pip"))
+    assert answered.descriptions == ("fast, one lock file", "")
+    assert answered.chosen == "fast, one lock file"
+
+
+@pytest.mark.parametrize(
+    ("said", "chosen"), [("uv, pip", "one lock file\nold"), ("neither", ""), ("", ""), ("pip\nit is there", "old")]
+)
+def test_the_descriptions_of_all_chosen_options_are_told(said, chosen):
+    assert Answer("Which?", ("uv", "pip"), said, ("one lock file", "old")).chosen == chosen
