@@ -2,19 +2,19 @@ import * as vscode from "vscode";
 import type { Context } from "./context";
 import * as protocol from "./protocol";
 import { chooseRoot, rootFolders } from "./roots";
-import { iconOf, memoryDetail } from "./wording";
+import { iconOf, memoryDetail, titleDetail } from "./wording";
 
 interface MemoryItem extends vscode.QuickPickItem {
-  readonly memory: protocol.MemoryView;
+  readonly memory: { readonly path: string };
 }
 
 const searchLimit = 50;
-const allLimit = 10_000;
 const typingMs = 120;
 
 /** Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. */
 export async function searchMemories(context: Pick<Context, "request">): Promise<void> {
   const root = await rootOrNull();
+  if (root === undefined) return;
   const pick = vscode.window.createQuickPick<MemoryItem>();
   pick.placeholder = "Search memories by words, symbols or paths";
   let cancel = new vscode.CancellationTokenSource();
@@ -45,7 +45,7 @@ export async function searchMemories(context: Pick<Context, "request">): Promise
     const [chosen] = pick.selectedItems;
     if (chosen === undefined) return;
     pick.hide();
-    void openFile(chosen.memory, root);
+    openFile(chosen.memory, root).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${error instanceof Error ? error.message : String(error)}`));
   });
   pick.onDidHide(() => {
     clearTimeout(timer);
@@ -69,6 +69,10 @@ function titledItem(memory: protocol.MemoryView): MemoryItem {
   return { label: `${iconOf(memory)} ${memory.title}`, detail: memoryDetail(memory), memory };
 }
 
+function listedItem(memory: protocol.TitleView): MemoryItem {
+  return { label: `${iconOf(memory)} ${memory.title}`, detail: titleDetail(memory), memory };
+}
+
 /** Lerim: Open Memory. Without a handle: a list of all. */
 export async function openMemory(context: Pick<Context, "request">, handle: string | undefined): Promise<void> {
   if (handle !== undefined) {
@@ -76,26 +80,38 @@ export async function openMemory(context: Pick<Context, "request">, handle: stri
     return;
   }
   const root = await rootOrNull();
-  const { memories } = await context.request(protocol.memorySearch, { root, query: "", limit: allLimit });
-  await pickAndOpen(memories, root, "Open a memory");
+  if (root === undefined) return;
+  await pickAndOpen((await allTitles(context, root)).map(listedItem), root, "Open a memory");
+}
+
+/** Every memory's title, asked for in parts; one that moved between two parts is there once. */
+async function allTitles(context: Pick<Context, "request">, root: string | null): Promise<protocol.TitleView[]> {
+  const found = new Map<string, protocol.TitleView>();
+  let start = 0;
+  for (;;) {
+    const { memories, total } = await context.request(protocol.memoryTitles, { root, start });
+    for (const memory of memories) found.set(memory.path, memory);
+    start += memories.length;
+    if (memories.length === 0 || start >= total) return [...found.values()];
+  }
 }
 
 /** The memories of one file, from a code lens. */
 export async function showFileMemories(context: Pick<Context, "request">, uri: string): Promise<void> {
   const { memories } = await context.request(protocol.memoryForFile, { uri });
-  await pickAndOpen(memories, null, "Memories of this file");
+  await pickAndOpen(memories.map(titledItem), null, "Memories of this file");
 }
 
-async function pickAndOpen(memories: readonly protocol.MemoryView[], root: string | null, placeHolder: string): Promise<void> {
-  if (memories.length === 0) {
+async function pickAndOpen(items: readonly MemoryItem[], root: string | null, placeHolder: string): Promise<void> {
+  if (items.length === 0) {
     void vscode.window.showInformationMessage("There are no memories yet. Run Lerim: Sync, then accept candidates in Lerim: Open Review.");
     return;
   }
-  const picked = await vscode.window.showQuickPick(memories.map(titledItem), { placeHolder, matchOnDetail: true });
+  const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true });
   if (picked !== undefined) await openFile(picked.memory, root);
 }
 
-async function openFile(memory: protocol.MemoryView, root: string | null): Promise<void> {
+async function openFile(memory: { readonly path: string }, root: string | null): Promise<void> {
   await vscode.window.showTextDocument(fileUri(memory.path, root));
 }
 
@@ -105,7 +121,7 @@ export function fileUri(path: string, root: string | null): vscode.Uri {
   return absolute || root === null ? vscode.Uri.file(path) : vscode.Uri.joinPath(vscode.Uri.parse(root), path);
 }
 
-/** The root searched in; null (the person's global memories) when no folder is open. */
-async function rootOrNull(): Promise<string | null> {
-  return rootFolders().length === 0 ? null : ((await chooseRoot())?.uri.toString() ?? null);
+/** The root searched in; null (the person's global memories) when no folder is open, undefined when the person chose none. */
+async function rootOrNull(): Promise<string | null | undefined> {
+  return rootFolders().length === 0 ? null : (await chooseRoot())?.uri.toString();
 }

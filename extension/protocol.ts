@@ -172,6 +172,30 @@ export interface MemoryList {
   memories: MemoryView[];
 }
 
+/** Those from `start` on, as many as fit into one answer. */
+export interface TitlesParams {
+  root: string | null;
+  start: number;
+}
+
+export interface TitleView {
+  id: string;
+  primitive: Primitive;
+  kind: string | null;
+  title: string;
+  confidence: number;
+  created: string;
+  references: string[];
+  path: string;
+  scope: string;
+}
+
+/** Newest first; `total` is how many there are. */
+export interface TitlesView {
+  memories: TitleView[];
+  total: number;
+}
+
 /** `id` is the handle of a `MemoryView` or of a hover's link. */
 export interface ShowParams {
   id: string;
@@ -262,6 +286,7 @@ export const reviewAct = request<ActParams, ReviewResult>("lerim/review/act");
 export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");
 export const memorySearch = request<SearchParams, MemoryList>("lerim/memory/search");
 export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");
+export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titles");
 export const memoryForFile = request<ForFileParams, MemoryList>("lerim/memory/forFile");
 export const turn = request<TurnParams, TurnView>("lerim/turn");
 export const debug = request<Record<string, never>, DebugView>("lerim/debug");

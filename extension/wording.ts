@@ -1,5 +1,5 @@
 // What the status bar, notifications and lists say.
-import type { MemoryView, SyncProgress, SyncReport } from "./protocol";
+import type { MemoryView, SyncProgress, SyncReport, TitleView } from "./protocol";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
@@ -40,6 +40,12 @@ export function memoryDetail(memory: MemoryView): string {
   const where = memory.scope === "global" ? " · global" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
   return `${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}${status} · ${firstLine(memory.body)}`;
+}
+
+/** What a list of all memories says of one: no body was read for it. */
+export function titleDetail(memory: TitleView): string {
+  const where = memory.scope === "global" ? " · global" : "";
+  return [`${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}`, ...memory.references].join(" · ");
 }
 
 function firstLine(text: string): string {

@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import { fileUri, openMemory, searchMemories, showFileMemories } from "../../extension/memories";
 import * as protocol from "../../extension/protocol";
-import { Turns } from "../../extension/turns";
 import { FakeContext, memory } from "./fakes/sidecar";
-import { act, answers, type FakeQuickPick, reset, shown, Uri, workspace } from "./fakes/vscode";
+import { act, answers, type FakeQuickPick, reset, shown, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
 
@@ -11,6 +10,11 @@ beforeEach(() => {
   reset();
   context = new FakeContext();
 });
+
+function title(id: string): protocol.TitleView {
+  const { primitive, kind, confidence, created, references, path, scope } = memory(id);
+  return { id, primitive, kind, title: id, confidence, created, references, path, scope };
+}
 
 async function search(): Promise<FakeQuickPick> {
   await searchMemories(context);
@@ -31,6 +35,21 @@ test("search keeps the sidecar's order and Enter opens the file", async () => {
   pick.accept(1);
   expect(shown.documents.map(({ uri }) => uri.path)).toEqual(["/repo/.lerim/memory/decisions/first.md"]);
   expect(pick.visible).toBe(false);
+});
+
+test("a memory that cannot be opened is told, not swallowed", async () => {
+  context.answer(protocol.memorySearch, () => ({ memories: [memory("gone")] }));
+  answers.broken.push("/repo/.lerim/memory/decisions/gone.md");
+  const pick = await search();
+  pick.accept(0);
+  await expect.poll(() => shown.messages).toMatchObject([{ severity: "error", text: "Lerim: cannot open /repo/.lerim/memory/decisions/gone.md" }]);
+});
+
+test("who chooses no folder searches nothing", async () => {
+  act.folders("/one", "/two");
+  await searchMemories(context);
+  await openMemory(context, undefined);
+  expect([context.asked, shown.quickPicks]).toEqual([[], []]);
 });
 
 test("while a person types only the last query is asked for", async () => {
@@ -83,8 +102,24 @@ test("a link opens its memory, a lens lists those of its file", async () => {
   expect(shown.documents.map(({ uri }) => uri.path)).toEqual(["/repo/.lerim/memory/decisions/h1.md", "/repo/.lerim/memory/decisions/b.md"]);
 });
 
+test("every memory is in the list to open, however many answers it takes", async () => {
+  const all = Array.from({ length: 5 }, (_, at) => title(`m${at}`));
+  context.answer(protocol.memoryTitles, ({ start }) => ({ memories: all.slice(start, start + 2), total: all.length }));
+  answers.picks.push(4);
+  await openMemory(context, undefined);
+  expect(context.asked.map(({ params }) => (params as protocol.TitlesParams).start)).toEqual([0, 2, 4]);
+  expect(shown.documents.map(({ uri }) => uri.path)).toEqual(["/repo/.lerim/memory/decisions/m4.md"]);
+});
+
+test("memories that are removed while they are listed end the list", async () => {
+  context.answer(protocol.memoryTitles, ({ start }) => ({ memories: start === 0 ? [title("m0")] : [], total: 3 }));
+  answers.picks.push(0);
+  await openMemory(context, undefined);
+  expect(shown.documents).toHaveLength(1);
+});
+
 test("without memories a person is told how to get some", async () => {
-  context.answer(protocol.memorySearch, () => ({ memories: [] }));
+  context.answer(protocol.memoryTitles, () => ({ memories: [], total: 0 }));
   await openMemory(context, undefined);
   expect(shown.messages[0]?.text).toContain("Lerim: Sync");
 });
@@ -93,30 +128,4 @@ test("a memory's path is taken as it is, or from its root", () => {
   expect(fileUri("/repo/a.md", "file:///other").path).toBe("/repo/a.md");
   expect(fileUri("C:\\repo\\a.md", "file:///other").path).toBe("C:\\repo\\a.md");
   expect(fileUri(".lerim/a.md", "file:///repo").path).toBe("/repo/.lerim/a.md");
-});
-
-test("a turn is a read-only document with the cursor on the turn's line, asked for again after its tab was closed", async () => {
-  let asked = 0;
-  context.answer(protocol.turn, () => {
-    asked++;
-    return { title: "Session s1 / turn 4", text: "one\ntwo\nthree", line: 1, found: "catalog" };
-  });
-  const turns = new Turns(context);
-  await turns.open({ handle: "t1" });
-  const [document] = shown.documents;
-  expect(document).toMatchObject({ line: 1, uri: { scheme: "lerim-turn", path: "/Session s1 turn 4.txt" } });
-  expect(asked).toBe(1);
-  if (document === undefined) throw new Error("unreachable");
-  act.close(document.uri);
-  expect(await workspace.openTextDocument(document.uri).then((again) => again.getText())).toBe("one\ntwo\nthree");
-  expect(asked).toBe(2);
-});
-
-test("a tab restored after its link expired says so instead of failing", async () => {
-  context.answer(protocol.turn, () => {
-    throw new Error("This link is no longer valid.");
-  });
-  const turns = new Turns(context);
-  const text = await turns.provideTextDocumentContent(Uri.from({ scheme: "lerim-turn", path: "/x.txt", query: '{"handle":"old"}' }) as unknown as Parameters<Turns["provideTextDocumentContent"]>[0]);
-  expect(text).toContain("cannot be shown any more");
 });

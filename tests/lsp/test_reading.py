@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from conftest import Editor, write_memory
+from conftest import RECORD, Editor, write_memory
 from lerim.lsp import protocol
+from lerim.memory.record import render
 
 pytestmark = pytest.mark.asyncio
 
+OLD = datetime(2026, 7, 1, tzinfo=UTC)
 SECOND = {"id": "20260802-close-files", "primitive": "learning", "kind": "pitfall", "title": "Close what you open"}
 
 
@@ -236,6 +240,31 @@ async def test_search_finds_memories_by_their_words_and_follows_the_files(editor
     assert (await editor.ask(protocol.MEMORY_SEARCH, query)).memories == []
     for odd in ('"', "a OR", "* NEAR(", "\x00", "🦉" * 5000, "'); DROP TABLE words; --"):
         await editor.ask(protocol.MEMORY_SEARCH, {"root": None, "query": odd, "limit": 5})
+
+
+async def test_every_memory_has_its_title_in_the_list_however_many_there_are(editor: Editor, isolated: Path) -> None:
+    number = 1_050
+    for at in range(number):
+        write_memory(editor.repo, id=f"20260801-number-{at:04d}", title=f"Number {at}")
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    newest = SECOND | {"title": f"Close {secret}", "created": datetime(2026, 8, 2, tzinfo=UTC)}
+    path = write_memory(editor.repo, **newest)
+    await editor.start()
+    first = await editor.ask(protocol.MEMORY_TITLES, {"root": editor.root, "start": 0})
+    rest = await editor.ask(protocol.MEMORY_TITLES, {"root": editor.root, "start": len(first.memories)})
+    assert first.total == rest.total == number + 1
+    listed = [*first.memories, *rest.memories]
+    assert len({one.id for one in listed}) == number + 1
+    assert listed[0].title.startswith("Close ")
+    assert secret not in listed[0].title
+    assert (listed[0].kind, listed[1].references, listed[1].scope) == ("pitfall", ["src/app.py#load"], "project")
+    assert listed[0].path == str(path)
+
+    own = isolated / ".lerim" / "memory" / "decisions" / "20260701-mine.md"
+    own.parent.mkdir(parents=True)
+    own.write_text(render(replace(RECORD, id="20260701-mine", title="Mine", created=OLD)), encoding="utf-8")
+    last = await editor.ask(protocol.MEMORY_TITLES, {"root": None, "start": number + 1})
+    assert [(one.title, one.scope) for one in last.memories] == [("Mine", "global")]
 
 
 async def test_search_in_restricted_mode_writes_nothing(editor: Editor, isolated: Path) -> None:

@@ -16,6 +16,7 @@ REVIEW_ACT = "lerim/review/act"
 REVIEW_UNDO = "lerim/review/undo"
 MEMORY_SEARCH = "lerim/memory/search"
 MEMORY_SHOW = "lerim/memory/show"
+MEMORY_TITLES = "lerim/memory/titles"
 MEMORY_FOR_FILE = "lerim/memory/forFile"
 TURN = "lerim/turn"
 DEBUG = "lerim/debug"
@@ -79,6 +80,13 @@ class SearchParams(Params, frozen=True):
     limit: int = 20
 
 
+class TitlesParams(Params, frozen=True):
+    """Which of the titles: those from `start` on, as many as fit into one answer. No `root` is the whole window."""
+
+    root: str | None = None
+    start: int = 0
+
+
 class ShowParams(Params, frozen=True):
     """A memory's handle."""
 
@@ -102,6 +110,27 @@ class TurnParams(Params, frozen=True):
 
 class DebugParams(Params, frozen=True):
     """Nothing."""
+
+
+class TitleView(msgspec.Struct, frozen=True):
+    """As much of a memory as a list of thousands shows."""
+
+    id: str
+    primitive: str
+    kind: str | None
+    title: str
+    confidence: float
+    created: str
+    references: list[str]
+    path: str
+    scope: Literal["project", "global"]
+
+
+class TitlesView(msgspec.Struct, frozen=True):
+    """Some titles, newest first; `total` is how many there are."""
+
+    memories: list[TitleView]
+    total: int
 
 
 class TurnView(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from lerim.errors import ProjectError
 from lerim.lsp.uris import from_path, to_path
-from lerim.memory.references import ReferenceMap
+from lerim.memory.references import Entry, ReferenceMap
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
 from lerim.project import Project, locate
@@ -89,6 +89,7 @@ class Repos:
         self._found: dict[str, asyncio.Task[tuple[Repo | None, str]]] = {}
         self._places: dict[str, Place] = {}
         self._building = threading.Lock()
+        self._personal: ReferenceMap | None = None
 
     def set_folders(self, uris: Iterable[str]) -> None:
         """The window's folders; what is known of other repositories is forgotten."""
@@ -133,6 +134,15 @@ class Repos:
     def of_memory(self, path: Path) -> Repo | None:
         """The known repository in whose memory folder `path` lies; `path` must be real (no symlinks)."""
         return next((repo for repo in self._repos.values() if path.is_relative_to(repo.project.memory_dir)), None)
+
+    def personal(self) -> list[Entry]:
+        """The memories of the person's own folder, those files read that changed since the last call (in the
+        executor)."""
+        with self._building:
+            if self._personal is None:
+                self._personal = ReferenceMap(self._home.memory, self._home.root)
+            self._personal.scan()
+            return self._personal.entries
 
     def forget(self, uri: str) -> None:
         """A document was closed: where it was need not be remembered."""

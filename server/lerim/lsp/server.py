@@ -130,6 +130,7 @@ def _requests(sidecar: Sidecar) -> None:
     on(protocol.REVIEW_ACT, protocol.ActParams, "reviews", "act")
     on(protocol.REVIEW_UNDO, protocol.UndoParams, "reviews", "undo")
     on(protocol.MEMORY_SEARCH, protocol.SearchParams, "memories", "search")
+    on(protocol.MEMORY_TITLES, protocol.TitlesParams, "titles", "titles")
     on(protocol.MEMORY_SHOW, protocol.ShowParams, "memories", "show")
     on(protocol.MEMORY_FOR_FILE, protocol.FileParams, "memories", "for_file")
     on(protocol.TURN, protocol.TurnParams, "turns", "turn")

@@ -42,6 +42,9 @@ TYPES: dict[str, Any] = {
     "UndoParams": protocol.UndoParams,
     "SearchParams": protocol.SearchParams,
     "ShowParams": protocol.ShowParams,
+    "TitlesParams": protocol.TitlesParams,
+    "TitleView": protocol.TitleView,
+    "TitlesView": protocol.TitlesView,
 }
 
 
@@ -69,7 +72,7 @@ def test_every_field_the_extension_reads_or_sends_is_one_of_ours(name: str) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["CandidateView", "MemoryView", "ReviewResult", "SyncReport", "DroppedView", "UndoView"]
+    "name", ["CandidateView", "MemoryView", "ReviewResult", "SyncReport", "DroppedView", "UndoView", "TitleView"]
 )
 def test_every_field_is_on_the_page(name: str) -> None:
     body = re.search(rf"`{name} \{{(.*?)\}}`", PAGE, re.DOTALL)

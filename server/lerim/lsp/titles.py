@@ -1,0 +1,44 @@
+"""`Lerim: Open Memory`: every live memory by its title, from what the sidecar holds; no file is parsed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lerim.extraction.redact import redact
+from lerim.lsp.protocol import TitlesParams, TitlesView, TitleView
+from lerim.lsp.repos import Repo
+from lerim.lsp.sidecar import Sidecar
+from lerim.memory.lines import moment
+from lerim.memory.record import Scope
+from lerim.memory.references import Entry
+
+PAGE = 1000
+"""Titles in one answer, so that a hover never waits for a long one."""
+
+
+async def titles(sidecar: Sidecar, params: TitlesParams) -> TitlesView:
+    """One page of the memories of a root, or of every repository of the window, and of the person's own; newest
+    first."""
+    repos = [await sidecar.repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    return await sidecar.run(_page, sidecar, repos, max(0, params.start))
+
+
+def _page(sidecar: Sidecar, repos: Iterable[Repo], start: int) -> TitlesView:
+    found: list[tuple[Scope, Entry]] = [("project", entry) for repo in repos for entry in repo.references.entries]
+    found += [("global", entry) for entry in sidecar.repos.personal()]
+    found.sort(key=lambda one: (one[1].created, one[1].name), reverse=True)
+    return TitlesView([_view(scope, entry) for scope, entry in found[start : start + PAGE]], len(found))
+
+
+def _view(scope: Scope, entry: Entry) -> TitleView:
+    return TitleView(
+        id=entry.id,
+        primitive=entry.primitive,
+        kind=entry.kind,
+        title=redact(entry.title).text,
+        confidence=entry.confidence,
+        created=moment(entry.created),
+        references=[f"{one.path}#{one.symbol}" if one.symbol else one.path for one in entry.references],
+        path=str(entry.path),
+        scope=scope,
+    )
