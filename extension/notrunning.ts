@@ -1,4 +1,8 @@
 /** A command cannot be carried out because the sidecar does not run; the person has been told, or knows. */
 export class NotRunning extends Error {
   override readonly name = "NotRunning";
+
+  constructor() {
+    super("Lerim's sidecar does not run. Run Lerim: Restart.");
+  }
 }

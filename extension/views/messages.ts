@@ -6,7 +6,11 @@ export type Act = "accept" | "reject" | "edit";
 export type FromWebview =
   | { readonly type: "ready" }
   | { readonly type: "act"; readonly id: string; readonly action: Act; readonly edit: Edit | null }
-  | { readonly type: "undo" }
+  /** An act whose edit does not fit; made by the parser, so that it can be answered. */
+  | { readonly type: "misfit"; readonly id: string; readonly action: Act; readonly reason: string }
+  /** `action` as the sidecar named it; null: what was asked for just before and is not answered yet. */
+  | { readonly type: "undo"; readonly action: string | null }
+  | { readonly type: "copy"; readonly text: string }
   | { readonly type: "openTurn"; readonly session: string; readonly turn: string }
   | { readonly type: "openReference"; readonly reference: string }
   | { readonly type: "sync" }
@@ -25,12 +29,24 @@ export interface ListMessage {
   readonly undo: UndoView | null;
 }
 
+/** What came of an act or an undo. `undo` takes it back, `diff` is what changed since the person looked ("" for nothing). */
+export interface ActedMessage {
+  readonly type: "acted";
+  readonly id: string;
+  readonly action: Act | "undo";
+  readonly ok: boolean;
+  readonly message: string;
+  readonly undo: UndoView | null;
+  readonly diff: string;
+}
+
 export type ToWebview =
   | ListMessage
+  | ActedMessage
   | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
   | { readonly type: "sync"; readonly running: boolean; readonly text: string }
-  | { readonly type: "acted"; readonly id: string; readonly action: Act | "undo"; readonly ok: boolean; readonly message: string }
-  | { readonly type: "failed"; readonly message: string };
+  /** What the person asked for, or the list itself, could not be had. */
+  | { readonly type: "failed"; readonly of: "list" | "command"; readonly message: string };
 
 type Fields = Record<string, unknown>;
 
@@ -54,28 +70,49 @@ function isPlainText(value: unknown): value is string {
   return isText(value);
 }
 
-export function isEdit(value: unknown): value is Edit {
-  return (
-    isFields(value) && isText(value["title"], 300) && value["title"].trim() !== "" && isText(value["body"], 50_000) && isList(value["tags"], isPlainText) && value["tags"].length <= 50
-  );
+function isEdit(value: unknown): value is Edit {
+  return isFields(value) && isText(value["title"]) && isText(value["body"]) && isList(value["tags"], isPlainText);
+}
+
+const longestTitle = 300;
+const longestBody = 50_000;
+const mostTags = 50;
+
+/** Why a candidate cannot have these words, as a sentence; undefined when it can. */
+export function misfitOf(edit: Edit): string | undefined {
+  if (edit.title.trim() === "") return "The title is empty. Write one.";
+  if (edit.title.length > longestTitle) return `The title has ${edit.title.length} characters. Shorten it to ${longestTitle}.`;
+  if (edit.body.length > longestBody) return `The body has ${edit.body.length} characters. Shorten it to ${longestBody}.`;
+  if (edit.tags.length > mostTags) return `There are ${edit.tags.length} tags. Keep ${mostTags} of them.`;
+  return undefined;
+}
+
+function parseAct(id: unknown, action: unknown, edit: unknown): FromWebview | undefined {
+  if (!isText(id, 300) || (action !== "accept" && action !== "reject" && action !== "edit")) return undefined;
+  if (edit === null) return action === "edit" ? undefined : { type: "act", id, action, edit };
+  if (action === "reject") return undefined;
+  if (!isEdit(edit)) return { type: "misfit", id, action, reason: "The edit could not be read. Shorten it." };
+  const { title, body, tags } = edit;
+  const reason = misfitOf(edit);
+  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags } } : { type: "misfit", id, action, reason };
 }
 
 /** A message of the browser side; undefined when it is none. */
 export function parseFromWebview(value: unknown): FromWebview | undefined {
   if (!isFields(value)) return undefined;
-  const { type, id, action, edit, session, turn, reference } = value;
+  const { type, id, action, edit, session, turn, reference, text } = value;
   switch (type) {
     case "ready":
-    case "undo":
     case "sync":
     case "manageTrust":
     case "showLog":
       return { type };
     case "act":
-      if (!isText(id, 300) || (action !== "accept" && action !== "reject" && action !== "edit")) return undefined;
-      if (edit !== null && !isEdit(edit)) return undefined;
-      if ((action === "edit" && edit === null) || (action === "reject" && edit !== null)) return undefined;
-      return { type, id, action, edit };
+      return parseAct(id, action, edit);
+    case "undo":
+      return action === null || isText(action, 300) ? { type, action } : undefined;
+    case "copy":
+      return isText(text) ? { type, text } : undefined;
     case "openTurn":
       return isText(session, 1000) && isText(turn, 1000) ? { type, session, turn } : undefined;
     case "openReference":
@@ -120,10 +157,10 @@ function isCounts(value: unknown): value is Record<string, number> {
 /** A message of the host side; undefined when it is none. */
 export function parseToWebview(value: unknown): ToWebview | undefined {
   if (!isFields(value)) return undefined;
-  const { type, root, name, restricted, running, text, id, action, ok, message } = value;
+  const { type, root, name, restricted, running, text, id, action, ok, message, undo, diff } = value;
   switch (type) {
     case "list": {
-      const { order, changed, blocked, dropped, problems, undo } = value;
+      const { order, changed, blocked, dropped, problems } = value;
       if (!isText(root) || !isList(order, isPlainText) || !isList(changed, isCandidate) || typeof blocked !== "number") return undefined;
       if (!isCounts(dropped) || !isList(problems, isProblem) || !isUndo(undo)) return undefined;
       return { type, root, order, changed, blocked, dropped, problems, undo };
@@ -134,9 +171,10 @@ export function parseToWebview(value: unknown): ToWebview | undefined {
       return typeof running === "boolean" && isText(text) ? { type, running, text } : undefined;
     case "acted":
       if (action !== "accept" && action !== "reject" && action !== "edit" && action !== "undo") return undefined;
-      return isText(id) && typeof ok === "boolean" && isText(message) ? { type, id, action, ok, message } : undefined;
+      if (!isText(id) || typeof ok !== "boolean" || !isText(message) || !isUndo(undo) || !isText(diff)) return undefined;
+      return { type, id, action, ok, message, undo, diff };
     case "failed":
-      return isText(message) ? { type, message } : undefined;
+      return isText(message) && (value["of"] === "list" || value["of"] === "command") ? { type, of: value["of"], message } : undefined;
     default:
       return undefined;
   }

@@ -11,7 +11,7 @@ import { syncRoot } from "../sync";
 import type { Turns } from "../turns";
 import { progressText } from "../wording";
 import { reviewHtml } from "./html";
-import { type FromWebview, type ToWebview, parseFromWebview } from "./messages";
+import { type ActedMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
 
 const viewType = "lerim.review";
 /** Between two listings, so that a sync that proposes quickly does not keep the sidecar listing. */
@@ -31,6 +31,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   /** Candidates acted upon, with the number of the act: a listing begun before the act still names them. */
   readonly #gone = new Map<string, number>();
   #acts = 0;
+  /** The sidecar's name of the last act carried out here; undefined when it was not, or was undone. */
+  #last: string | undefined;
   #queue: Promise<void> = Promise.resolve();
   readonly #refreshes = new RestartQueue(async () => {
     await this.#list();
@@ -123,7 +125,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
 
   #refresh(): void {
     if (this.#panel === undefined || !vscode.workspace.isTrusted) return;
-    this.#refreshes.request().catch((error: unknown) => this.#failed(error));
+    this.#refreshes.request().catch((error: unknown) => this.#failed("list", error));
   }
 
   async #list(): Promise<void> {
@@ -150,7 +152,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       this.context.output.warn("The review panel sent a message that was not understood.");
       return;
     }
-    this.#handle(message, root.uri).catch((error: unknown) => this.#failed(error));
+    this.#handle(message, root.uri).catch((error: unknown) => this.#failed("command", error));
   }
 
   async #handle(message: FromWebview, root: string): Promise<void> {
@@ -160,8 +162,13 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
         return;
       case "act":
         return this.#enqueue(() => this.#act(root, message));
+      case "misfit":
+        this.#acted(root, { id: message.id, action: message.action, ok: false, message: message.reason });
+        return;
       case "undo":
-        return this.#enqueue(() => this.#undo(root));
+        return this.#enqueue(() => this.#undo(root, message.action));
+      case "copy":
+        return vscode.env.clipboard.writeText(message.text);
       case "openTurn":
         return this.turns.open({ root, session: message.session, turn: message.turn });
       case "openReference":
@@ -187,12 +194,13 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   async #act(root: string, message: FromWebview & { type: "act" }): Promise<void> {
     const { id, action, edit } = message;
     const params: protocol.ActParams = { root, id, action, ...(edit === null ? {} : { edit }) };
+    this.#last = undefined;
     try {
       let result = await this.context.request(protocol.reviewAct, params);
       if (result.askQuotes) {
         const quotes = await askQuotes();
         if (quotes === undefined) {
-          this.#post({ type: "acted", id, action, ok: false, message: "Not accepted: first choose where quotes are kept." });
+          this.#acted(root, { id, action, ok: false, message: "Not accepted: first choose where quotes are kept." });
           return;
         }
         result = await this.context.request(protocol.reviewAct, { ...params, quotes });
@@ -201,34 +209,58 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
         this.#gone.set(id, ++this.#acts);
         this.#sent.delete(id);
       }
-      this.#post({ type: "acted", id, action, ok: result.ok, message: result.message });
+      if (result.ok) this.#last = result.action ?? undefined;
+      const undo = result.ok && result.action !== null ? { action: result.action, label: result.message } : null;
+      this.#acted(root, { id, action, ok: result.ok, message: result.message, undo });
     } catch (error) {
-      this.#post({ type: "acted", id, action, ok: false, message: textOf(error) });
-      throw error;
+      this.#refused(root, id, action, error);
     } finally {
       this.#refresh();
     }
   }
 
-  async #undo(root: string): Promise<void> {
-    const result = await this.context.request(protocol.reviewUndo, { root });
-    this.#gone.clear();
-    this.#post({ type: "acted", id: "", action: "undo", ok: result.ok, message: result.message });
-    this.#refresh();
-  }
-
-  #failed(error: unknown): void {
-    if (error instanceof NotRunning) {
-      this.#post({ type: "failed", message: "Lerim's sidecar does not run. Run Lerim: Restart." });
+  async #undo(root: string, shown: string | null): Promise<void> {
+    const action = shown ?? this.#last;
+    this.#last = undefined;
+    if (action === undefined) {
+      this.#acted(root, { id: "", action: "undo", ok: false, message: "Nothing was undone: nothing was done before it." });
       return;
     }
-    this.context.output.error(textOf(error));
-    this.#post({ type: "failed", message: textOf(error) });
+    try {
+      const result = await this.context.request(protocol.reviewUndo, { root, action });
+      this.#gone.clear();
+      this.#acted(root, { id: "", action: "undo", ok: result.ok, message: result.message });
+    } catch (error) {
+      this.#refused(root, "", "undo", error);
+    } finally {
+      this.#refresh();
+    }
+  }
+
+  /** Answers an act, if the panel still shows the root it was asked of. */
+  #acted(root: string, answer: Omit<ActedMessage, "type" | "undo" | "diff"> & Partial<Pick<ActedMessage, "undo" | "diff">>): void {
+    if (root === this.#root?.uri) this.#post({ type: "acted", undo: null, diff: "", ...answer });
+  }
+
+  #refused(root: string, id: string, action: ActedMessage["action"], error: unknown): void {
+    if (!(error instanceof NotRunning)) this.context.output.error(textOf(error));
+    this.#acted(root, { id, action, ok: false, message: textOf(error), diff: differenceOf(error) });
+  }
+
+  #failed(of: "list" | "command", error: unknown): void {
+    if (!(error instanceof NotRunning)) this.context.output.error(textOf(error));
+    this.#post({ type: "failed", of, message: textOf(error) });
   }
 }
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What changed since the person looked, of an error that says so; "" of any other. */
+function differenceOf(error: unknown): string {
+  const data: unknown = typeof error === "object" && error !== null && "data" in error ? error.data : undefined;
+  return typeof data === "object" && data !== null && "diff" in data && typeof data.diff === "string" ? data.diff : "";
 }
 
 /** Asked once a repository, at the first accept; undefined when the person chose neither. */

@@ -4,12 +4,13 @@ export interface EmptyFacts {
   readonly loading: boolean;
   readonly syncing: boolean;
   readonly restricted: boolean;
-  readonly undo: boolean;
+  /** What an undo would take back, "" for nothing. */
+  readonly undoTitle: string;
 }
 
 /** What the panel says and offers when there is no candidate to show. */
 export function emptyState(facts: EmptyFacts, actions: { sync: () => void; undo: () => void; trust: () => void }): HTMLElement {
-  const undo = facts.undo ? [button("Undo", actions.undo, { class: "undo", title: "Undo the last action (u)" })] : [];
+  const undo = facts.undoTitle !== "" ? [button("Undo", actions.undo, { class: "undo", title: facts.undoTitle })] : [];
   if (facts.restricted) {
     return box("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and to review what was found.", button("Manage Trust", actions.trust, { class: "primary" }));
   }
@@ -19,5 +20,5 @@ export function emptyState(facts: EmptyFacts, actions: { sync: () => void; undo:
 }
 
 function box(title: string, text: string, ...buttons: HTMLElement[]): HTMLElement {
-  return h("div", { class: "empty-state" }, h("h2", {}, title), h("p", {}, text), h("div", { class: "actions" }, ...buttons));
+  return h("div", { class: "empty-state" }, h("h2", {}, title), h("p", {}, text), h("div", { class: "actions", role: "group", label: "Actions" }, ...buttons));
 }

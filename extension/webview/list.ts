@@ -14,7 +14,21 @@ export function visibleRange(scrollTop: number, height: number, count: number): 
   return { first: Math.min(first, last), last };
 }
 
-/** The list of candidates: only the rows in sight exist. */
+/** Which rows exist: those in sight, and the selected one wherever it is, or a screen reader could not name it. */
+export function drawnPositions(scrollTop: number, height: number, count: number, selected: number): number[] {
+  const { first, last } = visibleRange(scrollTop, height, count);
+  const positions = Array.from({ length: last - first }, (_, at) => first + at);
+  if (selected >= 0 && selected < first) positions.unshift(selected);
+  if (selected >= last) positions.push(selected);
+  return positions;
+}
+
+/** The id of a candidate's row: the same wherever the row stands. */
+export function rowId(candidate: string): string {
+  return `row-${candidate.replace(/\s/g, "_")}`;
+}
+
+/** The list of candidates: only the rows in sight and the selected one exist. */
 export class CandidateList {
   readonly element: HTMLElement;
   readonly #rows: HTMLElement;
@@ -24,8 +38,13 @@ export class CandidateList {
 
   constructor(private readonly onSelect: (id: string) => void) {
     this.#rows = h("div", { class: "rows", role: "presentation" });
-    this.element = h("div", { class: "candidate-list", role: "listbox", label: "Candidates", attributes: { tabindex: "0" } }, this.#rows);
+    this.element = h("div", { class: "candidate-list", role: "listbox", label: "Candidates", attributes: { tabindex: "0", "aria-describedby": "list-keys" } }, this.#rows);
     this.element.addEventListener("scroll", () => this.#draw(), { passive: true });
+    // already when the button goes down: a row that is drawn anew before it goes up gets no click
+    this.#rows.addEventListener("mousedown", ({ target, button }) => {
+      const id = target instanceof Element ? target.closest<HTMLElement>("[data-id]")?.dataset["id"] : undefined;
+      if (button === 0 && id !== undefined) this.onSelect(id);
+    });
     new ResizeObserver(() => this.#draw()).observe(this.element);
   }
 
@@ -54,16 +73,16 @@ export class CandidateList {
   }
 
   #draw(): void {
-    const { first, last } = visibleRange(this.element.scrollTop, this.element.clientHeight, this.#order.length);
-    const rows: HTMLElement[] = [];
-    for (let position = first; position < last; position++) {
+    const selected = this.#selected === undefined ? -1 : this.#order.indexOf(this.#selected);
+    const { scrollTop, clientHeight } = this.element;
+    const rows = drawnPositions(scrollTop, clientHeight, this.#order.length, selected).flatMap((position) => {
       const candidate = this.#candidates.get(this.#order[position] ?? "");
-      if (candidate !== undefined) rows.push(this.#row(candidate, position));
-    }
+      return candidate === undefined ? [] : [this.#row(candidate, position)];
+    });
     this.#rows.replaceChildren(...rows);
-    const shown = rows.find((row) => row.getAttribute("aria-selected") === "true");
-    if (shown === undefined) this.element.removeAttribute("aria-activedescendant");
-    else this.element.setAttribute("aria-activedescendant", shown.id);
+    const active = this.#candidates.has(this.#selected ?? "") ? this.#selected : undefined;
+    if (active === undefined) this.element.removeAttribute("aria-activedescendant");
+    else this.element.setAttribute("aria-activedescendant", rowId(active));
   }
 
   #row(candidate: CandidateView, position: number): HTMLElement {
@@ -73,7 +92,7 @@ export class CandidateList {
       {
         class: `candidate-row${selected ? " selected" : ""}`,
         role: "option",
-        id: `row-${position}`,
+        id: rowId(candidate.id),
         onClick: () => this.onSelect(candidate.id),
         attributes: {
           "aria-selected": String(selected),

@@ -2,6 +2,7 @@
 import { counted } from "../wording";
 import { type FromWebview, parseToWebview, type ToWebview } from "../views/messages";
 import { candidateDetail } from "./detail";
+import { difference } from "./difference";
 import { h } from "./dom";
 import { emptyState } from "./empty";
 import { footSection } from "./foot";
@@ -9,7 +10,8 @@ import { editForm } from "./form";
 import { helpDialog } from "./help";
 import { actionOf, type KeyAction } from "./keys";
 import { CandidateList } from "./list";
-import { applyList, type Draft, emptyModel, mayUndo, type Model, moveSelection, orderOf, parseSaved, removeCandidate, type Saved, selectedOf, showRoot, startDraft } from "./state";
+import { draftText, lostDraft } from "./lost";
+import { answered, applyList, ask, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, type Saved, selectedOf, showRoot, startDraft, undoOf } from "./state";
 import { plain } from "./text";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; getState(): unknown; setState(state: Saved): void };
@@ -17,12 +19,17 @@ declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; 
 const vscode = acquireVsCodeApi();
 const saved = parseSaved(vscode.getState());
 
-let model: Model = { ...emptyModel, root: saved?.root ?? "", selected: saved?.selected, draft: saved?.draft };
+let model: Model = { ...emptyModel, root: saved?.root ?? "", selected: saved?.selected, drafts: saved?.drafts ?? [] };
 let footOpen = saved?.foot ?? false;
 let scrollTop = saved?.scrollTop ?? 0;
 let drawn = "";
 let drawnCandidate: unknown;
 let drawnList: Model["list"];
+let drawnLost: readonly Draft[] = [];
+/** Whether a form takes the focus when it is drawn: after the panel came back, not while a person walks along the list. */
+let formTakesFocus = true;
+/** Whether the notice says that the list could not be had: the next list answers it. */
+let listFailed = false;
 
 const list = new CandidateList((id) => update({ ...model, selected: id }));
 const heading = h("h1", { class: "heading" }, "Lerim Review");
@@ -32,7 +39,9 @@ const restricted = h("p", { class: "restricted", role: "note" });
 const detail = h("section", { class: "detail", label: "Candidate", attributes: { tabindex: "-1" } });
 const foot = h("footer", { class: "foot" });
 const live = h("div", { class: "visually-hidden live", role: "status", attributes: { "aria-live": "polite" } });
-const notice = h("p", { class: "notice", role: "alert" });
+const notice = h("div", { class: "notice", role: "alert" });
+const lost = h("div", { class: "lost" });
+const keys = h("p", { class: "visually-hidden", id: "list-keys" }, "a accepts, e edits, r rejects, u undoes, o opens the turn, question mark lists all keys.");
 const help = helpDialog();
 const columns = h("div", { class: "columns" }, list.element, detail);
 
@@ -40,6 +49,8 @@ document.getElementById("review")?.append(
   h("header", { class: "head" }, heading, count, syncText, h("button", { class: "button link help-button", label: "Keyboard help", title: "Keyboard (?)", onClick: () => help.open(), attributes: { type: "button" } }, "?")),
   restricted,
   notice,
+  lost,
+  keys,
   columns,
   foot,
   live,
@@ -48,7 +59,8 @@ document.getElementById("review")?.append(
 
 window.addEventListener("message", (event: MessageEvent<unknown>) => {
   const message = parseToWebview(event.data);
-  if (message !== undefined) receive(message);
+  if (message === undefined) note("The panel was sent something it does not understand. See Lerim: Show Log.");
+  else receive(message);
 });
 window.addEventListener("focus", () => {
   if (document.activeElement === document.body) focusList();
@@ -75,6 +87,7 @@ function receive(message: ToWebview): void {
     case "list": {
       const first = model.list === undefined;
       const before = orderOf(model).length;
+      if (listFailed) note("");
       update(applyList(model, message));
       if (first) {
         list.element.scrollTop = scrollTop;
@@ -89,35 +102,39 @@ function receive(message: ToWebview): void {
     case "acted":
       return acted(message);
     case "failed":
-      notice.textContent = plain(message.message);
+      note(message.message);
+      listFailed = message.of === "list";
       return;
   }
 }
 
 function acted(message: ToWebview & { type: "acted" }): void {
   const title = model.candidates.get(message.id)?.title ?? "";
-  if (!message.ok) {
-    notice.textContent = plain(message.message);
-    return;
-  }
-  notice.textContent = "";
+  update(answered(model, message));
+  if (!message.ok) return note(message.message, message.diff);
+  note("");
   const done = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone" }[message.action];
-  if (message.action === "accept" || message.action === "reject") update(removeCandidate(model, message.id));
-  if (message.action === "edit" && model.draft?.id === message.id) update({ ...model, draft: undefined });
   list.reveal();
   say(`${done}${title === "" ? "" : `: ${plain(title)}`}. ${counted(orderOf(model).length, "candidate")} left.`);
+}
+
+/** Says what went wrong until something else happened, with what changed meanwhile. */
+function note(text: string, diff = ""): void {
+  listFailed = false;
+  notice.replaceChildren(...(text === "" ? [] : [h("p", {}, plain(text))]), ...(diff === "" ? [] : [difference(diff, "What changed")]));
 }
 
 function update(next: Model): void {
   const moved = next.selected !== model.selected;
   model = next;
   draw();
+  if (model.list !== undefined) formTakesFocus = false;
   if (moved) list.reveal();
   save();
 }
 
 function save(): void {
-  vscode.setState({ root: model.root, selected: model.selected, scrollTop, draft: model.draft, foot: footOpen });
+  vscode.setState({ root: model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: footOpen });
 }
 
 function draw(): void {
@@ -130,8 +147,24 @@ function draw(): void {
   columns.classList.toggle("empty", order.length === 0);
   list.element.hidden = order.length === 0;
   list.update(order, model.candidates, model.selected);
+  drawLost();
   drawDetail();
   drawFoot();
+}
+
+function drawLost(): void {
+  const drafts = lostDrafts(model);
+  if (drafts.length === drawnLost.length && drafts.every((draft, at) => draft === drawnLost[at])) return;
+  if (drafts.some((draft) => !drawnLost.includes(draft))) say("The candidate you were editing does not wait any more. Your text is kept.");
+  const within = lost.contains(document.activeElement);
+  drawnLost = drafts;
+  const copy = (draft: Draft): void => {
+    vscode.postMessage({ type: "copy", text: draftText(draft) });
+    say("Copied.");
+  };
+  const discard = (draft: Draft): void => update(dropDraft(model, draft));
+  lost.replaceChildren(...drafts.map((draft) => lostDraft(draft, { copy, discard })));
+  if (within) focusList();
 }
 
 function drawFoot(): void {
@@ -147,23 +180,26 @@ function drawFoot(): void {
 /** Draws the right side only when it would differ, so that a text being edited and the focus stay. */
 function drawDetail(): void {
   const candidate = selectedOf(model);
-  const canUndo = mayUndo(model);
-  const draft = model.draft !== undefined && model.draft.id === candidate?.id ? model.draft : undefined;
-  const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${canUndo}` : `empty ${model.list === undefined} ${model.sync.running} ${model.restricted} ${canUndo}`;
+  const draft = draftOf(model, candidate?.id);
+  const undoTitle = undoText();
+  const empty = `empty ${model.list === undefined} ${model.sync.running} ${model.restricted} ${undoTitle}`;
+  const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${undoTitle}` : empty;
   if (key === drawn && (draft !== undefined || candidate === drawnCandidate)) return;
-  const wasEditing = drawn.startsWith("draft ");
+  const edited = drawn.startsWith("draft ") ? drawn.slice("draft ".length) : undefined;
   const focused = document.activeElement;
   const within = focused !== null && detail.contains(focused) ? focused.className : undefined;
+  const same = drawnCandidate === candidate;
   drawn = key;
   drawnCandidate = candidate;
   if (draft !== undefined) {
-    detail.replaceChildren(editForm(draft, { changed: (changed) => keepDraft(changed), save: (done) => act("edit", done), saveAndAccept: (done) => act("accept", done), cancel: cancelEdit }));
-    detail.querySelector<HTMLElement>("#edit-title")?.focus();
+    detail.replaceChildren(editForm(draft, { changed, save: () => act("edit"), saveAndAccept: () => act("accept"), cancel: cancelEdit }));
+    if (formTakesFocus) detail.querySelector<HTMLElement>("#edit-title")?.focus();
+    else if (within !== undefined) focusList();
     return;
   }
   if (candidate === undefined) {
     detail.replaceChildren(
-      emptyState({ loading: model.list === undefined, syncing: model.sync.running, restricted: model.restricted, undo: canUndo }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }) }),
+      emptyState({ loading: model.list === undefined, syncing: model.sync.running, restricted: model.restricted, undoTitle }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }) }),
     );
   } else {
     detail.replaceChildren(
@@ -177,19 +213,28 @@ function drawDetail(): void {
           openTurn: (session, turn) => vscode.postMessage({ type: "openTurn", session, turn }),
           openReference: (reference) => vscode.postMessage({ type: "openReference", reference }),
         },
-        { act: !model.restricted, undo: canUndo },
+        { act: !model.restricted, undo: undoTitle !== "", undoTitle },
       ),
     );
-    detail.scrollTop = 0;
+    if (!same) detail.scrollTop = 0;
   }
-  if (within !== undefined) restoreFocus(wasEditing ? "" : within);
+  if (within !== undefined) restoreFocus(edited, within);
 }
 
 /** The focus was on something that is gone: it goes to its like in what is shown now, else to the list. */
-function restoreFocus(className: string): void {
-  const like = [...detail.querySelectorAll<HTMLButtonElement>("button")].find((element) => element.className === className && !element.disabled);
-  if (like === undefined) focusList();
-  else like.focus();
+function restoreFocus(edited: string | undefined, className: string): void {
+  // who was typing types on into the text that was kept; on the list the letters would decide about other candidates
+  const kept = [...lost.querySelectorAll<HTMLElement>(".lost-draft")].find((element) => element.dataset["id"] === edited)?.querySelector("textarea");
+  const like = [...detail.querySelectorAll<HTMLButtonElement>("button")].find((element) => edited === undefined && element.className === className && !element.disabled);
+  (kept ?? like)?.focus();
+  if (kept === undefined && like === undefined) focusList();
+}
+
+/** What the Undo button says it takes back; "" while there is nothing to undo. */
+function undoText(): string {
+  const action = undoOf(model);
+  if (action === undefined) return "";
+  return action === null ? "Undo what was just asked for (u)" : `Undo “${plain(model.list?.undo?.label ?? "")}” (u)`;
 }
 
 function focusList(): void {
@@ -197,23 +242,33 @@ function focusList(): void {
   else list.element.focus();
 }
 
-function keepDraft(draft: Draft): void {
-  model = { ...model, draft };
+function changed(draft: Draft): void {
+  model = keepDraft(model, draft);
   save();
 }
 
 function cancelEdit(): void {
-  update({ ...model, draft: undefined });
+  const id = model.selected ?? "";
+  update(dropDraft(model, { root: model.root, id }));
   focusList();
 }
 
-function act(action: "accept" | "reject" | "edit", draft?: Draft): void {
+/** An edit begun and not yet saved is what the person means by accepting. */
+function act(action: "accept" | "reject" | "edit"): void {
   const candidate = selectedOf(model);
-  if (candidate === undefined || model.restricted) return;
-  // an edit begun and not yet saved is what the person means by accepting
-  const text = draft ?? (action === "accept" && model.draft?.id === candidate.id ? model.draft : undefined);
-  const edit = text === undefined ? null : { title: text.title, body: text.body, tags: text.tags };
+  if (candidate === undefined || model.restricted || model.asked.has(candidate.id)) return;
+  const draft = action === "reject" ? undefined : draftOf(model, candidate.id);
+  if (action === "edit" && draft === undefined) return;
+  const edit = draft === undefined ? null : { title: draft.title, body: draft.body, tags: draft.tags };
   vscode.postMessage({ type: "act", id: candidate.id, action, edit });
+  update(ask(model, candidate.id, draft));
+}
+
+function undo(): void {
+  const action = undoOf(model);
+  if (action === undefined) return;
+  vscode.postMessage({ type: "undo", action });
+  update({ ...model, undoing: true });
 }
 
 function perform(action: KeyAction): void {
@@ -235,10 +290,11 @@ function perform(action: KeyAction): void {
     case "reject":
       return act(action);
     case "edit":
-      return update(startDraft(model));
-    case "undo":
-      if (mayUndo(model)) vscode.postMessage({ type: "undo" });
+      update(startDraft(model));
+      detail.querySelector<HTMLElement>("#edit-title")?.focus();
       return;
+    case "undo":
+      return undo();
     case "openTurn":
       if (candidate !== undefined) vscode.postMessage({ type: "openTurn", session: candidate.session, turn: candidate.evidence[0]?.turn ?? candidate.turn });
       return;

@@ -1,6 +1,6 @@
 // What the panel knows, changed only by these functions; drawing is elsewhere.
 import type { CandidateView, Edit } from "../protocol";
-import type { ListMessage } from "../views/messages";
+import type { ActedMessage as Answer, ListMessage } from "../views/messages";
 
 export interface Model {
   readonly root: string;
@@ -10,12 +10,18 @@ export interface Model {
   readonly list: Omit<ListMessage, "type" | "changed"> | undefined;
   readonly candidates: ReadonlyMap<string, CandidateView>;
   readonly selected: string | undefined;
-  readonly draft: Draft | undefined;
+  /** Edits under way, also of other roots and of candidates that are gone: a person's text goes only when they say so. */
+  readonly drafts: readonly Draft[];
+  /** What was asked of the host and is not answered yet: the candidate's id with the draft that was sent along. */
+  readonly asked: ReadonlyMap<string, Draft | undefined>;
+  /** Whether an undo was asked for since the last listing: what could be undone next is not known before another. */
+  readonly undoing: boolean;
   readonly sync: { readonly running: boolean; readonly text: string };
 }
 
-/** An edit under way; kept while the panel is hidden. */
+/** An edit under way of a candidate; kept while the panel is hidden. */
 export interface Draft extends Edit {
+  readonly root: string;
   readonly id: string;
 }
 
@@ -24,7 +30,7 @@ export interface Saved {
   readonly root: string;
   readonly selected: string | undefined;
   readonly scrollTop: number;
-  readonly draft: Draft | undefined;
+  readonly drafts: readonly Draft[];
   readonly foot: boolean;
 }
 
@@ -35,7 +41,9 @@ export const emptyModel: Model = {
   list: undefined,
   candidates: new Map(),
   selected: undefined,
-  draft: undefined,
+  drafts: [],
+  asked: new Map(),
+  undoing: false,
   sync: { running: false, text: "" },
 };
 
@@ -47,14 +55,26 @@ export function selectedOf(model: Model): CandidateView | undefined {
   return model.selected === undefined ? undefined : model.candidates.get(model.selected);
 }
 
-export function mayUndo(model: Model): boolean {
-  return !model.restricted && model.list !== undefined && model.list.undo !== null;
+/** The action an undo takes back: null is the one being asked for right now, undefined that there is none. */
+export function undoOf(model: Model): string | null | undefined {
+  if (model.restricted || model.undoing) return undefined;
+  return model.asked.size > 0 ? null : model.list?.undo?.action;
 }
 
-/** The panel shows another root; the selection and a draft survive only for the same one. */
+export function draftOf(model: Model, id: string | undefined): Draft | undefined {
+  return model.drafts.find((draft) => draft.root === model.root && draft.id === id);
+}
+
+/** Edits of this root whose candidate is gone, decided elsewhere or withdrawn. */
+export function lostDrafts(model: Model): readonly Draft[] {
+  if (model.list === undefined) return [];
+  return model.drafts.filter(({ root, id }) => root === model.root && !model.candidates.has(id) && !model.asked.has(id));
+}
+
+/** The panel shows another root; the selection survives only for the same one, every draft does. */
 export function showRoot(model: Model, root: string, name: string, restricted: boolean): Model {
-  const same = model.root === root;
-  return { ...emptyModel, root, name, restricted, selected: same ? model.selected : undefined, draft: same ? model.draft : undefined };
+  const selected = model.root === root ? model.selected : undefined;
+  return { ...emptyModel, root, name, restricted, selected, drafts: model.drafts };
 }
 
 /** Takes a listing over; the selection stays, or goes to what now stands in its place. */
@@ -68,13 +88,18 @@ export function applyList(model: Model, message: ListMessage): Model {
   }
   const order = [...candidates.keys()];
   const { root, blocked, dropped, problems, undo } = message;
-  return {
-    ...model,
-    candidates,
-    list: { root, order, blocked, dropped, problems, undo },
-    selected: keepSelection(model, order),
-    draft: model.draft !== undefined && candidates.has(model.draft.id) ? model.draft : undefined,
-  };
+  const list = { root, order, blocked, dropped, problems, undo };
+  const gone = [...model.candidates.values()].filter(({ id }) => !candidates.has(id));
+  return { ...model, candidates, list, undoing: false, selected: keepSelection(model, order), drafts: withoutUnchanged(model, gone) };
+}
+
+/** The drafts without those of candidates that are gone in which nothing was changed. */
+function withoutUnchanged(model: Model, gone: readonly CandidateView[]): readonly Draft[] {
+  return model.drafts.filter((draft) => !gone.some((candidate) => draft === draftOf(model, candidate.id) && isSame(draft, candidate)));
+}
+
+function isSame(draft: Draft, { title, body, tags }: CandidateView): boolean {
+  return draft.title === title && draft.body === body && draft.tags.join("\n") === tags.join("\n");
 }
 
 function keepSelection(model: Model, order: readonly string[]): string | undefined {
@@ -86,19 +111,32 @@ function keepSelection(model: Model, order: readonly string[]): string | undefin
   return after.find((id) => left.has(id)) ?? order.at(-1);
 }
 
-/** A candidate was accepted or rejected: it goes, and the next one is selected. */
-export function removeCandidate(model: Model, id: string): Model {
-  if (model.list === undefined || !model.candidates.has(id)) return model;
+/** Something is asked of the host about a candidate, with its draft as it is now where one is sent along. */
+export function ask(model: Model, id: string, draft: Draft | undefined): Model {
+  return { ...model, asked: new Map(model.asked).set(id, draft) };
+}
+
+/** The host answered. What was carried out is what an undo takes back next; a draft typed on since it was sent is kept. */
+export function answered(model: Model, answer: Answer): Model {
+  const sent = model.asked.get(answer.id);
+  const asked = new Map(model.asked);
+  asked.delete(answer.id);
+  const after: Model = { ...model, asked };
+  if (answer.action === "undo") return { ...after, undoing: answer.ok };
+  if (!answer.ok) return after;
+  const list = after.list === undefined || answer.undo === null ? after.list : { ...after.list, undo: answer.undo };
+  const drafts = after.drafts.filter((draft) => draft !== sent);
+  const done = { ...after, list, drafts };
+  return answer.action === "edit" ? done : removeCandidate(done, answer.id);
+}
+
+function removeCandidate(model: Model, id: string): Model {
+  const candidate = model.candidates.get(id);
+  if (model.list === undefined || candidate === undefined) return model;
   const order = model.list.order.filter((other) => other !== id);
   const candidates = new Map(model.candidates);
   candidates.delete(id);
-  return {
-    ...model,
-    candidates,
-    list: { ...model.list, order },
-    selected: keepSelection(model, order),
-    draft: model.draft?.id === id ? undefined : model.draft,
-  };
+  return { ...model, candidates, list: { ...model.list, order }, selected: keepSelection(model, order), drafts: withoutUnchanged(model, [candidate]) };
 }
 
 /** Moves the selection by `step`, kept inside the list. */
@@ -110,11 +148,21 @@ export function moveSelection(model: Model, step: number): Model {
   return { ...model, selected: order[next] };
 }
 
+/** Begins to edit the selected candidate; an edit begun before goes on. */
 export function startDraft(model: Model): Model {
   const candidate = selectedOf(model);
-  if (candidate === undefined || model.restricted) return model;
+  if (candidate === undefined || model.restricted || draftOf(model, candidate.id) !== undefined) return model;
   const { id, title, body, tags } = candidate;
-  return { ...model, draft: { id, title, body, tags: [...tags] } };
+  return keepDraft(model, { root: model.root, id, title, body, tags: [...tags] });
+}
+
+/** What was typed into a draft takes the place of what it held. */
+export function keepDraft(model: Model, draft: Draft): Model {
+  return { ...model, drafts: [...dropDraft(model, draft).drafts, draft] };
+}
+
+export function dropDraft(model: Model, { root, id }: Pick<Draft, "root" | "id">): Model {
+  return { ...model, drafts: model.drafts.filter((draft) => draft.root !== root || draft.id !== id) };
 }
 
 export function parseTags(text: string): string[] {
@@ -124,14 +172,15 @@ export function parseTags(text: string): string[] {
 /** What `getState` gave back; undefined when it is not what was saved. */
 export function parseSaved(value: unknown): Saved | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { root, selected, scrollTop, draft, foot } = value as Record<string, unknown>;
+  const { root, selected, scrollTop, drafts, foot } = value as Record<string, unknown>;
   if (typeof root !== "string" || typeof scrollTop !== "number") return undefined;
-  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, draft: parseDraft(draft), foot: foot === true };
+  const kept = Array.isArray(drafts) ? drafts.map(parseDraft).filter((draft) => draft !== undefined) : [];
+  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, drafts: kept, foot: foot === true };
 }
 
 function parseDraft(value: unknown): Draft | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { id, title, body, tags } = value as Record<string, unknown>;
-  if (typeof id !== "string" || typeof title !== "string" || typeof body !== "string" || !Array.isArray(tags)) return undefined;
-  return { id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string") };
+  const { root, id, title, body, tags } = value as Record<string, unknown>;
+  if (typeof root !== "string" || typeof id !== "string" || typeof title !== "string" || typeof body !== "string" || !Array.isArray(tags)) return undefined;
+  return { root, id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string") };
 }

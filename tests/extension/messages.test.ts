@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
 import { reviewHtml } from "../../extension/views/html";
-import { isEdit, parseFromWebview, parseToWebview } from "../../extension/views/messages";
+import { misfitOf, parseFromWebview, parseToWebview } from "../../extension/views/messages";
 import { candidate } from "./fakes/sidecar";
 
 const edit = { title: "Use uv", body: "b", tags: ["build"] };
 
 test.each([
   { type: "ready" },
-  { type: "undo" },
+  { type: "undo", action: "a1" },
+  { type: "undo", action: null },
+  { type: "copy", text: "t" },
   { type: "sync" },
   { type: "manageTrust" },
   { type: "showLog" },
@@ -29,10 +31,12 @@ test.each([
   { type: "run" },
   { type: "act", id: "c1", action: "delete", edit: null },
   { type: "act", id: 1, action: "accept", edit: null },
-  { type: "act", id: "c1", action: "accept" },
   { type: "act", id: "c1", action: "edit", edit: null },
   { type: "act", id: "c1", action: "reject", edit },
-  { type: "act", id: "c1", action: "accept", edit: { ...edit, tags: [1] } },
+  { type: "act", id: "c1", action: "delete", edit: { ...edit, tags: [1] } },
+  { type: "undo" },
+  { type: "undo", action: 1 },
+  { type: "copy", text: 1 },
   { type: "openTurn", session: "s" },
   { type: "openReference", reference: "x".repeat(5000) },
 ])("%j from the panel is refused", (message) => {
@@ -40,11 +44,24 @@ test.each([
 });
 
 test("fields that are not asked for are left behind", () => {
-  expect(parseFromWebview({ type: "undo", command: "evil" })).toEqual({ type: "undo" });
+  expect(parseFromWebview({ type: "sync", command: "evil" })).toEqual({ type: "sync" });
+  expect(parseFromWebview({ type: "act", id: "c1", action: "edit", edit: { ...edit, path: "evil" } })).toEqual({ type: "act", id: "c1", action: "edit", edit });
 });
 
-test("an edit without a title is none", () => {
-  expect(isEdit({ ...edit, title: "  " })).toBe(false);
+test.each([
+  [{ ...edit, title: "  " }, /title is empty/],
+  [{ ...edit, title: "x".repeat(301) }, /title has 301 characters/],
+  [{ ...edit, body: "x".repeat(50_001) }, /body has 50001 characters/],
+  [{ ...edit, tags: Array.from({ length: 51 }, (_, at) => `t${at}`) }, /51 tags/],
+  [{ ...edit, tags: [1] }, /could not be read/],
+  [{ ...edit, body: "x".repeat(1_000_001) }, /could not be read/],
+  [undefined, /could not be read/],
+])("an edit that does not fit is told apart, with the reason", (misfit, reason) => {
+  expect(parseFromWebview({ type: "act", id: "c1", action: "accept", edit: misfit })).toEqual({ type: "misfit", id: "c1", action: "accept", reason: expect.stringMatching(reason) as string });
+});
+
+test("an edit at every limit fits", () => {
+  expect(misfitOf({ title: "x".repeat(300), body: "x".repeat(50_000), tags: Array.from({ length: 50 }, (_, at) => `t${at}`) })).toBeUndefined();
 });
 
 const list = { type: "list", root: "file:///repo", order: ["c1"], changed: [candidate("c1")], blocked: 0, dropped: { refuted: 2 }, problems: [], undo: null };
@@ -54,8 +71,9 @@ test.each([
   { ...list, undo: { action: "a", label: "l" }, problems: [{ code: "c", path: "p", message: "m" }] },
   { type: "root", root: "file:///repo", name: "repo", restricted: false },
   { type: "sync", running: true, text: "3 of 12 sessions" },
-  { type: "acted", id: "c1", action: "undo", ok: true, message: "" },
-  { type: "failed", message: "m" },
+  { type: "acted", id: "c1", action: "undo", ok: true, message: "", undo: null, diff: "" },
+  { type: "acted", id: "c1", action: "accept", ok: false, message: "m", undo: { action: "a", label: "l" }, diff: "+x" },
+  { type: "failed", of: "list", message: "m" },
 ])("the host may say $type", (message) => {
   expect(parseToWebview(message)).toEqual(message);
 });
@@ -65,7 +83,9 @@ test.each([
   { ...list, changed: [{ ...candidate("c1"), action: "drop" }] },
   { ...list, dropped: { refuted: "2" } },
   { ...list, undo: {} },
-  { type: "acted", id: "c1", action: "explode", ok: true, message: "" },
+  { type: "acted", id: "c1", action: "explode", ok: true, message: "", undo: null, diff: "" },
+  { type: "acted", id: "c1", action: "undo", ok: true, message: "" },
+  { type: "failed", message: "m" },
   { type: "root", root: "file:///repo", name: "repo" },
   7,
 ])("a broken message of the host is not drawn", (message) => {

@@ -2,10 +2,11 @@
 import { expect, test } from "vitest";
 import { diffRows } from "../../extension/webview/diff";
 import { actionOf } from "../../extension/webview/keys";
-import { visibleRange } from "../../extension/webview/list";
-import { applyList, emptyModel, mayUndo, type Model, moveSelection, orderOf, parseSaved, parseTags, removeCandidate, showRoot, startDraft } from "../../extension/webview/state";
+import { drawnPositions, rowId, visibleRange } from "../../extension/webview/list";
+import { draftText } from "../../extension/webview/lost";
+import { answered, applyList, ask, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, parseTags, showRoot, startDraft, undoOf } from "../../extension/webview/state";
 import { pieces, plain } from "../../extension/webview/text";
-import type { ListMessage } from "../../extension/views/messages";
+import type { ActedMessage, ListMessage } from "../../extension/views/messages";
 import { candidate } from "./fakes/sidecar";
 
 const root = "file:///repo";
@@ -28,23 +29,95 @@ test("candidates that come while a sync runs leave the selection and the draft a
   const after = applyList(editing, listing(["n", "a", "b"], ["n"]));
   expect(orderOf(after)).toEqual(["n", "a", "b"]);
   expect(after.selected).toBe("b");
-  expect(after.draft?.id).toBe("b");
+  expect(draftOf(after, "b")).toBe(draftOf(editing, "b"));
 });
+
+function acted(id: string, changes: Partial<ActedMessage> = {}): ActedMessage {
+  return { type: "acted", id, action: "accept", ok: true, message: "", undo: { action: `of-${id}`, label: `Accepted: ${id}` }, diff: "", ...changes };
+}
+
+/** The model with the selected candidate's title typed over. */
+function typed(model: Model, title: string): Model {
+  const draft = draftOf(startDraft(model), model.selected);
+  if (draft === undefined) throw new Error("nothing is selected");
+  return keepDraft(startDraft(model), { ...draft, title });
+}
 
 test("what was accepted goes and the next one is selected, at the end the one before", () => {
   const model = moveSelection(modelOf("a", "b", "c"), 1);
-  const once = removeCandidate(model, "b");
+  const once = answered(model, acted("b"));
   expect([orderOf(once), once.selected]).toEqual([["a", "c"], "c"]);
-  const twice = removeCandidate(once, "c");
+  const twice = answered(once, acted("c", { action: "reject" }));
   expect([orderOf(twice), twice.selected]).toEqual([["a"], "a"]);
-  expect(removeCandidate(twice, "a").selected).toBeUndefined();
+  expect(answered(twice, acted("a")).selected).toBeUndefined();
 });
 
-test("a withdrawn candidate takes its draft with it", () => {
-  const editing = startDraft(modelOf("a", "b"));
+test("editing again goes on with what was typed", () => {
+  const model = typed(modelOf("a", "b"), "Mine");
+  expect(startDraft(model)).toBe(model);
+  expect(draftOf(startDraft(model), "a")?.title).toBe("Mine");
+});
+
+test("each candidate has a draft of its own", () => {
+  const first = typed(modelOf("a", "b"), "Mine of a");
+  const both = typed(moveSelection(first, 1), "Mine of b");
+  expect([draftOf(both, "a")?.title, draftOf(both, "b")?.title]).toEqual(["Mine of a", "Mine of b"]);
+  const one = dropDraft(both, { root, id: "b" });
+  expect([draftOf(one, "a")?.title, draftOf(one, "b")]).toEqual(["Mine of a", undefined]);
+});
+
+test("the text of a draft is kept when its candidate was decided elsewhere, and is in its form again when it comes back", () => {
+  const editing = typed(modelOf("a", "b"), "Mine");
+  expect(lostDrafts(editing)).toEqual([]);
   const after = applyList(editing, listing(["b"], []));
-  expect(after.draft).toBeUndefined();
   expect(after.selected).toBe("b");
+  expect(lostDrafts(after).map(({ title }) => title)).toEqual(["Mine"]);
+  expect(lostDrafts(after).map(draftText)).toEqual(["Mine\n\nThe project installs with uv.\n\n#build"]);
+  const back = applyList(after, listing(["a", "b"], ["a"]));
+  expect([lostDrafts(back), draftOf(back, "a")?.title]).toEqual([[], "Mine"]);
+  expect(lostDrafts(dropDraft(after, { root, id: "a" }))).toEqual([]);
+});
+
+test("a draft in which nothing was typed goes with its candidate", () => {
+  expect(applyList(startDraft(modelOf("a", "b")), listing(["b"], [])).drafts).toEqual([]);
+  expect(answered(startDraft(modelOf("a")), acted("a", { action: "reject" })).drafts).toEqual([]);
+});
+
+test("what was typed into a candidate that is rejected is kept", () => {
+  const model = ask(typed(modelOf("a"), "Mine"), "a", undefined);
+  expect(lostDrafts(answered(model, acted("a", { action: "reject" }))).map(({ title }) => title)).toEqual(["Mine"]);
+});
+
+test.each(["accept", "edit"] as const)("a draft that was sent along with %s is done with; what was typed since is not", (action) => {
+  const editing = typed(modelOf("a"), "Mine");
+  const sent = ask(editing, "a", draftOf(editing, "a"));
+  expect(answered(sent, acted("a", { action })).drafts).toEqual([]);
+  expect(answered(typed(sent, "Mine, and more"), acted("a", { action })).drafts.map(({ title }) => title)).toEqual(["Mine, and more"]);
+  expect(answered(sent, acted("a", { action, ok: false })).drafts.map(({ title }) => title)).toEqual(["Mine"]);
+});
+
+test("a candidate that is gone from the list before its accept is answered is not taken for one decided elsewhere", () => {
+  const editing = typed(modelOf("a"), "Mine");
+  const sent = applyList(ask(editing, "a", draftOf(editing, "a")), listing([]));
+  expect(lostDrafts(sent)).toEqual([]);
+  expect(lostDrafts(answered(sent, acted("a"))).length).toBe(0);
+  expect(lostDrafts(answered(sent, acted("a", { ok: false }))).length).toBe(1);
+});
+
+test("an undo takes back what was done last here, as soon as that is known, and waits for the list after another", () => {
+  const model = applyList(modelOf("a", "b"), { ...listing(["a", "b"], []), undo: { action: "old", label: "l" } });
+  expect(undoOf(modelOf("a"))).toBeUndefined();
+  expect(undoOf(model)).toBe("old");
+  const asked = ask(model, "a", undefined);
+  expect(undoOf(asked)).toBeNull();
+  const done = answered(asked, acted("a"));
+  expect(undoOf(done)).toBe("of-a");
+  const undoing = { ...done, undoing: true };
+  expect(undoOf(undoing)).toBeUndefined();
+  const undone = answered(undoing, acted("", { action: "undo", undo: null }));
+  expect(undoOf(undone)).toBeUndefined();
+  expect(undoOf(applyList(undone, { ...listing(["a", "b"]), undo: { action: "old", label: "l" } }))).toBe("old");
+  expect(undoOf(answered(undoing, acted("", { action: "undo", ok: false, undo: null })))).toBe("of-a");
 });
 
 test("a listing of another root is not taken", () => {
@@ -52,10 +125,12 @@ test("a listing of another root is not taken", () => {
   expect(applyList(model, { ...listing(["x"]), root: "file:///other" })).toBe(model);
 });
 
-test("another root starts empty; the same one keeps what was selected and being edited", () => {
+test("another root starts empty, but no draft is lost on the way", () => {
   const editing = startDraft(modelOf("a"));
-  expect(showRoot(editing, root, "repo", false)).toMatchObject({ selected: "a", draft: { id: "a" }, list: undefined });
-  expect(showRoot(editing, "file:///other", "other", false)).toMatchObject({ selected: undefined, draft: undefined });
+  expect(showRoot(editing, root, "repo", false)).toMatchObject({ selected: "a", drafts: [{ id: "a" }], list: undefined });
+  const other = showRoot(editing, "file:///other", "other", false);
+  expect([other.selected, draftOf(other, "a"), lostDrafts(applyList(other, { ...listing([]), root: "file:///other" }))]).toEqual([undefined, undefined, []]);
+  expect(draftOf(showRoot(other, root, "repo", false), "a")).toBeDefined();
 });
 
 test("the selection stays inside the list", () => {
@@ -67,8 +142,8 @@ test("the selection stays inside the list", () => {
 
 test("in Restricted Mode nothing is edited or undone", () => {
   const model = { ...modelOf("a"), restricted: true };
-  expect(startDraft(model).draft).toBeUndefined();
-  expect(mayUndo({ ...model, list: { ...listing(["a"]), undo: { action: "x", label: "y" } } })).toBe(false);
+  expect(startDraft(model).drafts).toEqual([]);
+  expect(undoOf({ ...model, list: { ...listing(["a"]), undo: { action: "x", label: "y" } } })).toBeUndefined();
 });
 
 test("tags are split, trimmed and said once", () => {
@@ -76,9 +151,11 @@ test("tags are split, trimmed and said once", () => {
 });
 
 test("what was saved comes back, and anything else is nothing", () => {
-  const saved = { root, selected: "a", scrollTop: 12, draft: { id: "a", title: "t", body: "b", tags: ["x"] }, foot: true };
+  const draft = { root, id: "a", title: "t", body: "b", tags: ["x"] };
+  const saved = { root, selected: "a", scrollTop: 12, drafts: [draft, { ...draft, id: "b" }], foot: true };
   expect(parseSaved(structuredClone(saved))).toEqual(saved);
-  expect(parseSaved({ ...saved, selected: 3, draft: { id: "a" } })).toEqual({ ...saved, selected: undefined, draft: undefined });
+  expect(parseSaved({ ...saved, selected: 3, drafts: [{ id: "a" }, draft, 7] })).toEqual({ ...saved, selected: undefined, drafts: [draft] });
+  expect(parseSaved({ ...saved, drafts: "x" })).toEqual({ ...saved, drafts: [] });
   for (const broken of [undefined, null, "x", {}, { root: 1, scrollTop: 0 }]) expect(parseSaved(broken)).toBeUndefined();
 });
 
@@ -116,4 +193,17 @@ test("of two thousand candidates only those in sight are drawn", () => {
   expect(last - first).toBeLessThan(30);
   expect(visibleRange(48 * 5000, 480, 10)).toEqual({ first: 10, last: 10 });
   expect(visibleRange(0, 480, 0)).toEqual({ first: 0, last: 0 });
+});
+
+test("a row's id is its candidate's, wherever it stands", () => {
+  expect(rowId("20260301-use-uv")).toBe("row-20260301-use-uv");
+  expect(rowId("by hand 1")).not.toMatch(/\s/);
+});
+
+test("the selected row exists wherever it stands, for what points at it", () => {
+  const inSight = drawnPositions(0, 96, 100, 1);
+  expect(inSight).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(drawnPositions(0, 96, 100, 90)).toEqual([...inSight, 90]);
+  expect(drawnPositions(4800, 96, 200, 2)[0]).toBe(2);
+  expect(drawnPositions(0, 96, 0, -1)).toEqual([]);
 });

@@ -8,11 +8,12 @@ import { act, answers, type FakePanel, reset, shown, Uri, workspace } from "./fa
 type Parts = ConstructorParameters<typeof ReviewPanel>;
 
 const root = Uri.file("/repo").toString();
-const done: protocol.ReviewResult = { ok: true, code: "", message: "", action: "a1", path: null, askQuotes: false };
+const done: protocol.ReviewResult = { ok: true, code: "", message: "Accepted: c1", action: "a1", path: null, askQuotes: false };
 
 let context: FakeContext;
 let waiting: protocol.CandidateView[];
 let opened: unknown[];
+let review: ReviewPanel;
 
 beforeEach(() => {
   reset();
@@ -31,7 +32,7 @@ async function open(): Promise<FakePanel> {
     },
   };
   // SAFETY: the fakes have every member the panel uses; their classes are other ones than VS Code's
-  const review = new ReviewPanel(context as unknown as Parts[0], turns);
+  review = new ReviewPanel(context as unknown as Parts[0], turns);
   const [folder] = workspace.workspaceFolders;
   await review.show(folder as unknown as Parameters<ReviewPanel["show"]>[0]);
   const panel = shown.panels[0];
@@ -59,7 +60,7 @@ test("while candidates come in only new and changed ones are sent", async () => 
   const panel = await open();
   await message(panel, "list");
   waiting = [candidate("c1"), candidate("c2", { title: "Changed" }), candidate("c3")];
-  context.candidates.fire({ root, pending: 3 });
+  context.candidates.fire({ root, project: "p", pending: 3 });
   const next = await message(panel, "list", 1);
   expect(next.order).toEqual(["c1", "c2", "c3"]);
   expect(next.changed.map(({ id }) => id)).toEqual(["c2", "c3"]);
@@ -69,7 +70,7 @@ test("another root's candidates are not this panel's matter", async () => {
   const panel = await open();
   await message(panel, "list");
   const before = context.asked.length;
-  context.candidates.fire({ root: "file:///other", pending: 9 });
+  context.candidates.fire({ root: "file:///other", project: "q", pending: 9 });
   expect(context.asked.length).toBe(before);
 });
 
@@ -77,7 +78,7 @@ test("accept is carried out and reported", async () => {
   context.answer(protocol.reviewAct, () => done);
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null });
-  expect(await message(panel, "acted")).toEqual({ type: "acted", id: "c1", action: "accept", ok: true, message: "" });
+  expect(await message(panel, "acted")).toEqual({ type: "acted", id: "c1", action: "accept", ok: true, message: "Accepted: c1", undo: { action: "a1", label: "Accepted: c1" }, diff: "" });
   expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", action: "accept" } });
 });
 
@@ -158,18 +159,99 @@ test("undo brings a candidate back", async () => {
   await message(panel, "list");
   panel.send({ type: "act", id: "c1", action: "reject", edit: null });
   await message(panel, "acted");
-  panel.send({ type: "undo" });
+  panel.send({ type: "undo", action: "a1" });
   await expect.poll(() => (panel.posted as ToWebview[]).filter((posted) => posted.type === "list").at(-1)?.order).toEqual(["c1", "c2"]);
 });
 
-test("an error of the sidecar is shown in the panel and written to the log", async () => {
+function undone(): (string | undefined)[] {
+  return context.asked.filter(({ method }) => method === "lerim/review/undo").map(({ params }) => (params as protocol.UndoParams).action);
+}
+
+test("undo takes back the action that is shown, never another window's last one", async () => {
+  context.answer(protocol.reviewUndo, () => done);
+  const panel = await open();
+  panel.send({ type: "undo", action: "a7" });
+  await message(panel, "acted");
+  expect(undone()).toEqual(["a7"]);
+});
+
+test("undo pressed before an act was answered takes back that act", async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  context.answer(protocol.reviewAct, async () => {
+    await held;
+    return { ...done, action: "a8" };
+  });
+  context.answer(protocol.reviewUndo, () => done);
+  const panel = await open();
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  panel.send({ type: "undo", action: null });
+  release();
+  await message(panel, "acted", 1);
+  expect(undone()).toEqual(["a8"]);
+});
+
+test("undo pressed before an act was refused takes nothing back", async () => {
   context.answer(protocol.reviewAct, () => {
-    throw new Error("The file changed since you looked at it.");
+    throw new Error("It changed.");
   });
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null });
-  expect(await message(panel, "acted")).toMatchObject({ ok: false, message: "The file changed since you looked at it." });
-  await expect.poll(() => context.logged).toContain("The file changed since you looked at it.");
+  panel.send({ type: "undo", action: null });
+  expect(await message(panel, "acted", 1)).toMatchObject({ action: "undo", ok: false, message: expect.stringContaining("Nothing was undone") as string });
+  expect(undone()).toEqual([]);
+});
+
+test.each(["act", "undo"] as const)("an error of the sidecar at an %s is shown in the panel once, with what changed, and written to the log", async (type) => {
+  const refuse = (): never => {
+    throw Object.assign(new Error("The file changed since you looked at it."), { data: { kind: "stale", diff: "-old\n+new\n" } });
+  };
+  context.answer(protocol.reviewAct, refuse);
+  context.answer(protocol.reviewUndo, refuse);
+  const panel = await open();
+  await message(panel, "list");
+  panel.send(type === "act" ? { type, id: "c1", action: "accept", edit: null } : { type, action: "a1" });
+  expect(await message(panel, "acted")).toMatchObject({ ok: false, message: "The file changed since you looked at it.", diff: "-old\n+new\n" });
+  await message(panel, "list", 1);
+  expect(context.logged.filter((line) => line.includes("The file changed"))).toHaveLength(1);
+  expect((panel.posted as ToWebview[]).filter((posted) => posted.type === "failed")).toEqual([]);
+});
+
+test("an edit that does not fit is answered with the reason and goes no further", async () => {
+  const panel = await open();
+  panel.send({ type: "act", id: "c1", action: "edit", edit: { title: " ", body: "b", tags: [] } });
+  expect(await message(panel, "acted")).toMatchObject({ id: "c1", action: "edit", ok: false, message: expect.stringContaining("title is empty") as string });
+  expect(context.asked.filter(({ method }) => method === "lerim/review/act")).toEqual([]);
+});
+
+test("a text that was kept is copied", async () => {
+  const panel = await open();
+  panel.send({ type: "copy", text: "Better words" });
+  await expect.poll(() => shown.copied).toEqual(["Better words"]);
+});
+
+test("a list that cannot be had says so as such", async () => {
+  context.answer(protocol.reviewList, () => {
+    throw new Error("The review is locked.");
+  });
+  expect(await message(await open(), "failed")).toEqual({ type: "failed", of: "list", message: "The review is locked." });
+});
+
+test("an act that ends after the panel went to another root is not taken for one of that root", async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  context.answer(protocol.reviewAct, async () => {
+    await held;
+    return done;
+  });
+  const panel = await open();
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  const other = { uri: Uri.file("/other"), name: "other", index: 1 };
+  await review.show(other as unknown as Parameters<ReviewPanel["show"]>[0]);
+  await message(panel, "root", 1);
+  release();
+  await expect.poll(() => context.asked.filter(({ method }) => method === "lerim/review/list").length).toBeGreaterThan(1);
+  expect((panel.posted as ToWebview[]).filter((posted) => posted.type === "acted")).toEqual([]);
 });
 
 test("the panel opens turns, and refuses references that lead outside", async () => {

@@ -116,6 +116,7 @@ export const shown = {
   progress: [] as string[],
   documents: [] as { uri: Uri; line: number | undefined }[],
   commands: [] as { id: string; args: unknown[] }[],
+  copied: [] as string[],
   panels: [] as FakePanel[],
   quickPicks: [] as FakeQuickPick[],
   statusItems: [] as FakeStatusItem[],
@@ -125,20 +126,59 @@ export const shown = {
 export const answers = {
   choices: [] as string[],
   picks: [] as number[],
+  /** Paths of files that cannot be opened. */
+  broken: [] as string[],
+  /** What the editor's symbol provider says next; nothing left means that there is none. */
+  symbols: [] as unknown[],
 };
 
 /** The running progress notification's Cancel. */
 export const cancelProgress = { press: (): void => undefined };
 
-const providers = new Map<string, { provideTextDocumentContent(uri: Uri): Promise<string> }>();
+const providers = new Map<string, Provider>();
 const granted = new EventEmitter<void>();
-const closed = new EventEmitter<{ uri: Uri }>();
+const folders = new EventEmitter<void>();
+const renewed = new EventEmitter<{ document: FakeDocument }>();
+
+/** A document of a provider: its text changes when the provider says that it did. */
+export class FakeDocument {
+  constructor(
+    readonly uri: Uri,
+    public text: string,
+  ) {}
+
+  get lineCount(): number {
+    return this.text.split("\n").length;
+  }
+
+  getText(): string {
+    return this.text;
+  }
+}
+
+interface Provider {
+  readonly onDidChange?: (listener: (uri: Uri) => unknown) => Disposable;
+  provideTextDocumentContent(uri: Uri): Promise<string>;
+}
+
+async function provided(uri: Uri): Promise<string> {
+  return (await providers.get(uri.scheme)?.provideTextDocumentContent(uri)) ?? "";
+}
+
+async function renew(uri: Uri): Promise<void> {
+  const document = workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
+  const text = await provided(uri);
+  if (document === undefined || document.text === text) return;
+  document.text = text;
+  renewed.fire({ document });
+}
 
 export function reset(): void {
   for (const list of [...Object.values(shown), ...Object.values(answers)]) list.length = 0;
   providers.clear();
   workspace.isTrusted = true;
   workspace.workspaceFolders = [{ uri: Uri.file("/repo"), name: "repo", index: 0 }];
+  workspace.textDocuments = [];
   window.activeTextEditor = undefined;
 }
 
@@ -285,7 +325,9 @@ export const window = {
     return work({ report: (step) => shown.progress.push(`${options.title}: ${step.message ?? ""}`) }, cancel.token);
   },
   showTextDocument: (target: Uri | { uri: Uri }, options?: { selection?: Range }) => {
-    shown.documents.push({ uri: target instanceof Uri ? target : target.uri, line: options?.selection?.startLine });
+    const uri = target instanceof Uri ? target : target.uri;
+    if (answers.broken.includes(uri.path)) return Promise.reject(new Error(`cannot open ${uri.path}`));
+    shown.documents.push({ uri, line: options?.selection?.startLine });
     return Promise.resolve({ revealRange: () => undefined });
   },
 };
@@ -294,28 +336,49 @@ export const workspace = {
   isTrusted: true,
   workspaceFolders: [{ uri: Uri.file("/repo"), name: "repo", index: 0 }],
   onDidGrantWorkspaceTrust: granted.event,
-  onDidCloseTextDocument: closed.event,
+  onDidChangeWorkspaceFolders: folders.event,
+  onDidChangeTextDocument: renewed.event,
+  textDocuments: [] as FakeDocument[],
   getWorkspaceFolder: (uri: Uri) => workspace.workspaceFolders.find((folder) => uri.path.startsWith(`${folder.uri.path}/`)),
-  registerTextDocumentContentProvider: (scheme: string, provider: { provideTextDocumentContent(uri: Uri): Promise<string> }) => {
+  registerTextDocumentContentProvider: (scheme: string, provider: Provider) => {
     providers.set(scheme, provider);
+    provider.onDidChange?.((uri) => void renew(uri));
     return new Disposable(() => providers.delete(scheme));
   },
   openTextDocument: async (uri: Uri) => {
-    const text = (await providers.get(uri.scheme)?.provideTextDocumentContent(uri)) ?? "";
-    return { uri, lineCount: text.split("\n").length, getText: () => text };
+    const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+    if (open !== undefined) return open;
+    const document = new FakeDocument(uri, await provided(uri));
+    workspace.textDocuments.push(document);
+    return document;
   },
 };
 
 export const commands = {
   executeCommand: (id: string, ...args: unknown[]): Promise<unknown> => {
     shown.commands.push({ id, args });
-    return Promise.resolve(undefined);
+    return Promise.resolve(id === "vscode.executeDocumentSymbolProvider" ? answers.symbols.shift() : undefined);
   },
 };
 
-/** The person closes a document's tab, or trusts the workspace. */
+export const env = {
+  clipboard: {
+    writeText: (text: string): Promise<void> => {
+      shown.copied.push(text);
+      return Promise.resolve();
+    },
+  },
+};
+
+/** The person closes a document's tab, changes the window's folders, or trusts the workspace. */
 export const act = {
-  close: (uri: Uri) => closed.fire({ uri }),
+  close: (uri: Uri) => {
+    workspace.textDocuments = workspace.textDocuments.filter((document) => document.uri.toString() !== uri.toString());
+  },
+  folders: (...paths: string[]) => {
+    workspace.workspaceFolders = paths.map((path, index) => ({ uri: Uri.file(path), name: path.slice(1), index }));
+    folders.fire();
+  },
   trust: () => {
     workspace.isTrusted = true;
     granted.fire();
