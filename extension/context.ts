@@ -25,6 +25,8 @@ export class Context implements vscode.Disposable {
   readonly #candidates = new vscode.EventEmitter<protocol.CandidatesChanged>();
   readonly onSyncProgress = this.#progress.event;
   readonly onCandidatesChanged = this.#candidates.event;
+  /** The syncs under way, as they were told of last. */
+  readonly #syncs = new Map<string, protocol.SyncProgress>();
   readonly #restarts = new RestartQueue(() => this.#restart());
   readonly #closing = new AbortController();
   #sidecar: SidecarClient | undefined;
@@ -100,6 +102,13 @@ export class Context implements vscode.Disposable {
     await Promise.all([told, client.setTrace(traceOf(this.#settings))]);
   }
 
+  /** Lets work go on that nobody waits for; its failure is written to the log. */
+  background(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) this.output.error(error instanceof Error ? error.message : String(error));
+    });
+  }
+
   initOptions(): protocol.InitOptions {
     const { enabled, hover, codeLens, idleSeconds } = this.#settings;
     return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb } };
@@ -136,6 +145,7 @@ export class Context implements vscode.Disposable {
   async #stopSidecar(): Promise<void> {
     const sidecar = this.#sidecar;
     this.#sidecar = undefined;
+    this.#endSyncs();
     await sidecar?.stop();
     await this.#unmark?.();
     this.#unmark = undefined;
@@ -237,7 +247,7 @@ export class Context implements vscode.Disposable {
     const { client } = sidecar;
     client.onNotification(protocol.syncProgress.method, (progress: protocol.SyncProgress) => this.#synced(progress));
     client.onNotification(protocol.candidatesChanged.method, (changed: protocol.CandidatesChanged) => {
-      this.status.setPending(changed.root, changed.pending);
+      this.status.setPending(changed.root, changed.pending, changed.project);
       this.#candidates.fire(changed);
     });
     client.onDidChangeState(({ newState }) => {
@@ -245,8 +255,11 @@ export class Context implements vscode.Disposable {
       if (newState === State.Running) {
         this.status.state = { kind: "ready" };
         // trust or settings may have changed while it started, or since the start whose options a restart repeats
-        void this.configurationChanged();
-      } else if (newState === State.Starting) this.status.state = { kind: "starting", message: "starting again" };
+        this.background(this.configurationChanged());
+        return;
+      }
+      this.#endSyncs();
+      if (newState === State.Starting) this.status.state = { kind: "starting", message: "starting again" };
       else this.status.state = { kind: "failed", message: "the sidecar stopped. Click to restart it." };
     });
     this.#sidecar = sidecar;
@@ -265,7 +278,10 @@ export class Context implements vscode.Disposable {
   async #afterStart(): Promise<void> {
     try {
       const { roots } = await this.request(protocol.debug, {});
-      for (const root of roots) this.status.setPending(root.uri, root.candidates);
+      for (const { uri, key, candidates } of roots) {
+        this.status.setPending(uri, candidates, key);
+        this.#candidates.fire({ root: uri, project: key, pending: candidates }); // an open panel may show what a sidecar that ended told
+      }
       if (this.#settings.python !== "") return;
       const deleted = await pruneEnvironments(this.place, isAlive);
       if (deleted.length > 0) this.output.info(`Deleted environments of earlier releases: ${deleted.join(", ")}`);
@@ -276,8 +292,15 @@ export class Context implements vscode.Disposable {
 
   #synced(progress: protocol.SyncProgress): void {
     const over = progress.stage === "done" || progress.stage === "failed" || progress.stage === "cancelled";
+    if (over) this.#syncs.delete(progress.root);
+    else this.#syncs.set(progress.root, progress);
     this.status.setSyncing(progress.root, over ? "" : progressText(progress));
     this.#progress.fire(progress);
+  }
+
+  /** The sidecar is gone, and with it the syncs it would have told the end of. */
+  #endSyncs(): void {
+    for (const progress of [...this.#syncs.values()]) this.#synced({ ...progress, stage: "failed", message: "The sidecar ended." });
   }
 
   #failed(error: unknown): void {
@@ -292,7 +315,7 @@ export class Context implements vscode.Disposable {
     if (error instanceof BootstrapError && error.detail !== "") this.output.error(error.detail);
     this.status.state = { kind: "failed", message };
     void vscode.window.showErrorMessage(`Lerim: ${message}`, "Retry", "Show Log", "Open Settings").then((choice) => {
-      if (choice === "Retry") void this.restart(true);
+      if (choice === "Retry") this.background(this.restart(true));
       if (choice === "Show Log") this.output.show();
       if (choice === "Open Settings") void openSetting("lerim.python");
     });

@@ -10,7 +10,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const owner = new Context(extension);
   context = owner;
   // before the panel listens: the sidecar must know of the trust before it is asked for candidates
-  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void owner.configurationChanged()));
+  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.background(owner.configurationChanged())));
   const turns = new Turns(owner);
   const review = new ReviewPanel(owner, turns);
   extension.subscriptions.push(
@@ -19,13 +19,13 @@ export function activate(extension: vscode.ExtensionContext): void {
     review,
     registerCommands(owner, turns, review),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("lerim")) void owner.settingsChanged();
+      if (event.affectsConfiguration("lerim")) owner.background(owner.settingsChanged());
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
-      if (!owner.isRunning) void owner.startIfUseful();
+      if (!owner.isRunning) owner.background(owner.startIfUseful());
     }),
   );
-  void owner.startIfUseful();
+  owner.background(owner.startIfUseful());
 }
 
 /** Waits for the sidecar to end, so that closing the window leaves no process. */

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { rootFolders } from "./roots";
 import { pendingText } from "./wording";
 
 export type StatusState =
@@ -34,10 +35,23 @@ export function statusFace(state: StatusState, pending: number, syncing: string)
   }
 }
 
+/** How many candidates wait in a folder of the window, and whose they are: folders of one project have the same ones. */
+export interface Waiting {
+  readonly project: string;
+  readonly pending: number;
+}
+
+/** What waits in the folders that are open, each project's candidates counted once, as they were told last. */
+export function totalOf(waiting: ReadonlyMap<string, Waiting>, open: readonly string[]): number {
+  const projects = new Map([...waiting].filter(([root]) => open.includes(root)).map(([, { project, pending }]) => [project, pending]));
+  return [...projects.values()].reduce((sum, pending) => sum + pending, 0);
+}
+
 /** The status bar item: how many candidates wait, or what keeps Lerim from working. */
 export class Status implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("lerim.status", vscode.StatusBarAlignment.Right, 90);
-  readonly #pending = new Map<string, number>();
+  readonly #folders = vscode.workspace.onDidChangeWorkspaceFolders(() => this.#draw());
+  readonly #waiting = new Map<string, Waiting>();
   readonly #syncing = new Map<string, string>();
   #state: StatusState = { kind: "off" };
   #visible = true;
@@ -58,11 +72,16 @@ export class Status implements vscode.Disposable {
   }
 
   get pending(): number {
-    return [...this.#pending.values()].reduce((sum, count) => sum + count, 0);
+    return totalOf(
+      this.#waiting,
+      rootFolders().map(({ uri }) => uri.toString()),
+    );
   }
 
-  setPending(root: string, pending: number): void {
-    this.#pending.set(root, pending);
+  /** `project` where the sidecar says it; else it is what was said last, or the folder itself. */
+  setPending(root: string, pending: number, project = this.#waiting.get(root)?.project ?? root): void {
+    this.#waiting.delete(root); // what was told last comes last
+    this.#waiting.set(root, { project, pending });
     this.#draw();
   }
 
@@ -74,6 +93,7 @@ export class Status implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.#folders.dispose();
     this.#item.dispose();
   }
 

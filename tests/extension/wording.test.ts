@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
-import { statusFace } from "../../extension/status";
+import { beforeEach, expect, test } from "vitest";
+import { Status, statusFace } from "../../extension/status";
 import { kindOf, memoryDetail, pendingText, progressText, reportText } from "../../extension/wording";
 import { memory, report } from "./fakes/sidecar";
+import { act, reset, shown } from "./fakes/vscode";
+
+beforeEach(reset);
 
 const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "" } as const;
 
@@ -36,4 +39,31 @@ test("the status item counts what waits, follows a sync and says what is wrong",
   expect(statusFace({ kind: "not-set-up" }, 0, "")?.command).toBe("lerim.restart");
   expect(statusFace({ kind: "off" }, 3, "")).toBeUndefined();
   expect(pendingText(1)).toBe("1 candidate waits for review");
+});
+
+function statusOf(...folders: string[]): Status {
+  act.folders(...folders);
+  const status = new Status();
+  status.state = { kind: "ready" };
+  return status;
+}
+
+test("candidates of a project with several folders in the window are counted once", () => {
+  const status = statusOf("/main", "/worktree", "/other");
+  status.setPending("file:///main", 3, "p1");
+  status.setPending("file:///worktree", 3, "p1");
+  status.setPending("file:///other", 2, "p2");
+  expect(status.pending).toBe(5);
+  status.setPending("file:///main", 4); // as the panel counts, which knows no projects
+  expect(status.pending).toBe(6);
+});
+
+test("a folder that left the window is not counted any more, and is again when it comes back", () => {
+  const status = statusOf("/one", "/two");
+  status.setPending("file:///one", 3, "p1");
+  status.setPending("file:///two", 2, "p2");
+  act.folders("/two");
+  expect(shown.statusItems.at(-1)?.text).toBe("$(checklist) Lerim 2");
+  act.folders("/one", "/two");
+  expect(status.pending).toBe(5);
 });
