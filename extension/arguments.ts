@@ -22,8 +22,9 @@ export function parseTurn(value: unknown): TurnTarget | undefined {
   return isFileUri(root) ? { root, session, turn } : undefined;
 }
 
+/** The URI of a file on this machine (`file:///…`) or on a share of another (`file://server/share/…`). */
 export function isFileUri(value: unknown): value is string {
-  return isToken(value) && value.startsWith("file:///");
+  return isToken(value) && /^file:\/\/(?:\/|[\w.%-]+\/[^/])/.test(value);
 }
 
 /** A reference of a memory as a path inside its repository: `path` or `path#symbol`; undefined when it could lead outside. */

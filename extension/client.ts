@@ -35,7 +35,7 @@ export class SidecarClient {
       initializationOptions: init,
       // our own ids only: a memory's text can name any other command and it stays text
       markdown: { isTrusted: { enabledCommands: [...linkCommands] }, supportHtml: false },
-      middleware: { ...limitSize(maxFileKb * 1024), ...lensesOnSymbols },
+      middleware: { ...limitSize(maxFileKb * 1024), ...lensesOnSymbols() },
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),

@@ -1,26 +1,36 @@
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 
-/** How long VS Code's symbol provider may take before the sidecar's own places are used. */
+/** How long VS Code's symbol provider may take before lenses are shown without it. */
 const patienceMs = 1000;
 
 type Symbols = readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[];
 
-/** A lens about a symbol stands where VS Code sees that symbol; one whose place nobody knows is left out. */
-export const lensesOnSymbols: Middleware = {
-  provideCodeLenses: async (document, token, next) => {
-    const lenses = (await next(document, token)) ?? [];
-    if (!lenses.some((lens) => about(lens) !== undefined)) return lenses;
-    const symbols = await symbolsOf(document.uri);
-    return lenses.flatMap((lens) => {
-      const subject = about(lens);
-      if (subject === undefined) return [lens];
-      const range = symbols === undefined ? undefined : placeOf(symbols, subject.symbol);
-      if (range !== undefined) lens.range = range;
-      return range !== undefined || subject.found ? [lens] : [];
-    });
-  },
-};
+/**
+ * A lens about a symbol stands where VS Code sees that symbol. Where VS Code knows the document's symbols, a lens whose symbol is
+ * not among them, or may be one of several, is left to the file's own lens, which counts its memories as well; the sidecar's
+ * search of lines is for documents VS Code knows no symbols of.
+ */
+export function lensesOnSymbols(): Middleware {
+  const known = new WeakSet<vscode.TextDocument>();
+  return {
+    provideCodeLenses: async (document, token, next) => {
+      const lenses = (await next(document, token)) ?? [];
+      if (!lenses.some((lens) => about(lens) !== undefined)) return lenses;
+      const symbols = (await symbolsOf(document.uri)) ?? [];
+      if (symbols.length > 0) known.add(document);
+      return lenses.flatMap((lens) => {
+        const subject = about(lens);
+        if (subject === undefined) return [lens];
+        if (!known.has(document)) return subject.found ? [lens] : [];
+        const range = placeOf(symbols, subject.symbol);
+        if (range === undefined) return [];
+        lens.range = range;
+        return [lens];
+      });
+    },
+  };
+}
 
 /** Where the symbol `name` (`save`, `Store.save`) is defined, if exactly one is called so. */
 export function placeOf(symbols: Symbols, name: string): vscode.Range | undefined {

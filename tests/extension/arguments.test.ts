@@ -19,10 +19,22 @@ test.each([undefined, null, 3, {}, { session: "s" }, { root: "https://x", sessio
   expect(parseTurn(value)).toBeUndefined();
 });
 
-test("only files are acted on", () => {
-  expect(isFileUri("file:///repo")).toBe(true);
-  expect(isFileUri("file://server/share")).toBe(false);
-  expect(isFileUri("command:evil")).toBe(false);
+test.each(["file:///repo", "file:///c%3A/repo", "file:///c%3A/a%20b", "file://server/share", "file://server/share/repo/a.py", "file://wsl.localhost/Ubuntu/home/me", "file://wsl%24/Ubuntu/home/me", "file://10.0.0.2/share"])(
+  "%s is a file's address",
+  (uri) => {
+    expect(isFileUri(uri)).toBe(true);
+  },
+);
+
+test.each(["command:evil", "https://server/share", "file:/repo", "file:repo", "file://server", "file://server/", "file://server//share", "file://me@server/share", "file://server:80/share", "file://ser ver/share", "FILE-x:///a", "", 3])(
+  "%j is no file's address",
+  (uri) => {
+    expect(isFileUri(uri)).toBe(false);
+  },
+);
+
+test("a turn of a repository on a share is named by it", () => {
+  expect(parseTurn({ root: "file://server/share/repo", session: "s", turn: "t" })).toEqual({ root: "file://server/share/repo", session: "s", turn: "t" });
 });
 
 test.each([

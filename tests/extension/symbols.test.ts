@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
-import { placeOf } from "../../extension/symbols";
-import { Range } from "./fakes/vscode";
+import { beforeEach, expect, test } from "vitest";
+import { lensesOnSymbols, placeOf } from "../../extension/symbols";
+import { answers, Range, reset, Uri } from "./fakes/vscode";
+
+beforeEach(reset);
 
 type Symbols = Parameters<typeof placeOf>[0];
 
@@ -37,4 +39,39 @@ test("parameters and receivers in a provider's names do not matter", () => {
 test("flat symbol information is read as well", () => {
   const flat = [{ name: "save", containerName: "Store", location: { range: new Range(7, 0, 7, 4) } }];
   expect(lineOf(flat, "Store.save")).toBe(7);
+});
+
+interface Lens {
+  range: Range;
+  readonly data?: { readonly symbol: string; readonly found: boolean };
+}
+
+/** The lines on which lenses stand when the sidecar found `save` on line 7; the first is the file's own. */
+async function lensLines(middleware: ReturnType<typeof lensesOnSymbols>, document: unknown): Promise<number[]> {
+  const lenses: Lens[] = [{ range: new Range(0, 0, 0, 0) }, { range: new Range(7, 0, 7, 0), data: { symbol: "save", found: true } }];
+  type Provide = NonNullable<typeof middleware.provideCodeLenses>;
+  // SAFETY: the middleware reads a document's address, and a lens's range and data only
+  const found = await middleware.provideCodeLenses?.(document as Parameters<Provide>[0], undefined as unknown as Parameters<Provide>[1], (() => lenses) as unknown as Parameters<Provide>[2]);
+  return (found as unknown as Lens[]).map(({ range }) => range.start.line);
+}
+
+test("a lens stands where VS Code sees its symbol", async () => {
+  answers.symbols.push([symbol("load", 0), symbol("save", 5)]);
+  expect(await lensLines(lensesOnSymbols(), { uri: Uri.file("/repo/a.py") })).toEqual([0, 5]);
+});
+
+test("a symbol VS Code does not see, or sees twice, is left to the file's own lens", async () => {
+  answers.symbols.push([symbol("load", 0)], [symbol("A", 0, symbol("save", 1)), symbol("B", 3, symbol("save", 4))]);
+  expect(await lensLines(lensesOnSymbols(), { uri: Uri.file("/repo/a.py") })).toEqual([0]);
+  expect(await lensLines(lensesOnSymbols(), { uri: Uri.file("/repo/b.py") })).toEqual([0]);
+});
+
+test("where VS Code knows no symbols the sidecar's place is taken, until VS Code knew some once", async () => {
+  const middleware = lensesOnSymbols();
+  const document = { uri: Uri.file("/repo/a.py") };
+  answers.symbols.push(undefined, [], [symbol("save", 5)], undefined);
+  expect(await lensLines(middleware, document)).toEqual([0, 7]);
+  expect(await lensLines(middleware, document)).toEqual([0, 7]);
+  expect(await lensLines(middleware, document)).toEqual([0, 5]);
+  expect(await lensLines(middleware, document)).toEqual([0]);
 });
