@@ -13,13 +13,14 @@ from typing import Literal
 
 import msgspec
 
-from lerim.errors import MemoryError_, Problem
+from lerim.errors import MemoryError_, NotFoundError, Problem
 from lerim.memory import files
 from lerim.memory.record import Evidence, MemoryRecord, Speaker
 
 QuoteChoice = Literal["shared", "local"]
 MAX_EVIDENCE = 3
 _MAX_FILE = 64 * 1024
+_OLDER = 9  # quotes of entries that updates pushed out; an undo may need them again
 
 
 class _Choice(msgspec.Struct, frozen=True):
@@ -66,13 +67,6 @@ class Quotes:
         """Where one memory's private quotes lie."""
         return self.folder / f"{memory_id}.json"
 
-    def stored(self) -> frozenset[str]:
-        """The ids that have private quotes: one listing, so that reading a thousand memories costs one call."""
-        try:
-            return frozenset(path.stem for path in self.folder.iterdir() if path.suffix == ".json")
-        except OSError:
-            return frozenset()
-
     def join(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
         """The record with its private quotes in place and what it gained since, three entries at most."""
         path = self.path(record.id)
@@ -80,45 +74,79 @@ class Quotes:
             kept = self._read(path)
         except MemoryError_ as error:
             return record, [Problem("quotes-unreadable", str(path), f"{error.message} {error.todo}")]
-        words = {(item.turn, item.who): item.quote for item in reversed(kept.quotes)}
-        joined = [
-            item if item.quote else replace(item, quote=words.get((item.turn, item.who), ""))
-            for item in record.evidence
-        ]
-        return replace(record, evidence=merge(joined, _evidence(kept.gained))), []
+        if not (kept.quotes or kept.gained):
+            return record, []
+        left = [item for item in (*_evidence(kept.quotes), *_evidence(kept.gained)) if item not in record.evidence]
+        joined: list[Evidence] = []
+        for item in record.evidence:
+            words = item if item.quote else next((one for one in left if _fits(item, one)), item)
+            if words is not item:
+                left.remove(words)
+            joined.append(words)
+        gained = [item for item in _evidence(kept.gained) if item in left]
+        return replace(record, evidence=merge(joined, gained)), []
 
     def text_keeping(self, memory_id: str, evidence: Sequence[Evidence]) -> str:
         """The private file's text after the quotes of these entries were put there."""
         kept = self._read(self.path(memory_id))
         entries = [_Kept(item.quote, item.turn, item.who) for item in evidence if item.quote]
-        return _encode(_File([*entries, *(item for item in kept.quotes if item not in entries)], kept.gained))
+        older = [item for item in kept.quotes if item not in entries][:_OLDER]
+        return _encode(_File([*entries, *older], kept.gained))
 
     def text_gaining(self, record: MemoryRecord, evidence: Sequence[Evidence]) -> str | None:
-        """The private file's text after the memory gained these; None where it has them or has three."""
-        have = {(item.turn, item.who) for item in record.evidence}
-        new = [item for item in evidence if item.quote and (item.turn, item.who) not in have]
-        new = new[: max(0, MAX_EVIDENCE - len(record.evidence))]
+        """The private file's text after the memory, as `join` gave it, gained these; None where it gains nothing.
+
+        It has room for three, and for the words of entries whose words are not known here.
+        """
+        wordless = [item for item in record.evidence if not item.quote]
+        room = MAX_EVIDENCE - len(record.evidence)
+        new: list[Evidence] = []
+        for item in dict.fromkeys(evidence):
+            if not item.quote or item in record.evidence:
+                continue
+            filled = next((one for one in wordless if _fits(one, item)), None)
+            if filled is not None:
+                wordless.remove(filled)
+            elif room > 0:
+                room -= 1
+            else:
+                continue
+            new.append(item)
         if not new:
             return None
         kept = self._read(self.path(record.id))
         return _encode(_File(kept.quotes, [*kept.gained, *(_Kept(item.quote, item.turn, item.who) for item in new)]))
 
     def _read(self, path: Path) -> _File:
-        if files.is_absent(path):
+        if files.is_absent(path):  # most have none, and a hover asks for one after the other
             return _File()
         try:
             return msgspec.json.decode(files.read_text(path, _MAX_FILE), type=_File)
+        except NotFoundError:
+            return _File()
         except msgspec.MsgspecError as error:
             todo = "Delete it to do without these quotes."
             raise MemoryError_("The quotes kept on this machine cannot be read.", where=str(path), todo=todo) from error
 
 
 def merge(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Both, without repeats of one turn's same words, three at most; the first come first."""
-    found: dict[tuple[str, str], Evidence] = {}
-    for item in (*first, *second):
-        found.setdefault((item.turn, item.quote), item)
-    return tuple(found.values())[: max(MAX_EVIDENCE, len(first))]
+    """Both, without repeats of the same words by the same speaker in the same turn, three at most; the first first.
+
+    An entry of the second whose words are not known is one of the first from that turn.
+    """
+    found: list[Evidence] = []
+    for item in first:
+        if not item.quote or item not in found:
+            found.append(item)
+    for item in second:
+        if item not in found and (item.quote or not any(_fits(item, one) for one in first)):
+            found.append(item)
+    return tuple(found)[: max(MAX_EVIDENCE, len(first))]
+
+
+def _fits(wordless: Evidence, item: Evidence) -> bool:
+    """Whether these may be the words of an entry that has none."""
+    return (wordless.turn, wordless.who) == (item.turn, item.who)
 
 
 def without_words(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:

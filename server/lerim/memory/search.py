@@ -192,10 +192,9 @@ class _Scope:
         raise MemoryError_("The index changes all the time.", where=str(self.store.memory_dir), todo="Try again.")
 
     def _read(self, found: Iterable[Found]) -> Iterator[Read]:
-        private = self.store.quotes.stored()
         for item in found:
             try:
-                stored, problems = self.store.load_found(item, private)
+                stored, problems = self.store.load_found(item)
             except NotFoundError:
                 continue
             except MemoryError_ as error:

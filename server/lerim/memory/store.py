@@ -102,12 +102,11 @@ class Store:
         return memories, [*problems, *more]
 
     def _load_each(self, found: Iterable[Found]) -> tuple[list[Stored], list[Problem]]:
-        private = self.quotes.stored()
         memories: list[Stored] = []
         problems: list[Problem] = []
         for item in found:
             try:
-                stored, more = self.load_found(item, private)
+                stored, more = self.load_found(item)
             except NotFoundError:
                 continue  # removed since it was listed
             except MemoryError_ as error:
@@ -119,13 +118,11 @@ class Store:
 
     def load(self, path: Path) -> tuple[Stored, list[Problem]]:
         """One memory by its file. Raises MemoryError_, BoundaryError."""
-        return self.load_found(stat_file(self.memory_dir, self.name(path)), self.quotes.stored())
+        return self.load_found(stat_file(self.memory_dir, self.name(path)))
 
-    def load_found(self, found: Found, private: frozenset[str]) -> tuple[Stored, list[Problem]]:
-        """One memory that `find` gave; `private` is `quotes.stored()`. Raises MemoryError_, NotFoundError if gone."""
+    def load_found(self, found: Found) -> tuple[Stored, list[Problem]]:
+        """One memory that `find` gave. Raises MemoryError_, NotFoundError if gone."""
         stored, problems = read_file(found)
-        if stored.record.id not in private:
-            return stored, problems
         joined, more = self.quotes.join(stored.record)
         return replace(stored, record=joined), [*problems, *more]
 

@@ -19,7 +19,7 @@ from lerim.memory import files, record
 from lerim.memory.header import Yaml, load, split
 from lerim.memory.kept import joined
 from lerim.memory.lines import Value
-from lerim.memory.quotes import merge, without_words
+from lerim.memory.quotes import Quotes, merge, without_words
 from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, parse, render
 from lerim.memory.store import Store
 from lerim.review.place import Place
@@ -185,12 +185,10 @@ def of_text(text: str, path: Path, store: Store) -> Proposal:
     return replace(proposal, diff=_difference(proposal, store)) if proposal.action == "update" else proposal
 
 
-def updated_text(proposal: Proposal, before: str, path: Path, *, local: bool) -> str:
+def updated_text(proposal: Proposal, before: str, path: Path, quotes: Quotes) -> str:
     """The target's text after the update: the candidate's words, and what both know of tags, places and evidence.
 
-    Sentences of the target that the candidate does not say again stay.
-
-    `local`: the candidate's quotes stay out of the file.
+    Sentences of the target that the candidate does not say again stay. Raises MemoryError_.
     """
     old = parse(before, path)
     new = proposal.record
@@ -202,10 +200,21 @@ def updated_text(proposal: Proposal, before: str, path: Path, *, local: bool) ->
         "tags": tuple(dict.fromkeys((*old.tags, *new.tags))),
         "kind": new.kind or old.kind,
         "references": tuple(dict.fromkeys((*old.references, *new.references))),
-        "evidence": _entries(merge(without_words(new.evidence) if local else new.evidence, old.evidence)),
+        "evidence": _entries(_both(new.evidence, old, quotes)),
     }
     body = joined(old.body, new.title, new.body)
     return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
+
+
+def _both(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
+    """The evidence of both as the file shows it; what is the same is seen by its words, wherever they lie."""
+    known = quotes.join(old)[0].evidence[: len(old.evidence)]
+    written = dict(zip(known, old.evidence, strict=True))
+    if quotes.choice() == "local":
+        written = {**dict(zip(new, without_words(new), strict=True)), **written}
+    else:
+        written |= dict(zip(new, new, strict=True))
+    return tuple(written[item] for item in merge(new, known))
 
 
 def difference(before: str, after: str, name: str) -> str:
@@ -220,7 +229,7 @@ def _difference(proposal: Proposal, store: Store) -> str:
         return ""
     try:
         before = store.text(path)
-        return difference(before, updated_text(proposal, before, path, local=False), path.name)
+        return difference(before, updated_text(proposal, before, path, store.quotes), path.name)
     except (MemoryError_, BoundaryError):
         return ""  # the unreadable target is reported with the memories; accepting says so again
 

@@ -192,9 +192,9 @@ def _changes(place: Place, book: Ledger, store: Store, proposal: Proposal) -> tu
                 f"{target.name} was changed since this was proposed.",
                 where=str(target),
                 todo="Look at the new difference and accept again.",
-                diff=difference(before, updated_text(proposal, before, target, local=local), target.name),
+                diff=difference(before, updated_text(proposal, before, target, store.quotes), target.name),
             )
-        after = updated_text(proposal, before, target, local=local)
+        after = updated_text(proposal, before, target, store.quotes)
         changes = _private(store, proposal.target, proposal.record) if local else []
         return proposal.target, [*changes, Change("memory", str(store.anchor), str(target), before, after)]
     return _addition(store, proposal, local)

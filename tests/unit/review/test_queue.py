@@ -279,3 +279,19 @@ def test_evidence_of_three_voices_is_enough(place: Place, make: Make) -> None:
     )
     assert isinstance(outcome, queue.AlreadyKnown) and not outcome.gained_evidence
     assert place.store().read(path.stem).record.evidence == three
+
+
+def test_an_update_keeps_every_quote_of_a_turn_where_quotes_stay_private(place: Place, make: Make) -> None:
+    said = (Evidence("no: Use uv", "t1", "user"), Evidence("never pip", "t1", "user"))
+    first = proposed(place, make(turn="t1", evidence=said))
+    assert queue.accept(place, first.id, quotes="local").ok
+    more = Evidence("and --frozen", "t1", "user")
+    body = "Installs go through `uv pip sync --frozen requirements.lock`."
+    newer = proposed(place, make(turn="t2", minutes=5, body=body, evidence=(more, said[0])))
+    assert newer.action == "update" and "frozen" not in newer.diff.partition("evidence:")[2].partition("---")[0]
+    assert queue.accept(place, newer.id).ok
+    stored = place.store().read(first.id)
+    assert stored.record.evidence == (more, said[0], said[1])
+    assert "never pip" not in stored.path.read_text()
+    queue.undo(place)
+    assert place.store().read(first.id).record.evidence == said
