@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lerim.lsp.settings import CodeLensMode
@@ -23,11 +22,6 @@ ORDER = (
 )
 PLURALS = {"summary": "summaries"}
 MAX_SYMBOLS = 50
-MAX_PLACES = 20
-DEFINES = re.compile(
-    r"(?:^|[\s(])(?:def|class|function|func|fn|type|struct|enum|interface|trait|impl|module|const|let|var|val|object|record)"
-    r"[*\s]+(?:\([^()]{0,80}\)\s*)?$"
-)
 
 
 def title(kinds: Iterable[str]) -> str:
@@ -46,9 +40,13 @@ class Lens(NamedTuple):
 
 
 def place(
-    mode: CodeLensMode, whole: Sequence[str], symbols: Mapping[str, Sequence[str]], lines: Sequence[str]
+    mode: CodeLensMode,
+    whole: Sequence[str],
+    symbols: Mapping[str, Sequence[str]],
+    find: Callable[[str], int | None],
 ) -> list[Lens]:
-    """The lenses of a file. `whole` are the kinds of every memory of it, `symbols` those of one symbol.
+    """The lenses of a file. `whole` are the kinds of every memory of it, `symbols` those of one symbol; `find` says
+    on which line that is defined.
 
     The editor knows symbols better than our search of lines; it may move a symbol's lens, or place one not found.
     """
@@ -57,32 +55,8 @@ def place(
     lenses = [Lens(0, title(whole))]
     if mode == "symbols":
         for name, kinds in list(symbols.items())[:MAX_SYMBOLS]:
-            lenses.append(Lens(definition(name, lines), title(kinds), name))
+            lenses.append(Lens(find(name), title(kinds), name))
     return lenses
-
-
-def definition(name: str, lines: Sequence[str]) -> int | None:
-    """The line that defines the symbol, if exactly one does; None where none or several may."""
-    word = name.replace("::", ".").rpartition(".")[2]
-    if not word:
-        return None
-    found: list[int] = []
-    looked = 0
-    for number, line in enumerate(lines):
-        at = line.find(word)
-        if at < 0 or len(line) > 2000:
-            continue
-        looked += 1
-        if looked > MAX_PLACES * 10:
-            return None
-        end = at + len(word)
-        if (end == len(line) or not (line[end].isalnum() or line[end] == "_")) and DEFINES.search(
-            line[max(0, at - 120) : at]
-        ):
-            found.append(number)
-            if len(found) > 1:
-                return None
-    return found[0] if found else None
 
 
 def _plural(kind: str, count: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from lerim.lsp import cursor, memories
+from lerim.lsp import cursor, definitions, memories
 from lerim.lsp import lenses as lens
 from lerim.lsp.documents import Document
 from lerim.lsp.hovers import MAX_MEMORIES, render
@@ -64,7 +64,8 @@ async def lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.C
         name: [entry.label for entry in references.for_symbol(place.path, name)]
         for name in (references.symbols(place.path) if mode == "symbols" else ())
     }
-    return [_lens(uri, one) for one in lens.place(mode, whole, symbols, document.lines if symbols else ())]
+    find = definitions.finder(place.path, document.source, document.lines) if symbols else lambda _: None
+    return [_lens(uri, one) for one in lens.place(mode, whole, symbols, find)]
 
 
 def _lens(uri: str, one: lens.Lens) -> types.CodeLens:

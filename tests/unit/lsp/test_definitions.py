@@ -1,0 +1,115 @@
+"""Where symbols are defined: exactly one place, or none."""
+
+from __future__ import annotations
+
+import pytest
+
+from lerim.lsp.definitions import MAX_PYTHON, finder, in_lines, in_python
+
+
+def find(name: str, text: str, path: str = "src/a.ts") -> int | None:
+    return finder(path, text, text.splitlines(keepends=True))(name)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("export async function load() {", "load"),
+        ("func (s *Server) Run() {", "Server.Run"),
+        ("pub struct Store<'a> {", "Store"),
+        ("#[derive(Debug)] pub struct Store {", "Store"),
+        ("  const load = async () => 'x';", "load"),
+        ("/* public */ class Store {", "Store"),
+        ('let a = "x"; function load() {', "load"),
+        ("fn load() {} // the function loads", "load"),
+    ],
+)
+def test_a_line_that_defines_a_symbol_is_found(line: str, name: str) -> None:
+    assert in_lines(name, ["x\n", line]) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "// the function load is gone",
+        " * a function load() of old",
+        "/* function load() */",
+        "# def load(): was here",
+        "-- function load",
+        "<!-- function load -->",
+        "x = 1 // function load",
+        "x = 1  # def load",
+        "x = 1 /* function load() {",
+        "log('a function load() {')",
+        'log("it\'s a function load")',
+        "log(`function load`)",
+        "log('\\' function load')",
+        "reload()",
+        "function loader() {",
+    ],
+)
+def test_a_symbol_only_in_a_comment_or_a_string_is_not_defined(line: str) -> None:
+    assert in_lines("load", [line]) is None
+
+
+def test_an_ambiguous_symbol_falls_back_to_the_file() -> None:
+    assert in_lines("save", ["class A { function save() {", "class B { function save() {"]) is None
+
+
+def test_the_search_is_bounded() -> None:
+    assert in_lines("load", ["load load load\n"] * 5000 + ["function load():\n"]) is None
+    assert in_lines("load", ["x" * 3000 + " function load() {"]) is None
+
+
+PYTHON = '''
+"""A docstring with def load(): in it."""
+
+LIMIT: int = 3
+HOOK = lambda: None  # def hook
+
+class A:
+    size = 1
+    # def save(self)
+    @property
+    def save(self):
+        if size:
+            text = "def load(): ..."
+
+class B:
+    async def save(self):
+        def inner():
+            pass
+
+if True:
+    def load():
+        pass
+'''
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("load", 20),
+        ("LIMIT", 3),
+        ("HOOK", 4),
+        ("A", 6),
+        ("A.save", 10),
+        ("A.size", 7),
+        ("B::save", 15),
+        ("inner", 16),
+        ("save", None),
+        ("text", None),
+        ("hook", None),
+        ("C.save", None),
+        ("", None),
+    ],
+)
+def test_in_python_the_parser_decides(name: str, line: int | None) -> None:
+    assert find(name, PYTHON, "src/a.py") == line
+
+
+def test_python_that_does_not_parse_or_is_very_long_is_looked_at_line_by_line() -> None:
+    assert find("load", "def load(:\n", "a.py") == 0
+    assert in_python("(" * 100_000) is None
+    assert in_python("\0") is None
+    assert find("load", "#" * MAX_PYTHON + "\ndef load():\n", "a.py") == 1
