@@ -11,14 +11,17 @@ import typer
 
 from lerim import __version__
 from lerim.cli_config import config_app
+from lerim.cli_eval import eval_command
 from lerim.cli_memory import memory_app
 from lerim.cli_project import project_app
 from lerim.cli_review import review_app
 from lerim.cli_status import status_command
 from lerim.cli_sync import sync_command
+from lerim.cli_usage import Lerim
 
 app = typer.Typer(
     name="lerim",
+    cls=Lerim,
     help="A memory for coding agents: what your sessions decided and learned, kept as markdown in your repository.",
     no_args_is_help=True,
     add_completion=False,
@@ -28,6 +31,7 @@ app = typer.Typer(
 )
 app.command("sync")(sync_command)
 app.command("status")(status_command)
+app.command("eval")(eval_command)
 app.add_typer(review_app, name="review")
 app.add_typer(memory_app, name="memory")
 app.add_typer(project_app, name="project")

@@ -1,0 +1,1 @@
+"""How good extraction is: labelled sessions, what an extractor proposes of them, and the figures."""

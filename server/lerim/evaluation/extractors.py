@@ -1,0 +1,70 @@
+"""The extractors that can be measured: sessions in, candidates and what they cost out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lerim.evaluation.raw import records
+from lerim.extraction.candidate import Candidate, Dropped
+from lerim.extraction.pipeline import Extraction
+from lerim.sessions.claude import Reading
+from lerim.sessions.model import Transcript, Turn, turn_id
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What one session gave. `turn_of` maps a record's native id to the id of the turn it is part of."""
+
+    candidates: tuple[Candidate, ...]
+    dropped: tuple[Dropped, ...]
+    turn_of: dict[str, str]
+    seconds: float
+    tokens: int = 0
+    cost: float = 0.0
+    problems: tuple[str, ...] = field(default_factory=tuple)
+
+
+Extractor = Callable[[Path, str], Extracted]
+"""(transcript, native id of the last record that counts or "") → what it yields."""
+
+
+def by_rules(path: Path, until: str) -> Extracted:
+    """The deterministic path, on the whole session as one project's. Raises TranscriptError if it cannot be read."""
+    began = time.perf_counter()
+    turns, turn_of, problems = read(path, until)
+    extraction = Extraction(None, path.stem, "claude")
+    found: list[Candidate | Dropped] = []
+    for turn in turns:
+        found += (item for item in extraction.feed(turn) if isinstance(item, Candidate | Dropped))
+    found += (item for item in extraction.finish(True) if isinstance(item, Candidate | Dropped))
+    return Extracted(
+        tuple(item for item in found if isinstance(item, Candidate)),
+        tuple(item for item in found if isinstance(item, Dropped)),
+        turn_of,
+        time.perf_counter() - began,
+        problems=problems,
+    )
+
+
+def read(path: Path, until: str) -> tuple[list[Turn], dict[str, str], tuple[str, ...]]:
+    """The turns of a transcript up to the record `until`, and which turn each record belongs to.
+
+    Raises TranscriptError if it cannot be read.
+    """
+    stat = path.stat()
+    reading = Reading(path, Transcript("claude", path, path.stem, stat.st_size, stat.st_mtime_ns, stat.st_ino))
+    turns = list(reading)
+    known = {turn.id for turn in turns}
+    turn_of: dict[str, str] = {}
+    current = ""
+    for native in records(path):
+        current = own if (own := turn_id("claude", native)) in known else current
+        turn_of[native] = current
+        if native == until:
+            break
+    kept = set(turn_of.values())
+    counted = [turn for turn in turns if turn.id in kept] if until else turns
+    return counted, turn_of, tuple(problem.message for problem in reading.problems)
