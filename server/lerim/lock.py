@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import filelock
@@ -43,7 +43,8 @@ def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 
         _announce(side, doing)
         yield
     finally:
-        side.unlink(missing_ok=True)
+        with suppress(OSError):  # on Windows somebody may be reading it; a dead holder's name does no harm
+            side.unlink(missing_ok=True)
         lock.release()
 
 

@@ -69,6 +69,16 @@ def test_the_lock_is_free_after_an_error_inside(home):
         pass
 
 
+def test_the_lock_is_free_although_its_holder_s_name_cannot_be_removed(home):
+    side = home.project(KEY) / "holder.json"
+    with project_lock(home, KEY):
+        side.unlink()
+        side.mkdir()  # as a file that somebody has open on Windows: it cannot be unlinked
+    side.rmdir()
+    with project_lock(home, KEY):
+        pass
+
+
 def test_the_lock_s_files_are_private(home):
     with project_lock(home, KEY):
         for path in home.project(KEY).iterdir():
