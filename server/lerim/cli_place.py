@@ -7,22 +7,22 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ParamSpec, TypeVar
 
 import typer
 
 from lerim import config, output
-from lerim.errors import LerimError, ProjectError
+from lerim.errors import LerimError, Problem, ProjectError
 from lerim.paths import Home
-from lerim.project import Project, locate
+from lerim.project import Project, known_as, locate
 from lerim.review.place import Place
 
 Repo = Annotated[Path, typer.Option("--repo", metavar="PATH", help="A folder of the repository.", show_default="here")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object (README, “Command line”).")]
 Alias = Annotated[
-    list[str], typer.Option("--alias", metavar="OLD", help="A folder this repository was before; may be repeated.")
+    list[str], typer.Option("--alias", metavar="OLD_PATH", help="A folder this repository was before; may be repeated.")
 ]
 HERE = Path()
 
@@ -37,6 +37,8 @@ class Here:
     project: Project
     home: Home
     settings: config.Settings
+    problems: list[Problem]
+    """What is wrong with the settings' files; said on standard error already."""
 
     @property
     def place(self) -> Place:
@@ -52,7 +54,7 @@ def home() -> Home:
 def here(repo: Path, aliases: list[str] | None = None) -> Here:
     """The repository around `repo`, known under `aliases` too for this run; broken settings are warned of.
 
-    Raises ProjectError outside any repository.
+    Raises ProjectError outside any repository, and for an alias that cannot be one.
     """
     mine = home()
     project = locate(repo.expanduser().absolute(), mine)
@@ -62,11 +64,11 @@ def here(repo: Path, aliases: list[str] | None = None) -> Here:
             where=str(repo.absolute()),
             todo="Run `git init` there, or name a repository with --repo.",
         )
-    if aliases:
-        project = replace(project, aliases=(*project.aliases, *aliases))
+    for old in aliases or ():
+        project = known_as(project, old)
     settings, problems = config.load(os.environ, mine, project.root)
     output.warn(problems)
-    return Here(project, mine, settings)
+    return Here(project, mine, settings, problems)
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -13,6 +14,10 @@ from lerim.errors import Problem
 from lerim.project import Project
 
 project_app = typer.Typer(help="The repositories Lerim knows.", no_args_is_help=True)
+
+OnlyRepo = Annotated[
+    Path | None, typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all")
+]
 
 
 class ProjectView(msgspec.Struct, frozen=True):
@@ -52,9 +57,12 @@ def view(known: Project) -> ProjectView:
 
 @project_app.command("list")
 @guarded
-def list_command(as_json: Json = False) -> None:
+def list_command(repo: OnlyRepo = None, as_json: Json = False) -> None:
     """List the repositories Lerim knows."""
     projects, problems = project.listed(home())
+    if repo is not None:
+        at = here(repo).project
+        projects = [known for known in projects if known.key == at.key]
     if as_json:
         output.show_json(ProjectsView([view(known) for known in projects], problems))
         return

@@ -7,10 +7,11 @@ from collections import Counter
 import msgspec
 
 from lerim import output
-from lerim.cli_place import HERE, Here, Json, Repo, guarded, here
+from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here
 from lerim.cli_project import ProjectView, view
 from lerim.errors import Problem
 from lerim.memory.lines import moment
+from lerim.project import Owners, listed
 from lerim.review import queue
 
 
@@ -31,12 +32,16 @@ class StatusView(msgspec.Struct, frozen=True):
 
 
 @guarded
-def status_command(repo: Repo = HERE, as_json: Json = False) -> None:
+def status_command(
+    repo: Repo = HERE,
+    alias: Alias = [],  # noqa: B006 - typer reads it and never writes it
+    as_json: Json = False,
+) -> None:
     """Show what is known about this repository; changes nothing."""
-    at = here(repo)
+    at = here(repo, alias)
     shown = _status(at)
     if as_json:
-        output.show_json(shown)
+        output.show_json(msgspec.structs.replace(shown, problems=[*at.problems, *shown.problems]))
         return
     memories = ", ".join(f"{count} {primitive}" for primitive, count in shown.memories.items()) or "none"
     output.show_table(
@@ -71,12 +76,18 @@ def _status(at: Here) -> StatusView:
 
 
 def _sessions(at: Here) -> tuple[int, int, str]:
-    """How many sessions the catalog has of this repository, how many wait, when the newest ended."""
+    """How many sessions the catalog has of this repository, how many wait, when the newest ended.
+
+    Folders are asked whose they are now, so that an alias counts before the next sync moves their turns.
+    """
     from lerim.sessions.catalog import Catalog
 
     if not at.home.catalog.exists():
         return 0, 0, ""
+    others = [known for known in listed(at.home)[0] if known.key != at.project.key]
+    owners = Owners([at.project, *others])
     with Catalog.open(at.home) as catalog:
-        rows = catalog.sessions(at.project.key, limit=1_000_000)
+        own = [cwd for cwd in catalog.folders() if owners.owner(cwd) == at.project.key]
+        rows = catalog.sessions(at.project.key, folders=own, limit=1_000_000)
     newest = max((row.last for row in rows if row.last), default=None)
     return len(rows), sum(row.waits for row in rows), moment(newest) if newest else ""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from lerim import output
@@ -62,7 +63,7 @@ def sync_command(
     )
     report = run_sync(at, options, quiet=as_json)
     if as_json:
-        output.show_json(report)
+        output.show_json(msgspec.structs.replace(report, problems=[*at.problems, *report.problems]))
     else:
         show_report(report)
     raise typer.Exit(EXIT_CODES[report.state])

@@ -1,6 +1,7 @@
 """Every error Lerim raises on purpose.
 
 LerimError
+├── UsageError         the command line was not used as it is meant
 ├── SettingsError      a setting is unknown, broken or not allowed where it stands
 ├── ProjectError       no repository, or one that cannot be used
 ├── TranscriptError    a transcript cannot be opened at all (bad records are counted, never raised)
@@ -36,6 +37,13 @@ class LerimError(Exception):
         self.where = where
         self.todo = todo
         super().__init__(" ".join(part for part in (message, f"({where})" if where else "", todo) if part))
+
+
+class UsageError(LerimError):
+    """An unknown command or option, or a value that cannot be one; typer says it in words where no JSON was asked."""
+
+    code = "usage"
+    exit_code = 2
 
 
 class SettingsError(LerimError):

@@ -111,15 +111,25 @@ def add(project: Project, home: Home) -> Project:
 
 
 def add_alias(project: Project, old: str, home: Home) -> Project:
-    """Remembers that `old` (an absolute folder, POSIX or Windows, here or elsewhere) was this project.
+    """Remembers that `old` was this project; as `known_as`. Raises ProjectError."""
+    return add(known_as(project, old), home)
 
-    Raises ProjectError for a folder that is not absolute or is a whole disk.
+
+def known_as(project: Project, old: str) -> Project:
+    """The project with one more alias: an absolute folder, POSIX or Windows, here or elsewhere.
+
+    Raises ProjectError for a folder that is not absolute or is a whole disk, and for one that is there and belongs to
+    another repository: that one's sessions stay its own.
     """
-    parts = _parts(old)
-    if len(parts) < 2:
+    if len(_parts(old)) < 2:
         todo = "Give the absolute folder the sessions ran in, such as /home/me/old-place or C:\\work\\old-place."
-        raise ProjectError(f"{old!r} cannot stand for a project.", where="alias", todo=todo)
-    return add(replace(project, aliases=(*project.aliases, old)), home)
+        raise ProjectError(f"{old!r} cannot stand for a project.", where=old, todo=todo)
+    path = Path(old)
+    other = innermost(path) if path.is_absolute() and _exists(path) else None
+    if other is not None and project_key(other.common_dir) != project.key:
+        todo = f"Use `lerim sync --repo {other.root}` for them, or move that repository away first."
+        raise ProjectError("This folder is in another repository, whose sessions are its own.", where=old, todo=todo)
+    return replace(project, aliases=(*project.aliases, old))
 
 
 def remove(project: Project, home: Home) -> bool:

@@ -118,10 +118,16 @@ class Catalog:
         since: datetime | None = None,
         until: datetime | None = None,
         limit: int = 1000,
+        folders: Iterable[str] = (),
     ) -> list[SessionRow]:
-        """Sessions with turns of a project (None: all), newest first."""
+        """Sessions with turns of a project (None: all), newest first. `folders` are taken for the project's too."""
         with self._telling():
-            return session_rows.listed(self.db, project, since, until, limit)
+            return session_rows.listed(self.db, project, since, until, limit, folders)
+
+    def folders(self) -> list[str]:
+        """Every working folder some turn was said in."""
+        with self._telling():
+            return [cwd for (cwd,) in self.db.execute("SELECT cwd FROM folders")]
 
     def paths_of(self, project: str) -> frozenset[str]:
         """The paths of transcripts known to hold turns of a project."""

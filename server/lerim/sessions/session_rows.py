@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+import msgspec
 
 from lerim.errors import Problem
 from lerim.sessions import queue
@@ -133,30 +135,45 @@ _SESSION = (
 )
 
 
+_FOLDERS = "SELECT id FROM folders WHERE project = :project OR cwd IN (SELECT value FROM json_each(:folders))"
 _COPIES = (
     "SELECT t.id AS transcript, 0 AS number, s.started AS first, s.ended AS last FROM transcripts t"
     " JOIN sessions s ON s.transcript = t.id"
     " WHERE NOT EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) AND s.turns > 0"
-    " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders WHERE project = :project"
-    "  AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
+    " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
+    f"  WHERE id IN ({_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
 )
 """Forks and resumes all turns of which stand in the transcript they were copied from, and that ran in the project."""
 
 
 def listed(
-    db: sqlite3.Connection, project: str | None, since: datetime | None, until: datetime | None, limit: int
+    db: sqlite3.Connection,
+    project: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
+    folders: Iterable[str],
 ) -> list[SessionRow]:
-    """Sessions with turns of a project (None: every session), said between the bounds, newest first."""
+    """Sessions with turns of a project (None: every session), said between the bounds, newest first. `folders` are
+    taken for the project's too; a session it has only through them waits, since nothing has made it a job yet."""
     rows = db.execute(
         f"SELECT {_SESSION}, own.number, own.first, own.last, EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND (:project IS NULL OR jobs.project = :project) AND jobs.state IN ('pending', 'running', 'failed'))"
+        " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
+        "  AND jobs.project = :project))"
         " FROM (SELECT transcript, count(*) AS number, min(time) AS first, max(time) AS last FROM turns"
-        "  WHERE :project IS NULL OR folder IN (SELECT id FROM folders WHERE project = :project) GROUP BY transcript"
+        f"  WHERE :project IS NULL OR folder IN ({_FOLDERS}) GROUP BY transcript"
         f"  UNION ALL {_COPIES})"
         "  AS own JOIN transcripts t ON t.id = own.transcript JOIN sessions s ON s.transcript = t.id"
         " WHERE (:since IS NULL OR own.last >= :since) AND (:until IS NULL OR own.first <= :until)"
         " ORDER BY own.last DESC, t.id DESC LIMIT :limit",
-        {"project": project, "since": _seconds(since), "until": _seconds(until), "limit": limit},
+        {
+            "project": project,
+            "folders": _json(folders),
+            "since": _seconds(since),
+            "until": _seconds(until),
+            "limit": limit,
+        },
     )
     return [_row(*row) for row in rows]
 
@@ -164,9 +181,9 @@ def listed(
 def paths_of(db: sqlite3.Connection, project: str) -> frozenset[str]:
     """The paths of transcripts that hold turns of a project, also where the catalog keeps them with another one."""
     rows = db.execute(
-        "SELECT path FROM transcripts WHERE id IN (SELECT DISTINCT transcript FROM turns WHERE folder IN"
-        f" (SELECT id FROM folders WHERE project = :project) UNION ALL SELECT transcript FROM ({_COPIES}))",
-        {"project": project},
+        "SELECT path FROM transcripts WHERE id IN (SELECT DISTINCT transcript FROM turns"
+        f" WHERE folder IN ({_FOLDERS}) UNION ALL SELECT transcript FROM ({_COPIES}))",
+        {"project": project, "folders": "[]"},
     )
     return frozenset(path for (path,) in rows)
 
@@ -215,6 +232,10 @@ def _row(
 
 def _lines(text: str) -> tuple[str, ...]:
     return tuple(text.split("\n")) if text else ()
+
+
+def _json(texts: Iterable[str]) -> str:
+    return msgspec.json.encode(list(texts)).decode()
 
 
 def _seconds(when: datetime | None) -> float | None:

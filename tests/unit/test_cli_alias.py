@@ -1,0 +1,118 @@
+"""Sessions of a repository that was elsewhere before, for once and for good; and forks, counted as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from claude_lines import encoded, prompt, reply, text
+from lerim.cli import app
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def sessions() -> Path:
+    folder = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / "-somewhere"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def session(folder: Path, name: str, *records: Any) -> None:
+    (folder / f"{name}.jsonl").write_bytes(encoded(*records))
+
+
+@pytest.fixture
+def old(tmp_path: Path, sessions: Path) -> str:
+    """A folder that is gone, in which two sessions ran."""
+    gone = tmp_path / "old" / "place"
+    for name in ("aaaa", "bbbb"):
+        session(sessions, name, prompt(f"Say {name}", cwd=str(gone)))
+    return str(gone)
+
+
+def test_status_shows_the_sessions_of_a_former_folder_for_once(repo: Path, old: str):
+    here = ("--repo", str(repo))
+    answer("sync", *here)  # knows the sessions, as nobody's
+    assert answer("status", *here)["sessions"] == 0
+    with_alias = answer("status", *here, "--alias", old, "--alias", "C:\\work\\place")
+    assert (with_alias["sessions"], with_alias["waiting"]) == (2, 2)
+    assert with_alias["last_session"]
+    assert answer("status", *here)["sessions"] == 0
+    assert answer("project", "list")["projects"][0]["aliases"] == []
+
+
+def test_status_shows_them_at_once_when_the_alias_is_kept(repo: Path, old: str):
+    here = ("--repo", str(repo))
+    answer("sync", *here)
+    answer("project", "alias", old, *here)
+    assert (answer("status", *here)["sessions"], answer("status", *here)["waiting"]) == (2, 2)
+    assert answer("sync", *here)["sessions"]["found"] == 2
+    assert (answer("status", *here)["sessions"], answer("status", *here)["waiting"]) == (2, 0)
+
+
+@pytest.mark.parametrize("command", [("sync",), ("status",)])
+def test_an_alias_that_cannot_be_one_is_refused_for_once_too(repo: Path, command: tuple[str, ...]):
+    error = answer(*command, "--repo", str(repo), "--alias", "old/place", code=1)["error"]
+    assert (error["code"], error["where"]) == ("project", "old/place")
+
+
+def test_a_live_repository_cannot_be_an_alias_of_another(repo: Path, tmp_path: Path, git: Any):
+    other = tmp_path / "other"
+    shutil.copytree(repo, other)
+    (other / "deep").mkdir()
+    for folder in (other, other / "deep"):
+        for command in (("project", "alias", str(folder)), ("sync", "--alias", str(folder))):
+            error = answer(*command, "--repo", str(repo), code=1)["error"]
+            assert error["code"] == "project"
+            assert error["where"] == str(folder)
+            assert f"lerim sync --repo {other}" in error["todo"]
+    assert answer("project", "list", "--repo", str(repo))["projects"] == []
+    gone = other / "was" / "here"  # once a worktree in the other repository's folder
+    assert answer("project", "alias", str(gone), "--repo", str(repo))["project"]["aliases"] == [str(gone)]
+
+
+def test_a_worktree_a_plain_folder_and_the_repository_itself_may_be_named(repo: Path, tmp_path: Path, git: Any):
+    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
+    (tmp_path / "plain").mkdir()
+    for folder in (repo, tmp_path / "tree", tmp_path / "plain"):
+        assert str(folder) in answer("project", "alias", str(folder), "--repo", str(repo))["project"]["aliases"]
+
+
+def test_two_forks_of_one_session_are_two_sessions(repo: Path, sessions: Path):
+    shared = [prompt("Why is retry slow?", cwd=str(repo)), reply("m1", text("It waits."), cwd=str(repo))]
+    session(sessions, "aaaa", *shared)
+    session(sessions, "bbbb", *shared)
+    assert answer("sync", "--repo", str(repo))["sessions"] == {
+        "found": 2,
+        "new": 2,
+        "changed": 0,
+        "unchanged": 0,
+        "failed": 0,
+    }
+    assert answer("sync", "--repo", str(repo))["sessions"]["unchanged"] == 2
+    assert answer("status", "--repo", str(repo))["sessions"] == 2
+
+
+def test_only_one_repository_is_listed_where_it_is_asked_for(repo: Path, tmp_path: Path, git: Any):
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    for folder in (repo, other):
+        answer("project", "add", "--repo", str(folder))
+    assert len(answer("project", "list")["projects"]) == 2
+    assert [one["root"] for one in answer("project", "list", "--repo", str(repo))["projects"]] == [str(repo)]

@@ -1,0 +1,111 @@
+"""Wrong usage: words for people, and one JSON object for programs, wherever `--json` stands."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lerim.cli import app
+
+CLONE = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+WRONG = (
+    ["nonsense"],
+    ["sync", "--nonsense"],
+    ["sync", "--accept-above", "two"],
+    ["sync", "--quotes", "maybe"],
+    ["status", "more"],
+    ["review", "nonsense"],
+    ["review", "accept"],
+    ["review", "edit"],
+    ["memory", "list", "--primitive", "opinion"],
+    ["memory", "search", "--limit", "0", "x"],
+    ["project", "alias"],
+    ["config", "show", "more"],
+)
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_wrong_usage_is_words_on_standard_error(arguments: list[str]):
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Usage: " in result.stderr
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_wrong_usage_with_json_anywhere_is_one_object(arguments: list[str]):
+    for place in (0, len(arguments)):
+        result = run(*arguments[:place], "--json", *arguments[place:])
+        assert (result.exit_code, result.stderr) == (2, "")
+        error = json.loads(result.stdout)["error"]
+        assert set(error) == {"code", "message", "where", "todo"}
+        assert error["code"] == "usage"
+        assert error["where"].startswith("lerim")
+        assert "--help" in error["todo"]
+
+
+def test_an_option_without_its_value_is_one_object_too():
+    result = run("memory", "add", "--json", "--title")
+    assert result.exit_code == 2
+    assert "requires an argument" in json.loads(result.stdout)["error"]["message"]
+
+
+@pytest.mark.parametrize("group", [[], ["review"], ["memory"], ["project"], ["config"]])
+def test_a_group_without_a_command_is_wrong_usage_for_a_program(group: list[str]):
+    result = run(*group, "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["code"] == "usage"
+
+
+def test_the_program_itself_prints_the_object():
+    command = [sys.executable, "-m", "lerim", "sync", "--json", "--nonsense"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=CLONE / "server", check=False)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["message"] == "No such option: --nonsense"
+
+
+COMMANDS = (
+    *(("sync",), ("status",), ("config", "show")),
+    *(("review", name) for name in ("list", "accept", "edit", "reject", "undo")),
+    *(("memory", name) for name in ("list", "search", "show", "add")),
+    *(("project", name) for name in ("list", "add", "remove", "alias")),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_can_be_given_a_repository_and_asked_for_json(command: tuple[str, ...]):
+    shown = run(*command, "--help").stdout
+    assert "--json" in shown
+    assert "--repo" in shown
+
+
+def test_what_is_wrong_with_the_settings_files_is_in_the_report_and_said_once(repo: Path):
+    mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("[search]\nlimits = 8\n", encoding="utf-8")
+    its = repo / ".lerim" / "config.toml"
+    its.parent.mkdir()
+    its.write_text("[sync]\naccept_above = 0.1\n", encoding="utf-8")
+    for command in ("sync", "status"):
+        told = run(command, "--repo", str(repo), "--json")
+        problems = json.loads(told.stdout)["problems"]
+        assert [(one["code"], one["path"]) for one in problems] == [("settings", str(mine)), ("settings", str(its))]
+        assert "did you mean 'search.limit'?" in problems[0]["message"]
+        assert "may not be set by a repository" in problems[1]["message"]
+        shown = run(command, "--repo", str(repo))
+        for stderr in (told.stderr, shown.stderr):
+            assert (stderr.count(str(mine)), stderr.count(str(its))) == (1, 1)
+    mine.write_text("[search\n", encoding="utf-8")
+    problems = json.loads(run("sync", "--repo", str(repo), "--json").stdout)["problems"]
+    assert ["none of its settings count" in one["message"] for one in problems] == [True, False]
