@@ -93,6 +93,19 @@ class MemorySearch:
         for scope in self._scopes:
             scope.refresh()
 
+    def follow(self) -> None:
+        """Bring the index up if a memory was added, removed or renamed into place since: eight stats, not thousands.
+
+        Words written into a file in place are missed until `refresh`; the memories found are read from their files.
+        """
+        for scope in self._scopes:
+            scope.follow()
+
+    def near(self, text: str, limit: int) -> list[Stored]:
+        """The project's own memories that share most of a text's words, also only some of them."""
+        own = (scope for scope in self._scopes if scope.scope == "project")
+        return [hit.stored for scope in own for hit in scope.search(f"{text}?", limit, archived=False)]
+
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""
         for scope in self._scopes:
@@ -120,6 +133,7 @@ class _Scope:
         self._told: list[Problem] = []
         self._spot = spot
         self._index: Index | None = None
+        self._folders: tuple[int, ...] = ()
 
     def close(self) -> None:
         if self._index is not None:
@@ -129,7 +143,16 @@ class _Scope:
     def problems(self) -> list[Problem]:
         return list(dict.fromkeys((*self._own, *self._told)))
 
+    def follow(self) -> None:
+        if self._folders != self._changed():
+            self.refresh()
+
+    def _changed(self) -> tuple[int, ...]:
+        """When each folder of memories was last changed; 0 where it is not there."""
+        return tuple(_when(self.store.memory_dir / name) for name in (*LIVE, *ARCHIVED))
+
     def refresh(self) -> None:
+        self._folders = self._changed()
         found, self._own = self.store.find(archived=True)
         if not found and self._index is None:
             return  # nothing to index: nothing is made
@@ -209,6 +232,14 @@ class _Scope:
         self.close()
         self._index = None
         self._spot = None
+
+
+def _when(folder: Path) -> int:
+    """When something was last added to a folder or removed from it, in ns; 0 where it is not there."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _project_spot(project: Project, home: Home) -> Spot | None:

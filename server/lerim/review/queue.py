@@ -5,7 +5,6 @@ Candidates are inert: nothing outside this package reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -15,7 +14,7 @@ from lerim.memory import files
 from lerim.memory.claim import apart, claim
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.reconcile import Decision, decide
-from lerim.memory.search import search
+from lerim.memory.search import MemorySearch
 from lerim.memory.slug import new_id
 from lerim.memory.store import Store, Stored
 from lerim.review import actions
@@ -74,9 +73,12 @@ class AlreadyKnown:
     gained_evidence: bool = False
 
 
-def propose(place: Place, candidate: Candidate) -> Proposed | Blocked | AlreadyKnown:
+def propose(
+    place: Place, candidate: Candidate, memories: MemorySearch | None = None
+) -> Proposed | Blocked | AlreadyKnown:
     """Put a candidate before the person, unless it was rejected, waits already or is a memory.
 
+    `memories`: the project's search, where the caller has many candidates and keeps one open for all of them.
     Raises MemoryError_ where the review folder cannot be written, BusyError.
     """
     with actions.ledger(place) as book:
@@ -85,7 +87,7 @@ def propose(place: Place, candidate: Candidate) -> Proposed | Blocked | AlreadyK
         if met is not None:
             return met
         store = place.store()
-        neighbours = [stored for stored in _neighbours(place, candidate) if stored.status == "active"]
+        neighbours = [stored for stored in _neighbours(place, candidate, memories) if stored.status == "active"]
         decision = decide(candidate, (stored.record for stored in neighbours))
         if decision.action == "noop" and decision.target is not None:
             return _gain(place, book, store, candidate, mark, decision)
@@ -179,10 +181,13 @@ def _near(one: Fingerprint, other: Fingerprint, least: float) -> bool:
     return alike(one, other) >= least and not apart(one.title, other.title)
 
 
-def _neighbours(place: Place, candidate: Candidate) -> Iterable[Stored]:
+def _neighbours(place: Place, candidate: Candidate, memories: MemorySearch | None) -> list[Stored]:
     """The memories most like a candidate by the words they share: whatever is alike at all is among them."""
-    hits = search(place.project, place.home, f"{candidate.title} {candidate.body}?", _NEIGHBOURS)
-    return (hit.stored for hit in hits if hit.scope == "project")
+    if memories is None:
+        with MemorySearch(place.project, place.home) as memories:
+            return memories.near(f"{candidate.title} {candidate.body}", _NEIGHBOURS)
+    memories.follow()
+    return memories.near(f"{candidate.title} {candidate.body}", _NEIGHBOURS)
 
 
 def _gain(

@@ -295,3 +295,31 @@ def test_an_update_keeps_every_quote_of_a_turn_where_quotes_stay_private(place: 
     assert "never pip" not in stored.path.read_text()
     queue.undo(place)
     assert place.store().read(first.id).record.evidence == said
+
+
+def test_one_search_kept_open_for_many_candidates_knows_what_was_accepted_meanwhile(place: Place, make: Make) -> None:
+    with queue.MemorySearch(place.project, place.home) as memories:
+        first = queue.propose(place, make(), memories)
+        assert isinstance(first, queue.Proposed)
+        accepted(place, first.proposal.id)
+        body = "Installs go through `uv pip sync requirements.lock` here."
+        again = queue.propose(place, make(turn="t2", minutes=5, body=body), memories)
+        assert isinstance(again, queue.AlreadyKnown) and again.gained_evidence
+        body = "Installs go through `uv pip sync --frozen requirements.lock`."
+        newer = queue.propose(place, make(turn="t3", minutes=9, body=body), memories)
+        assert isinstance(newer, queue.Proposed) and newer.proposal.action == "update"
+        accepted(place, newer.proposal.id).unlink()
+        body = "Installs go through `uv pip sync --offline requirements.lock`."
+        newest = queue.propose(place, make(turn="t4", minutes=20, body=body), memories)
+        assert isinstance(newest, queue.Proposed) and newest.proposal.action == "add"
+
+
+def test_the_persons_own_memories_hide_none_of_the_projects(place: Place, make: Make) -> None:
+    path = accepted(place, proposed(place, make()).id)
+    text = path.read_text()
+    everywhere = place.home.memory / "decisions"
+    everywhere.mkdir(parents=True)
+    for number in range(40):
+        (everywhere / f"20260801-use-uv-{number}.md").write_text(text)
+    newer = make(body="Installs go through `uv pip sync --frozen requirements.lock`.", turn="t2", minutes=5)
+    assert proposed(place, newer).target == path.stem
