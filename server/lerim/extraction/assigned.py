@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from lerim.extraction.randomness import random
 from lerim.extraction.secret_rules import PLACEHOLDER, Span
@@ -154,11 +155,18 @@ def _suffix(match: re.Match[str]) -> str:
 
 def _token(value: str, suffix: str) -> bool:
     value = value.strip()
-    if len(value) < 12 or value.isdigit() or not _UNUSUAL.search(value) or " " in value or _NAME.match(value):
+    if len(value) < 12 or value.isdigit() or not _UNUSUAL.search(value) or " " in value:
+        return False
+    if _NAME.match(value) and not any(map(_jumbled, re.split(r"[.\[:-]", value))):
         return False
     if _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
         return False  # the id of a token is no token, nor is its address
     return random(value)
+
+
+def _jumbled(part: str) -> bool:
+    """A part of a dotted value that no person would give as a name."""
+    return len(part) >= 16 and sum(map(str.isdigit, part)) >= 3 and part.lower() != part != part.upper()
 
 
 def _password(text: str, low: str, at: int, word: str) -> Span | None:
@@ -347,6 +355,6 @@ def _queries(text: str, low: str) -> list[Span]:
             if not start or low[start - 1] not in "?&;":
                 continue
             match = _QUERY_VALUE.match(text, at + len(word))
-            if match and random(match.group()):
+            if match and random(unquote(match.group())):
                 out.append(Span(*match.span(), "url-key"))
     return out

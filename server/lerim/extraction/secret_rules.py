@@ -87,6 +87,11 @@ RULES: tuple[Rule, ...] = (
     *_rules("postman-key", "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
     *_rules("newrelic-key", "NRAK-", r"[A-Z0-9]{27}"),
     *_rules("tailscale-key", "tskey-", r"[a-z]{2,10}-[A-Za-z0-9-]{15,80}"),
+    *_rules(
+        "doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"
+    ),
+    *_rules("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_=.-]{32,64}"),
+    *_rules("rubygems-key", "rubygems_", r"[0-9a-f]{48}"),
     *_rules("brevo-key", "xkeysib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     *_rules("jwt", "eyJ", r"[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{4,2000})?"),
     *_rules("storage-key", "AccountKey= SharedAccessKey=", r"[A-Za-z0-9+/=]{20,200}"),

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import claude_lines as lines
 
 from lerim.cli import main
 from lerim.sessions.model import turn_id
-from tests import claude_lines as lines
 
 SESSION = "11111111-2222-3333-4444-555555555555"
 SAID = "No, always use uv for installs in pyproject.toml, never pip."
