@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -126,7 +126,7 @@ def sync(
     )
     seen = _Seen()
     state: State = "done"
-    with project_lock(home, project.key, "syncing"), Catalog.open(home) as catalog:
+    with project_lock(home, project.key, "syncing"), Catalog.open(home) as catalog, closing(learning):
         learning.problems += [*catalog.problems, *_remember(project, home)]
         catalog.recover(project.key)
         catalog.reown(owners)

@@ -11,6 +11,7 @@ from lerim.errors import LerimError, Problem
 from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn
 from lerim.extraction.pipeline import Extraction
 from lerim.memory.quotes import QuoteChoice
+from lerim.memory.search import MemorySearch
 from lerim.project import Owners
 from lerim.report import Emit, Found, WithdrawnView, Withdrew
 from lerim.review import queue
@@ -41,7 +42,8 @@ class Ended:
 class Learning:
     """What a sync has proposed, dropped, taken back and accepted so far. One Learning belongs to one sync.
 
-    `accept_above`: a candidate at least this sure is accepted unseen, its quotes kept as `quotes` says.
+    `accept_above`: a candidate at least this sure is accepted unseen, its quotes kept as `quotes` says. `memories` is
+    opened for the first candidate and serves them all; `close` it at the end.
     """
 
     place: Place
@@ -57,6 +59,13 @@ class Learning:
     withdrawn: list[WithdrawnView] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     accepted: list[str] = field(default_factory=list)
+    memories: MemorySearch | None = None
+
+    def close(self) -> None:
+        """Lets go of the memories that candidates were compared with."""
+        if self.memories is not None:
+            self.memories.close()
+            self.memories = None
 
     def learn(self, job: Job, now: datetime) -> Ended:
         """Extracts from the turns of one transcript that are this project's and proposes what holds.
@@ -101,7 +110,9 @@ class Learning:
 
     def _propose(self, candidate: Candidate) -> None:
         """A candidate that cannot be written ends this session's job, which is tried again; what was written stays."""
-        match queue.propose(self.place, candidate):
+        if self.memories is None:
+            self.memories = MemorySearch(self.place.project, self.place.home)
+        match queue.propose(self.place, candidate, self.memories):
             case queue.Proposed(proposal):
                 view = candidate_view(proposal)
                 self.candidates.append(view)
