@@ -1,54 +1,116 @@
-// A fresh profile: the packaged extension makes its own environment, answers, and uses that environment again.
+// Fresh profiles: the packaged extension makes its own environment, with pip or with uv, says what keeps it from that, and mends what broke.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Machine, missing, repository } from "./machine.mjs";
+import { freePort, Machine, missing, repository } from "./machine.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Screen, step } from "./screen.mjs";
 import { until } from "./until.mjs";
 
 const skip = missing() ?? false;
 
-test("first start", { skip, timeout: 300_000 }, async (t) => {
-  let machine, screen, address, root;
-  const environments = () => join(machine.data, "User", "globalStorage", "lerim.lerim", "env");
-  const lock = createHash("sha256").update(readFileSync(join(repository, "requirements.lock"))).digest("hex").slice(0, 16);
+/** A person who starts the editor for the first time, in a repository without a memory. */
+class Newcomer {
+  async begin(name, prepare) {
+    this.machine = new Machine();
+    this.screen = new Screen(name);
+    this.root = this.machine.folder("project");
+    makeRepository(this.root, new Map([["app.py", "def main():\n    return 1\n"]]));
+    this.machine.settings({});
+    // found before anything of the real machine; the editor asks the person's shell for the PATH
+    this.tools = this.machine.folder("tools");
+    this.machine.environ.SHELL = "/bin/bash";
+    writeFileSync(join(this.machine.home, ".profile"), `export PATH=${this.tools}:$PATH\n`);
+    await this.machine.install();
+    await prepare();
+    this.address = await this.machine.start();
+    await this.screen.open(this.machine.environ);
+  }
 
-  before(async () => {
-    machine = new Machine();
-    screen = new Screen("first-start");
-    root = machine.folder("project");
-    makeRepository(root, new Map([["app.py", "def main():\n    return 1\n"]]));
-    machine.settings({});
-    await machine.install();
-    address = await machine.start();
-    await screen.open(machine.environ);
-  });
-  after(async () => {
-    await screen?.close();
-    await machine?.close();
-  });
+  async end() {
+    await this.screen?.close();
+    await this.machine?.close();
+  }
 
-  await step(t, () => screen, "the environment is made with progress, and nothing is left half-made", async () => {
-    await screen.visit(address, root);
+  get environments() {
+    return join(this.machine.data, "User", "globalStorage", "lerim.lerim", "env");
+  }
+
+  /** The requirements.lock of the installed extension. */
+  get lock() {
+    const extensions = join(this.machine.root, "extensions");
+    return join(extensions, readdirSync(extensions).find((name) => name.startsWith("lerim.lerim")), "requirements.lock");
+  }
+
+  /** The environment that belongs to the lock. */
+  get environment() {
+    return join(this.environments, createHash("sha256").update(readFileSync(this.lock)).digest("hex").slice(0, 16));
+  }
+
+  /** Where the environment's packages are. */
+  get library() {
+    const lib = join(this.environment, "lib");
+    return join(lib, readdirSync(lib).find((name) => name.startsWith("python3")));
+  }
+
+  async setUp() {
+    const { machine, screen, environment } = this;
     await screen.notification(/Setting up Lerim/, 60);
     await screen.notification(/Setting up Lerim.*Installing packages/, 60);
     await screen.shot("setting-up");
-    const folder = join(environments(), lock);
-    await until("the environment is marked as whole", () => existsSync(join(folder, "ready")), 180);
-    await until("the sidecar runs from it", () => machine.processes(/-m lerim lsp/).some((line) => line.includes(folder)), 60);
-    await screen.status(/No candidates wait/);
+    await until("the environment is marked as whole", () => existsSync(join(environment, "ready")), 180);
+    await this.runs();
+    assert.deepEqual(readdirSync(this.environments), [environment.slice(this.environments.length + 1)]);
+    assert.equal(machine.processes(/-m (venv|pip)|\buv /).length, 0);
+  }
+
+  async runs() {
+    await until("the sidecar runs from it", () => this.machine.processes(/-m lerim lsp/).some((line) => line.includes(this.environment)), 60);
+    await this.screen.status(/No candidates wait/);
+  }
+
+  /** The set-up failed for a reason that is told, and left nothing. */
+  async failed(reason) {
+    const told = await this.screen.notification(reason, 120);
+    await this.screen.shot("failed");
+    assert.match(told, /Retry/);
+    assert.deepEqual(readdirSync(this.environments), []);
+  }
+}
+
+test("first start", { skip, timeout: 300_000 }, async (t) => {
+  const person = new Newcomer();
+  const index = process.env.PIP_INDEX_URL;
+
+  before(() => person.begin("first-start", async () => {
+    // no uv here, whatever the real machine has
+    writeFileSync(join(person.tools, "uv"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    delete person.machine.environ.PIP_INDEX_URL;
+    writePipConfig(`index-url = http://127.0.0.1:${await freePort()}/simple\n`);
+  }));
+  after(() => person.end());
+
+  function writePipConfig(lines) {
+    writeFileSync(join(person.machine.folder("home", ".config", "pip"), "pip.conf"), `[global]\n${lines}`);
+  }
+
+  await step(t, () => person.screen, "an index that cannot be reached is named, and nothing is left half-made", async () => {
+    await person.screen.visit(person.address, person.root);
+    await person.failed(/package index could not be reached/);
   });
 
-  await step(t, () => screen, "Debug Information says what runs", async () => {
-    await screen.command("Lerim: Debug Information");
-    const text = await until("the document names the sidecar", async () => {
-      const shown = await screen.editorText();
-      return /^- version: /m.test(shown) && shown;
-    }, 60);
-    await screen.shot("debug");
+  await step(t, () => person.screen, "Retry makes the environment with progress, and nothing is left half-made", async () => {
+    writePipConfig(index === undefined ? "" : `index-url = ${index}\n`);
+    await person.screen.button("Retry");
+    await person.setUp();
+  });
+
+  await step(t, () => person.screen, "Debug Information says what runs", async () => {
+    const text = await debugInformation(person.screen);
+    await person.screen.shot("debug");
     assert.match(text, /^- Extension: \d+\.\d+\.\d+ at /m);
     assert.match(text, /^- version: \d+\.\d+\.\d+/m);
     assert.match(text, /^- python: 3\.\d+/m);
@@ -56,20 +118,77 @@ test("first start", { skip, timeout: 300_000 }, async (t) => {
     assert.match(text, /trusted: true/);
   });
 
-  await step(t, () => screen, "nothing was written into the repository", () => {
-    assert.equal(existsSync(join(root, ".lerim")), false);
+  await step(t, () => person.screen, "nothing was written into the repository", () => {
+    assert.equal(existsSync(join(person.root, ".lerim")), false);
   });
 
-  await step(t, () => screen, "the second start uses the environment directly", async () => {
-    const ready = join(environments(), lock, "ready");
+  await step(t, () => person.screen, "the second start uses the environment directly", async () => {
+    const ready = join(person.environment, "ready");
     const made = statSync(ready).mtimeMs;
-    const first = machine.processes(/-m lerim lsp/);
-    await screen.visit(address, root, { asked: false });
-    await until("another sidecar runs", () => machine.processes(/-m lerim lsp/).some((line) => !first.includes(line)), 60);
-    await screen.status(/No candidates wait/);
-    await screen.command("Lerim: Debug Information");
-    await until("the document names the sidecar", async () => /^- version: /m.test(await screen.editorText()), 60);
+    await again(person);
+    await debugInformation(person.screen);
     assert.equal(statSync(ready).mtimeMs, made);
-    assert.doesNotMatch((await screen.notifications()).join("\n"), /Setting up Lerim/);
+    assert.doesNotMatch((await person.screen.notifications()).join("\n"), /Setting up Lerim/);
+  });
+
+  await step(t, () => person.screen, "an environment whose Python was upgraded under it is made again", async () => {
+    // what an upgrade leaves: the packages are where only the former Python looks for them
+    renameSync(person.library, join(person.environment, "lib", "python3.0"));
+    const made = statSync(join(person.environment, "ready")).mtimeMs;
+    await again(person, 180);
+    assert.ok(statSync(join(person.environment, "ready")).mtimeMs > made);
+    assert.equal(existsSync(join(person.environment, "lib", "python3.0")), false);
   });
 });
+
+test("first start with uv", { skip, timeout: 300_000 }, async (t) => {
+  const person = new Newcomer();
+  let released;
+
+  before(() => person.begin("first-start-uv", () => {
+    const made = person.machine.folder("uv");
+    execFileSync("python3", ["-m", "venv", made], { stdio: "pipe" });
+    execFileSync(join(made, "bin", "python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"], { stdio: "pipe" });
+    symlinkSync(join(made, "bin", "uv"), join(person.tools, "uv"));
+    released = readFileSync(person.lock, "utf8");
+    writeFileSync(person.lock, released.replaceAll(/sha256:[0-9a-f]{64}/g, `sha256:${"0".repeat(64)}`));
+  }));
+  after(() => person.end());
+
+  await step(t, () => person.screen, "a package that is not the one of the release is refused", async () => {
+    await person.screen.visit(person.address, person.root);
+    await person.failed(/not the one Lerim was released with/);
+  });
+
+  await step(t, () => person.screen, "uv makes the environment from hashed packages", async () => {
+    writeFileSync(person.lock, released);
+    await person.screen.button("Retry");
+    await person.setUp();
+    assert.match(readFileSync(join(person.environment, "pyvenv.cfg"), "utf8"), /^uv = /m);
+    const packages = join(person.library, "site-packages");
+    const installers = readdirSync(packages).filter((name) => name.endsWith(".dist-info")).map((name) => readFileSync(join(packages, name, "INSTALLER"), "utf8").trim());
+    assert.ok(installers.length > 10);
+    assert.deepEqual([...new Set(installers)], ["uv"]);
+  });
+
+  await step(t, () => person.screen, "what uv made answers", async () => {
+    assert.match(await debugInformation(person.screen), /^- version: \d+\.\d+\.\d+/m);
+  });
+});
+
+/** Opens the window again, and waits until another sidecar has answered. */
+async function again({ machine, screen, address, root }, seconds = 60) {
+  const first = machine.processes(/-m lerim lsp/);
+  await screen.visit(address, root, { asked: false });
+  await until("another sidecar runs", () => machine.processes(/-m lerim lsp/).some((line) => !first.includes(line)), seconds);
+  await screen.status(/No candidates wait/, seconds);
+}
+
+/** The text of Lerim: Debug Information once it names the sidecar. */
+async function debugInformation(screen) {
+  await screen.command("Lerim: Debug Information");
+  return until("the document names the sidecar", async () => {
+    const shown = await screen.editorText();
+    return /^- version: /m.test(shown) && shown;
+  }, 60);
+}

@@ -71,6 +71,12 @@ export class Machine {
     await promisify(execFile)(this.#node, [...this.#editor, "--install-extension", extension], { env: this.environ, timeout: 120_000 });
   }
 
+  /** Runs the `lerim` command as a person does in a terminal. */
+  async lerim(...args) {
+    const python = join(process.env.LERIM_JOURNEY_ENV, "bin", "python");
+    await promisify(execFile)(python, ["-P", "-m", "lerim", ...args], { env: { ...this.environ, PYTHONPATH: join(repository, "server") }, timeout: 60_000 });
+  }
+
   /** Starts the editor's server; its address. A server that does not come up in time is started once more. */
   async start() {
     for (let attempt = 1; ; attempt += 1) {
@@ -156,7 +162,8 @@ function without(environ, pattern) {
   return Object.fromEntries(Object.entries(environ).filter(([name]) => !pattern.test(name)));
 }
 
-function freePort() {
+/** A port of this machine at which nothing answers. */
+export function freePort() {
   return new Promise((found, failed) => {
     const server = createServer();
     server.once("error", failed);
