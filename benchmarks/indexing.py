@@ -74,7 +74,7 @@ def index(folder: Path, home: Home) -> None:
     transcripts, _ = discover({"CLAUDE_CONFIG_DIR": str(folder)})
     owners = Owners()
     with Catalog.open(home) as catalog:
-        readings = ((one, Reading(one.path, one, catalog.resume_of(one.path))) for one in transcripts)
+        readings = ((one, Reading(one.path, one, catalog.resume_of(one.path), brief=True)) for one in transcripts)
         for done in catalog.index_all(readings, owners):
             if done.failed:
                 sys.exit(f"a session could not be read: {done.problems}")

@@ -45,7 +45,7 @@ def index_all(catalog: Catalog, root: Path) -> list[Indexed]:
 
     def readings() -> Iterator[tuple[Transcript, Reading]]:
         for one in (*found.new, *found.changed):
-            yield one, Reading(one.path, one, catalog.resume_of(one.path))
+            yield one, Reading(one.path, one, catalog.resume_of(one.path), brief=True)
 
     return list(catalog.index_all(readings(), ByName()))
 

@@ -200,7 +200,7 @@ def _stale(catalog: Catalog, transcripts: Iterable[Transcript]) -> list[Transcri
 
 
 def _reading(catalog: Catalog, transcript: Transcript) -> Reading:
-    return Reading(transcript.path, transcript, catalog.resume_of(transcript.path))
+    return Reading(transcript.path, transcript, catalog.resume_of(transcript.path), brief=True)
 
 
 def _own(project: Project, catalog: Catalog, owners: Owners, transcripts: Iterable[Transcript]) -> list[Transcript]:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import claude_lines as lines
-from lerim.sessions.claude import probe
+from lerim.sessions.claude import Reading, probe
 from lerim.sessions.lines import HEAD
 
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -43,6 +43,9 @@ records = st.one_of(
     st.builds(lambda message, block, usage: lines.reply(message, block, usage=usage), messages, blocks, usages),
     st.builds(lambda message, block: lines.reply(message, block, isSidechain=True), messages, blocks),
     st.builds(lambda native, said, bad: lines.answer(native, said, is_error=bad), natives, words, st.booleans()),
+    natives.map(lambda native: lines.reply("m1", lines.call(native, "ExitPlanMode", plan="Cache it"))),
+    natives.map(lambda native: lines.reply("m2", lines.call(native, "AskUserQuestion", question="Which?"))),
+    st.builds(lambda native, said: lines.answer(native, said, toolDenialKind="user-rejected"), natives, words),
     st.builds(lines.queued, words),
     st.builds(lambda kind, said: lines.queue(kind, content=said), operations, words),
     st.just({"type": "summary", "summary": "A title", "leafUuid": "00000001-0000-4000-8000-000000000000"}),
@@ -80,6 +83,17 @@ def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, 
     ours, theirs = done.session, at_once.session
     fields = [field for field in ours.__dataclass_fields__ if field not in ("id", "path")]
     assert [getattr(ours, field) for field in fields] == [getattr(theirs, field) for field in fields]
+
+
+@SETTINGS
+@given(parts=st.lists(records, max_size=30))
+def test_a_brief_reading_tells_all_that_the_catalog_keeps(tmp_path: Path, parts: list[Any]):
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(lines.encoded(*parts))
+    turns, whole = lines.reading(path)
+    brief = Reading(path, lines.transcript(path), brief=True)
+    assert [lines.kept(turn) for turn in brief] == [lines.kept(turn) for turn in turns]
+    assert (brief.session, brief.resume, brief.problems) == (whole.session, whole.resume, whole.problems)
 
 
 @SETTINGS

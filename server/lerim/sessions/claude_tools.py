@@ -56,7 +56,7 @@ class _Question(msgspec.Struct, gc=False):
     options: list[_Option] | None = None
 
 
-class _Input(msgspec.Struct, gc=False):
+class _Asked(msgspec.Struct, gc=False):
     command: str | None = ""
     description: str | None = ""
     file_path: str | None = ""
@@ -65,19 +65,20 @@ class _Input(msgspec.Struct, gc=False):
     pattern: str | None = ""
     query: str | None = ""
     url: str | None = ""
+    question: str | None = ""
+    questions: list[_Question] | None = None
+    plan: str | None = ""
+
+
+class _Input(_Asked, gc=False):
     old_string: str | None = ""
     new_string: str | None = ""
     new_source: str | None = ""
     content: str | None = ""
     edits: list[_Replaced] | None = None
-    question: str | None = ""
-    questions: list[_Question] | None = None
-    plan: str | None = ""
-    run_in_background: bool | None = False
 
 
-class _Notes(msgspec.Struct):
-    notes: str | None = ""
+_EDITING: frozenset[ToolKind] = frozenset({"edit", "write"})
 
 
 class _Outcome(msgspec.Struct, rename="camel", gc=False):
@@ -102,11 +103,20 @@ class Result(NamedTuple):
     feedback: str
 
 
-def opened(block: Block) -> ToolCall:
-    """The call a `tool_use` block asks for, still without a result."""
+WENT_WELL = Result("ok", "", "")
+"""How a call ended the result of which was left unread."""
+
+
+def opened(block: Block, *, brief: bool = False) -> ToolCall:
+    """The call a `tool_use` block asks for, still without a result; `brief`: without what it writes to files."""
     name = plain(block.name)[:200]
-    asked = read(block.input, _Input)
     kind = _KINDS.get(name, "other")
+    edits: tuple[Edit, ...] = ()
+    if kind in _EDITING and not brief:
+        asked: _Asked = (changes := read(block.input, _Input))
+        edits = _edits(kind, plain(changes.file_path) or plain(changes.notebook_path) or plain(changes.path), changes)
+    else:
+        asked = read(block.input, _Asked)
     path = plain(asked.file_path) or plain(asked.notebook_path) or plain(asked.path)
     return ToolCall(
         id=plain(block.id),
@@ -115,7 +125,7 @@ def opened(block: Block) -> ToolCall:
         command=plain(asked.command) or plain(asked.url) or plain(asked.query) or plain(asked.pattern),
         description=plain(asked.description),
         paths=(path,) if path else (),
-        edits=_edits(kind, path, asked),
+        edits=edits,
         answers=_questions(asked) if kind == "ask" else (),
         plan=plain(asked.plan) if kind == "plan" else "",
     )
@@ -135,14 +145,12 @@ def printed(call: ToolCall, text: str) -> ToolCall:
 def _edits(kind: ToolKind, path: str, asked: _Input) -> tuple[Edit, ...]:
     if kind == "write":
         return (Edit(path, "", plain(asked.content)),)
-    if kind != "edit":
-        return ()
     if asked.edits:
         return tuple(Edit(path, plain(one.old_string), plain(one.new_string)) for one in asked.edits)
     return (Edit(path, plain(asked.old_string), plain(asked.new_string) or plain(asked.new_source)),)
 
 
-def _questions(asked: _Input) -> tuple[Answer, ...]:
+def _questions(asked: _Asked) -> tuple[Answer, ...]:
     if asked.questions:
         return tuple(_question(one) for one in asked.questions)
     return (Answer(plain(asked.question), (), ""),) if asked.question else ()
@@ -207,6 +215,8 @@ Spilled = Callable[[str], tuple[str, int] | None]
 
 def closed(call: ToolCall, ended: Result, record: Record, spilled: Spilled) -> ToolCall:
     """`call` with its result."""
+    if ended is WENT_WELL:
+        return replace(call, status="ok")
     status, text, feedback = ended
     outcome = read(record.tool_use_result, _Outcome) if _wants_outcome(call, record) else _NO_OUTCOME
     if outcome.interrupted and status == "ok":

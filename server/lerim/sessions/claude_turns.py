@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from lerim.sessions.claude_records import Block, Record
 from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, known
-from lerim.sessions.claude_tools import Result, Spilled, closed, opened, own_command, printed
-from lerim.sessions.model import Role, Tokens, ToolCall, Turn, TurnKind
+from lerim.sessions.claude_tools import Result, Spilled, closed, own_command, printed
+from lerim.sessions.model import Role, Tokens, ToolCall, ToolKind, Turn, TurnKind
 
 LAG = 2
 """Turns that must have begun after a message before it is complete: old versions interleave two messages."""
@@ -94,9 +94,8 @@ class Drafts:
         """The unfinished turn of an API message."""
         return self._messages.get(key)
 
-    def call(self, draft: Draft, block: Block) -> None:
+    def call(self, draft: Draft, one: ToolCall) -> None:
         """Adds a tool call to a turn."""
-        one = opened(block)
         draft.calls.append(one)
         draft.waiting += 1
         self._calls.setdefault(one.id, []).append((draft, len(draft.calls) - 1))
@@ -114,6 +113,11 @@ class Drafts:
                 draft.waiting = 0
                 draft.last = offset
                 return
+
+    def kind(self, native: str | None) -> ToolKind | None:
+        """What the call of this id is, while its turn is unfinished."""
+        held = self._calls.get(native or "")
+        return held[-1][0].calls[held[-1][1]].kind if held else None
 
     def close(self, ended: Result, block: Block, record: Record, offset: int) -> None:
         """Gives a call its result; one that belongs to no open turn is left alone."""

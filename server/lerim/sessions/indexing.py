@@ -18,8 +18,8 @@ from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.turn_text import storable, weight
 
 BATCH_CHARACTERS = 2_000_000
-LEAST_CHARACTERS = 4_000
-"""A turn counts as at least so many: no transaction holds more than 500 turns."""
+LEAST_CHARACTERS = 1_000
+"""A turn counts as at least so many: no transaction holds more than 2,000 turns."""
 BATCH_TRANSCRIPTS = 100
 
 

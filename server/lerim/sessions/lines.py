@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from io import FileIO
 from typing import BinaryIO
 
 LINE_LIMIT = 32 * 1024 * 1024
@@ -52,12 +53,17 @@ def _skip(file: BinaryIO, offset: int) -> tuple[int, bool]:
     return offset, False
 
 
-def fingerprint(file: BinaryIO, offset: int) -> bytes:
-    """What stands at the start of the file and just before `offset`, as 16 bytes; equal while the file only grows."""
-    file.seek(0)
-    digest = hashlib.blake2b(file.read(min(HEAD, offset)), digest_size=16)
+def fingerprint(raw: FileIO, offset: int) -> bytes:
+    """What stands at the start of the file and just before `offset`, as 16 bytes; equal while the file only grows.
+
+    `raw` is left where it was, so that whoever reads lines from it through a buffer goes on undisturbed.
+    """
+    place = raw.tell()
+    raw.seek(0)
+    digest = hashlib.blake2b(raw.read(min(HEAD, offset)), digest_size=16)
     start = max(0, offset - TAIL)
-    file.seek(start)
-    digest.update(file.read(offset - start))
+    raw.seek(start)
+    digest.update(raw.read(offset - start))
     digest.update(str(offset).encode())
+    raw.seek(place)
     return digest.digest()

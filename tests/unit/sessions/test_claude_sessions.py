@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from claude_lines import reading
+from claude_lines import kept, reading
 from independent_counter import NOT_TYPED, Counts, count
-from lerim.sessions.claude import find, probe
+from lerim.sessions.claude import Reading, find, probe
 
 
 def transcripts(sessions_folder: Path) -> list[Path]:
@@ -101,3 +101,11 @@ def test_a_real_session_cut_anywhere_and_taken_up_again_gives_the_same_turns(ses
         assert done.session.tokens == whole.session.tokens
         assert done.session.tool_errors == whole.session.tool_errors
         assert (done.session.title, done.session.prompts) == (whole.session.title, whole.session.prompts)
+
+
+def test_a_brief_reading_of_the_real_sessions_tells_all_that_the_catalog_keeps(sessions_folder):
+    for path in transcripts(sessions_folder):
+        turns, whole = reading(path)
+        brief = Reading(path, whole.transcript, brief=True)
+        assert [kept(turn) for turn in brief] == [kept(turn) for turn in turns]
+        assert (brief.session, brief.resume) == (whole.session, whole.resume)
