@@ -5,16 +5,17 @@
 SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
+ENCODING := server/lerim/models/o200k/fb374d419588a4632f3f557e76b4b70aebbca790
 SOURCES := package.json pyproject.toml requirements.lock README.md CHANGELOG.md LICENSE .vscodeignore \
            $(shell find extension server/lerim -type f -not -path '*/dist/*' -not -name '*.pyc' 2>/dev/null)
 
 help:
 	@sed -n '1,2s/^# //p' Makefile
 
-run: .venv/made-from lerim.vsix
+run: .venv/made-from $(ENCODING) lerim.vsix
 	@REPO="$(REPO)" $(BIN)/python scripts/run.py
 
-test: .venv/made-from node_modules/.package-lock.json tests/journeys/node_modules/.package-lock.json
+test: .venv/made-from $(ENCODING) node_modules/.package-lock.json tests/journeys/node_modules/.package-lock.json
 	@$(BIN)/python scripts/test.py
 
 lint: .venv/made-from node_modules/.package-lock.json
@@ -27,11 +28,14 @@ fix: .venv/made-from node_modules/.package-lock.json
 
 package: lerim.vsix
 
-bench: .venv/made-from
+bench: .venv/made-from $(ENCODING)
 	@$(BIN)/python scripts/bench.py
 
 .venv/made-from: requirements.lock requirements-dev.lock pyproject.toml
 	@$(PYTHON) scripts/environment.py .venv requirements.lock requirements-dev.lock --own
+
+$(ENCODING): scripts/encoding.py | .venv/made-from
+	@$(BIN)/python scripts/encoding.py
 
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error
@@ -41,7 +45,7 @@ tests/journeys/node_modules/.package-lock.json: tests/journeys/package.json test
 	npm ci --prefix tests/journeys --no-audit --no-fund --loglevel=error
 	@touch $@
 
-lerim.vsix: node_modules/.package-lock.json $(wildcard $(SOURCES))
+lerim.vsix: node_modules/.package-lock.json $(ENCODING) $(wildcard $(SOURCES))
 	@npm run --silent package >/dev/null
 	@echo "built $@"
 

@@ -55,7 +55,7 @@ def count(text: str) -> int:
 
 
 def pieces(text: str, most: int) -> list[str]:
-    """The text cut into pieces of at most `most` tokens (at least 8): at line ends where lines fit, else between tokens,
+    """The text cut into pieces of at most `most` (8 or more) tokens: at line ends where lines fit, else between tokens,
     never within a character. Joined, the pieces are the text. Raises SettingsError where the encoding is missing."""
     out: list[str] = []
     held, size = "", 0
