@@ -193,7 +193,10 @@ export class Context implements vscode.Disposable {
 
   async #use(made: Promise<string>): Promise<string> {
     const python = await made;
-    this.#unmark = await markUsed(await environmentFolder(this.place));
+    this.#unmark = await markUsed(await environmentFolder(this.place)).catch((error: unknown) => {
+      this.output.warn(`The environment could not be marked as used: ${String(error)}`); // a full disk keeps nobody from reading
+      return undefined;
+    });
     return python;
   }
 

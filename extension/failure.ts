@@ -20,7 +20,7 @@ const signs: readonly (readonly [Cause, RegExp])[] = [
   ["disk", /No space left on device|ENOSPC|not enough space on the disk|Disk quota exceeded|os error 28\b/i],
   ["hash", /DO NOT MATCH THE HASHES|Hash mismatch/i],
   ["tls", /CERTIFICATE_VERIFY_FAILED|SSLError|SSLCertVerification|certificate verify failed|invalid peer certificate|UnknownIssuer/i],
-  ["offline", /name resolution|Name or service not known|getaddrinfo|nodename nor servname|establish a new connection|Network is unreachable|dns error|Connection (refused|reset|timed out)|ConnectTimeout|ProxyError|error sending request|actively refused|ConnectionError/i],
+  ["offline", /name resolution|Name or service not known|getaddrinfo|nodename nor servname|establish a new connection|Network is unreachable|dns error|Connection (refused|reset|timed out)|ConnectTimeout|ProxyError|error sending request|actively refused|ConnectionError|connection broken|timed out|IncompleteRead/i],
   ["permission", /Permission denied|EACCES|EPERM|Access is denied|Read-only file system|EROFS/i],
   ["index", /No matching distribution|Could not find a version|not found in the package registry|\b(401|403|404) |Unauthorized|Forbidden|No solution found/i],
 ];
@@ -37,11 +37,11 @@ const sentences: Readonly<Record<Cause, string>> = {
   tls: "The package index was refused because its certificate is not trusted. Behind a company proxy, name its certificate in SSL_CERT_FILE (uv) or PIP_CERT (pip) and restart the editor.",
   hash: "A downloaded package is not the one Lerim was released with, so it was not installed. Check the package index that pip or uv is set to.",
   disk: "There is no space left on the disk. About 100 MB are needed.",
-  permission: "A folder could not be written.",
+  permission: "A folder could not be written; the log names it. Make it writable and press Retry, or name a Python in the setting lerim.python.",
   offline: "The package index could not be reached. The first start needs the network once (about 11 MB).",
   index: "The package index does not have a package Lerim needs. Check the index that pip or uv is set to.",
   cancelled: "Setting up was cancelled.",
-  unknown: "Setting up the Python environment failed.",
+  unknown: "Setting up the Python environment failed; the log has what pip or uv said. Press Retry to start over, or name a Python in the setting lerim.python.",
 };
 
 /** A first start that did not succeed: `message` is for people, `detail` (the end of what was printed) for the log. */

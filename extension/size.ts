@@ -8,6 +8,7 @@ export function limitSize(limit: number): Middleware {
   const isSkipped = (document: vscode.TextDocument): boolean => skipped.has(document.uri.toString());
   return {
     didOpen: async (document, next) => {
+      skipped.delete(document.uri.toString()); // a sidecar that was started again is told of all that is open
       if (Buffer.byteLength(document.getText(), "utf8") > limit) skipped.add(document.uri.toString());
       else await next(document);
     },

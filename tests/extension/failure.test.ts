@@ -8,6 +8,9 @@ const outputs: readonly (readonly [Cause, string])[] = [
   ["offline", "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError(': Failed to establish a new connection: [Errno -3] Temporary failure in name resolution')'\nERROR: Could not find a version that satisfies the requirement pygls==2.1.1\nERROR: No matching distribution found for pygls==2.1.1"],
   ["offline", "error: Failed to fetch: `https://index/simple/pygls/`\n  Caused by: error sending request for url\n  Caused by: dns error: failed to lookup address information"],
   ["offline", "Cannot connect to proxy: ProxyError('Cannot connect to proxy.', [WinError 10061] No connection could be made because the target machine actively refused it"],
+  ["offline", "pip._vendor.urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool(host='index', port=443): Read timed out."],
+  ["offline", "pip._vendor.urllib3.exceptions.ProtocolError: ('Connection broken: IncompleteRead(1024 bytes read, 4096 more expected)', IncompleteRead())"],
+  ["offline", "error: Failed to download `pydantic-core==2.1`\n  Caused by: Failed to fetch\n  Caused by: operation timed out"],
   ["tls", "Could not fetch URL: There was a problem confirming the ssl certificate: SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]')) - skipping\nERROR: No matching distribution found for pygls"],
   ["tls", "error: invalid peer certificate: UnknownIssuer"],
   ["hash", "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."],
@@ -31,4 +34,8 @@ test("every cause has a sentence of its own that ends", () => {
   const sentences = causes.map((cause) => new BootstrapError(cause, "").message);
   expect(new Set(sentences).size).toBe(causes.length);
   for (const sentence of sentences) expect(sentence).toMatch(/\.$/);
+});
+
+test.each(["permission", "unknown"] as const)("what can be done after %s is said", (cause) => {
+  expect(new BootstrapError(cause, "").message).toMatch(/log .*Retry/);
 });

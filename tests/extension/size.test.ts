@@ -35,3 +35,9 @@ test("size is counted in bytes, and a document is judged anew when it is opened 
   expect(await heard(middleware, document("/a", "éééééé"))).toEqual([]);
   expect(await heard(middleware, document("/a", "eeeeee"))).toEqual(["open", "change", "save", "close"]);
 });
+
+test("a document that has become small is told of by a sidecar that was started again", async () => {
+  const middleware = limitSize(10) as Middleware;
+  await middleware.didOpen(document("/a", "x".repeat(11)), () => Promise.resolve());
+  expect(await heard(middleware, document("/a", "x"))).toEqual(["open", "change", "save", "close"]);
+});
