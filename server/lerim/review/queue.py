@@ -5,6 +5,7 @@ Candidates are inert: nothing outside this package reads them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -83,7 +84,8 @@ def propose(
     """
     with actions.ledger(place) as book:
         mark = book.fingerprint(claim(candidate.title, candidate.body))
-        met = _met(place, book, candidate, mark)
+        claims = book.claims()
+        met = _met(place, book, claims, candidate, mark)
         if met is not None:
             return met
         store = place.store()
@@ -91,11 +93,12 @@ def propose(
         decision = decide(candidate, (stored.record for stored in neighbours))
         if decision.action == "noop" and decision.target is not None:
             return _gain(place, book, store, candidate, mark, decision)
-        for known in book.claims("accepted", "known"):
-            if known.print == mark:  # a person has changed the memory since; their words stand
+        for known in claims:
+            # the memory does not say it any more: a person has changed it since, and their words stand
+            if known.state in ("accepted", "known") and known.print == mark:
                 return AlreadyKnown(known.memory, _ACCEPTED)
         target = next((stored for stored in neighbours if stored.record is decision.target), None)
-        return Proposed(_write(place, book, store, candidate, mark, target))
+        return Proposed(_write(place, book, claims, store, candidate, mark, target))
 
 
 def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
@@ -150,9 +153,11 @@ def withdraw(place: Place, turn: str, reason: str) -> list[str]:
     return taken
 
 
-def _met(place: Place, book: Ledger, candidate: Candidate, mark: Fingerprint) -> Blocked | AlreadyKnown | None:
+def _met(
+    place: Place, book: Ledger, claims: Iterable[Known], candidate: Candidate, mark: Fingerprint
+) -> Blocked | AlreadyKnown | None:
     """Whether this claim was met before, by its words or by its turn."""
-    for known in book.claims():
+    for known in claims:
         same_turn = known.source == candidate.source and _near(known.print, mark, SAME_TURN_FROM)
         if known.state == "rejected":
             if same_turn or _reworded(known, mark):
@@ -206,16 +211,21 @@ def _gain(
 
 
 def _write(
-    place: Place, book: Ledger, store: Store, candidate: Candidate, mark: Fingerprint, target: Stored | None
+    place: Place,
+    book: Ledger,
+    claims: Iterable[Known],
+    store: Store,
+    candidate: Candidate,
+    mark: Fingerprint,
+    target: Stored | None,
 ) -> Proposal:
     """Register the candidate, then write its file; one that was killed in between is proposed again."""
-    states = book.states()
     day: date = candidate.time.date()
-    gone = {known.id for known in book.claims("pending") if known.print == mark}
+    others = {known.id for known in claims if known.state != "pending" or known.print != mark}
 
     def taken(name: str) -> bool:
         path = place.candidate_path(name)
-        return store.path_of(name) is not None or (name in states and name not in gone) or not files.is_absent(path)
+        return store.path_of(name) is not None or name in others or not files.is_absent(path)
 
     candidate_id = new_id(candidate.title, day, taken)
     record = new_record(candidate, candidate_id)
