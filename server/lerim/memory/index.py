@@ -91,6 +91,7 @@ class Index:
         self._nonce = ""
         self._stamps: dict[str, tuple[int, Stamp]] | None = None
         self._version = -1
+        self._common: dict[str, bool] = {}
         if spot is None:
             self._sql = _connect(":memory:")
             self._sql.executescript(_SCHEMA)
@@ -122,6 +123,7 @@ class Index:
             if self._spot is not None and not self._ours(self._spot):
                 self._reopen(self._spot)
                 return False
+            self._common.clear()
             try:
                 if self._spot:
                     self._spot.note.unlink(missing_ok=True)
@@ -134,10 +136,15 @@ class Index:
             return True
 
     def common(self, query: str) -> bool:
-        """Whether so many memories match that ranking all of them would take long."""
-        found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
-        count = self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON))[0][0]
-        return int(count) >= COMMON
+        """Whether so many memories match that ranking all of them would take long. Asked once until `update`."""
+        known = self._common.get(query)
+        if known is None:
+            if len(self._common) >= COMMON:
+                self._common.clear()
+            found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
+            count = self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON))[0][0]
+            known = self._common[query] = int(count) >= COMMON
+        return known
 
     def match(self, query: str, limit: int, *, archived: bool, newest: int = 0) -> list[tuple[Path, float]]:
         """The files matching an FTS5 query, best first, with their score (smaller is better). Raises MemoryError_.
