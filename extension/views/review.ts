@@ -135,6 +135,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     const { candidates, blocked, dropped, problems, undo } = await this.context.request(protocol.reviewList, { root: root.uri });
     if (this.#root?.uri !== root.uri) return;
     const pending = candidates.filter(({ id }) => (this.#gone.get(id) ?? 0) <= begun);
+    const ids = new Set(pending.map(({ id }) => id));
+    for (const id of this.#sent.keys()) if (!ids.has(id)) this.#sent.delete(id); // the browser side has dropped it
     const changed = pending.filter((candidate) => {
       const json = JSON.stringify(candidate);
       const differs = this.#sent.get(candidate.id) !== json;

@@ -66,6 +66,18 @@ test("while candidates come in only new and changed ones are sent", async () => 
   expect(next.changed.map(({ id }) => id)).toEqual(["c2", "c3"]);
 });
 
+test("a candidate decided elsewhere that comes back as it was is sent again", async () => {
+  const panel = await open();
+  await message(panel, "list");
+  waiting = [candidate("c2")];
+  context.candidates.fire({ root, project: "p", pending: 1 });
+  await message(panel, "list", 1);
+  waiting = [candidate("c1"), candidate("c2")];
+  context.candidates.fire({ root, project: "p", pending: 2 });
+  const back = await message(panel, "list", 2);
+  expect([back.order, back.changed.map(({ id }) => id)]).toEqual([["c1", "c2"], ["c1"]]);
+});
+
 test("another root's candidates are not this panel's matter", async () => {
   const panel = await open();
   await message(panel, "list");
