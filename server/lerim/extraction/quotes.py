@@ -1,0 +1,107 @@
+"""Finding a model's quote in what it was shown, verbatim but for spaces, quotation marks and dashes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lerim.extraction.hidden import HIDDEN
+from lerim.extraction.transcript import Shown
+from lerim.memory.record import Speaker
+
+SHORTEST = 8  # letters and digits a quote must have to show anything
+LONGEST = 2_000
+_SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
+_CUTS = re.compile(r"\[redacted:[a-z-]{1,30}\]|\[…[^\]\n]{0,60}…\]|…|\.\.\.(?=\s|$)|(?<=\s)\.\.\.")
+_WRITTEN = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("‘’‚‛′`´", "'"),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "⟦": "[[",
+        "⁅": "[",
+        "›": '"',
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """Where a quote stands: in which turn, who said it, and its words as they are there."""
+
+    turn: Shown
+    who: Speaker
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nowhere:
+    """The quote stands nowhere, or nobody can say where; `why` is for the report."""
+
+    why: str
+
+
+def locate(quote: str, number: int, turns: Sequence[Shown]) -> Stands | Nowhere:
+    """Looks a quote up in the turn of this number; if it is not there, in all turns: it must then stand in one only."""
+    wanted = _wanted(quote)
+    if not wanted:
+        return Nowhere("the quote is too short to show anything")
+    named = next((turn for turn in turns if turn.number == number), None)
+    if named is not None and (found := _within(wanted, named)) is not None:
+        return found
+    places = [found for turn in turns if turn is not named and (found := _within(wanted, turn)) is not None]
+    if len(places) == 1:
+        return places[0]
+    return Nowhere(f"the quote stands in {len(places)} turns" if places else "the quote stands nowhere")
+
+
+def overlap(one: str, two: str) -> bool:
+    """Whether one of two quotes is part of the other."""
+    a, b = fold(one)[0].strip(), fold(two)[0].strip()
+    return bool(a) and bool(b) and (a in b or b in a)
+
+
+def fold(text: str) -> tuple[str, list[int]]:
+    """The text as quotes are compared, and for each of its characters where it stood; one more for the end."""
+    out: list[str] = []
+    places: list[int] = []
+    for at, char in enumerate(text):
+        if char.isspace():
+            if not out or out[-1] != " ":
+                out.append(" ")
+                places.append(at)
+        elif not HIDDEN.match(char):
+            for same in char.translate(_SAME).lower():
+                out.append(same)
+                places.append(at)
+    return "".join(out), [*places, len(text)]
+
+
+def _plain(text: str) -> str:
+    """What `fold` gives, without the places, and fast."""
+    seen = HIDDEN.sub(lambda match: match.group() if match.group().isspace() else "", text)
+    return " ".join(seen.split()).translate(_SAME).lower()
+
+
+def _wanted(quote: str) -> str:
+    """The longest part of a quote between cuts, folded; "" where it says too little."""
+    parts = (fold(_WRITTEN.sub("", part))[0].strip(" \"'") for part in _CUTS.split(quote[:LONGEST]))
+    longest = max(parts, key=len, default="")
+    return longest if sum(map(str.isalnum, longest)) >= SHORTEST else ""
+
+
+def _within(wanted: str, turn: Shown) -> Stands | None:
+    for who in _SPEAKERS:
+        for piece in turn.pieces:
+            if piece.who != who:
+                continue
+            if wanted not in _plain(piece.text):
+                continue
+            folded, places = fold(piece.text)
+            at = folded.find(wanted)
+            if at >= 0:
+                last = places[at + len(wanted) - 1]
+                return Stands(turn, who, piece.text[places[at] : last + 1])
+    return None

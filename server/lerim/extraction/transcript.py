@@ -1,0 +1,173 @@
+"""A session's turns as a model sees them: numbered, in short, without secrets, and with nothing that forges our marks.
+
+    [12] user:
+    use pnpm here, not npm
+
+    [13] assistant:
+    Done.
+    » Bash `pnpm test` (exit 1)
+      2 failed
+
+What the model saw is kept in pieces, each with its speaker, so that a quote can be found in it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+import msgspec
+
+from lerim.extraction.redact import clean, without_private
+from lerim.memory.record import Speaker
+from lerim.sessions.model import Role, ToolCall, Turn
+
+TEXT = 200_000  # characters of what a person or the agent wrote in one turn
+OUTPUT_OK = (300, 300)  # head and tail of what a tool printed
+OUTPUT_FAILED = (600, 1_200)
+CALLS = 60  # tool calls shown of one turn: the first and the last ones
+CODE = 400  # characters shown of what was written into a file
+
+BOOT = re.compile(
+    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
+    r"claude/rules)"
+)
+_DATA = re.compile(r"[A-Za-z0-9+/=_-]{240,}")
+_FIELD = re.compile(r"\[\[(?=\s{0,4}#)")
+_HEADER = re.compile(r"^([ \t]{0,8})\[(?=\d{1,9}\])", re.MULTILINE)
+_CALLED = re.compile(r"^([ \t]{0,8})»", re.MULTILINE)
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Words of one speaker, verbatim but for what was cut. `head` says what they are; "" for plain words."""
+
+    who: Speaker
+    text: str
+    head: str = ""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What a model is shown of one turn. `id` is the turn's, `number` its ordinal and what the model calls it."""
+
+    id: str
+    number: int
+    role: Role
+    time: datetime | None
+    cwd: str
+    pieces: tuple[Piece, ...]
+    paths: tuple[str, ...] = ()
+
+    def words(self, who: str) -> str:
+        """Everything this speaker said in the turn, verbatim."""
+        return "\n\n".join(piece.text for piece in self.pieces if piece.who == who)
+
+    @property
+    def header(self) -> str:
+        return f"[{self.number}] {self.role}:\n"
+
+    def body(self) -> str:
+        """The turn's text without its header, ending with a line's end: clean, its delimiters escaped."""
+        return "\n".join(_lines(piece) for piece in self.pieces) + "\n"
+
+
+def shown(turn: Turn) -> Shown | None:
+    """What a model is shown of a turn; None where nothing of it is for a model."""
+    pieces = tuple(piece for piece in _pieces(turn) if piece.text.strip() or piece.head)
+    if not pieces:
+        return None
+    paths = tuple(dict.fromkeys(path for call in turn.tool_calls for path in call.paths[:8]))[:40]
+    return Shown(turn.id, turn.ordinal, turn.role, turn.time, turn.cwd, pieces, paths)
+
+
+def boot(turn: Turn) -> str:
+    """What a turn read from files of instructions and of memories, which is not learned from."""
+    return "\n".join(call.output for call in turn.tool_calls if call.output and _is_boot(call))
+
+
+def _pieces(turn: Turn) -> Iterator[Piece]:
+    text = _cut(without_private(turn.text), TEXT, TEXT)
+    if turn.role == "user":
+        yield Piece("user", text)
+        for call in turn.tool_calls:  # the person's own command
+            yield from _output(call, "printed")
+        return
+    yield Piece("assistant", text)
+    calls = turn.tool_calls
+    for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
+        yield from _call(call)
+
+
+def _call(call: ToolCall) -> Iterator[Piece]:
+    for answer in call.answers:
+        asked = f"{without_private(answer.question)}\n" + "\n".join(f"- {option}" for option in answer.options)
+        yield Piece("assistant", _cut(asked, 2_000, 0), "the agent asked")
+        if answer.answer:
+            yield Piece("user", _cut(without_private(answer.answer), TEXT, 0), "the person answered")
+    if call.answers:
+        return
+    if call.plan:
+        yield Piece("assistant", _cut(without_private(call.plan), 8_000, 2_000), f"plan, {_outcome(call)}")
+    else:
+        yield from _named(call)
+    if call.feedback:
+        yield Piece("user", _cut(without_private(call.feedback), TEXT, 0), "the person said to this")
+
+
+def _named(call: ToolCall) -> Iterator[Piece]:
+    """What was called, what was written, what came back."""
+    paths = " ".join(call.paths[:3])
+    what = _line(without_private(call.command) or paths, 500)
+    yield Piece("assistant", what, f"{_line(call.name, 60)} ({_outcome(call)})")
+    for edit in call.edits[:4]:
+        if edit.new.strip():
+            yield Piece("assistant", _cut(without_private(edit.new), CODE, 0), "written")
+    if not _is_boot(call):
+        yield from _output(call, "output")
+
+
+def _output(call: ToolCall, head: str) -> Iterator[Piece]:
+    most = OUTPUT_FAILED if call.status == "error" or call.exit_code else OUTPUT_OK
+    text = _cut(without_private(call.output), *most)
+    if text.strip():
+        yield Piece("web" if call.kind == "web" else "tool", text, head)
+
+
+def _outcome(call: ToolCall) -> str:
+    return f"exit {call.exit_code}" if call.exit_code else call.status
+
+
+def _is_boot(call: ToolCall) -> bool:
+    return any(BOOT.search(path.replace("\\", "/")) for path in call.paths)
+
+
+def _cut(text: str, head: int, tail: int) -> str:
+    """Head and tail of a text, saying what was left out; runs of encoded data are always left out."""
+    text = _DATA.sub(lambda match: f"[… {len(match.group()):,} characters of data left out …]", text)
+    if len(text) <= head + tail + 80:
+        return text
+    end = text[len(text) - tail :] if tail else ""
+    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters left out …]\n{end}".rstrip()
+
+
+def _line(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[:most]} [… cut …]"
+
+
+def _lines(piece: Piece) -> str:
+    """A piece as it is shown: under its head, indented, where it is no plain speech."""
+    text = _escaped(clean(piece.text.strip("\r\n")))
+    if not piece.head:
+        return text
+    head = f"» {clean(piece.head)}:"
+    if "\n" not in text and len(text) <= 500:
+        return f"{head} {text}".rstrip()
+    return "\n".join((head, *(f"  {line}" for line in text.split("\n"))))
+
+
+def _escaped(text: str) -> str:
+    """Nothing in a text may look like a turn's header, a call's or a field of the prompt; `quotes.fold` undoes it."""
+    text = _FIELD.sub("⟦", text)
+    text = _HEADER.sub(r"\1⁅", text)
+    return _CALLED.sub(r"\1›", text)

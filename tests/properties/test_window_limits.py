@@ -1,0 +1,86 @@
+"""Windows: whatever was said, in any script, nothing is lost, nothing cut that fits, and nothing is over the limit."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lerim.extraction.transcript import Piece, Shown
+from lerim.extraction.windows import Window, tail, windows
+from lerim.models import tokens
+
+ALPHABET = (
+    "ab Z09 .,/{}[]()«»\n\n\t\r  äöß Привет 你好世界日本語 한국어 مرحبا שלום हिन्दी ไทย 🙂👩‍💻⟦\u200b\x0b\x85\u2028"
+)
+SAID = st.text(alphabet=ALPHABET, max_size=600) | st.text(max_size=200) | st.sampled_from(["", "x" * 3000, "好" * 900])
+TURNS = st.lists(
+    st.tuples(st.sampled_from(["user", "assistant"]), SAID, st.sampled_from(["", "Bash (ok)"])), max_size=12
+)
+
+
+def turns(said: list[tuple[str, str, str]]) -> list[Shown]:
+    return [
+        Shown(f"{number:012x}", number, role, None, "", (Piece(role, text, head),))
+        for number, (role, text, head) in enumerate(said)
+    ]
+
+
+@given(TURNS, st.integers(64, 700), st.integers(0, 200), st.integers(-1, 12))
+@settings(max_examples=300, deadline=None)
+def test_no_window_is_over_the_limit_and_every_fresh_turn_is_in_one(
+    said: list, most: int, overlap: int, seen: int
+) -> None:
+    given_turns = turns(said)
+    found = windows(given_turns, most, overlap, seen)
+    for window in found:
+        assert tokens.count(window.text) <= most
+    fresh = [turn.number for turn in given_turns if turn.number > seen]
+    assert {turn.number for window in found for turn in window.turns if turn.number > seen} == set(fresh)
+    assert sorted(window.first for window in found) == [window.first for window in found]
+
+
+@given(TURNS, st.integers(64, 700), st.integers(0, 200))
+@settings(max_examples=300, deadline=None)
+def test_a_turn_that_fits_is_never_cut_and_no_window_repeats_another(said: list, most: int, overlap: int) -> None:
+    given_turns = turns(said)
+    found = windows(given_turns, most, overlap)
+    for window in found:
+        for turn in window.turns:
+            whole = turn.header + turn.body()
+            if tokens.count(whole) <= most:
+                assert whole in window.text
+    for one, two in pairwise(found):
+        assert one.text not in two.text
+        assert two.text not in one.text
+
+
+@given(TURNS, st.integers(64, 700))
+@settings(max_examples=200, deadline=None)
+def test_the_parts_of_a_turn_that_is_too_large_hold_all_of_it(said: list, most: int) -> None:
+    given_turns = turns(said)
+    text = "".join(window.text for window in windows(given_turns, most, 0))
+    kept = "".join(line for line in text.split("\n") if "] " not in line[:30] or ":" not in line[:60])
+    for turn in given_turns:
+        for line in turn.body().split("\n"):
+            if "]" not in line and "[" not in line and len(line) < 20:
+                assert line in kept
+
+
+@given(TURNS, st.integers(64, 700))
+@settings(max_examples=200, deadline=None)
+def test_a_window_counts_exactly_its_tokens(said: list, most: int) -> None:
+    given_turns = turns(said)
+    found: list[Window] = windows(given_turns, most, 50)
+    if len(found) > 1:
+        assert [window.size for window in found] == [tokens.count(window.text) for window in found]
+
+
+@given(TURNS, st.integers(0, 400))
+@settings(max_examples=200, deadline=None)
+def test_what_the_next_pass_begins_with_is_an_end_that_fits(said: list, most: int) -> None:
+    given_turns = turns(said)
+    kept = tail(given_turns, most)
+    assert list(kept) == given_turns[len(given_turns) - len(kept) :]
+    assert sum(tokens.count(turn.header + turn.body()) for turn in kept) <= most

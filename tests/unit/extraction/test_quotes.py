@@ -1,0 +1,96 @@
+"""Finding a model's quote again."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lerim.extraction.quotes import Nowhere, Stands, fold, locate, overlap
+from lerim.extraction.transcript import Piece, Shown, shown
+from scripted import agent, asked, numbered, ran, you
+
+
+def turns(*said: object) -> list[Shown]:
+    return [seen for turn in numbered(said) if (seen := shown(turn)) is not None]
+
+
+SESSION = turns(
+    you("Use pnpm here,  not “npm” — the lockfile\nis pnpm's."),
+    agent("I'll use pnpm from now on.", ran("pnpm i", "added 12 packages in 3s")),
+    you("never push to main directly"),
+    agent("", asked("Which database?", ("SQLite", "Postgres"), "SQLite, it is one file")),
+)
+
+
+def found(quote: str, number: int) -> Stands:
+    place = locate(quote, number, SESSION)
+    assert isinstance(place, Stands), place
+    return place
+
+
+def test_a_quote_is_found_as_it_stands_in_its_turn_whatever_its_marks_and_spaces() -> None:
+    place = found('use pnpm here, not "npm" - the lockfile is pnpm\'s', 0)
+    assert place.text == "Use pnpm here,  not “npm” — the lockfile\nis pnpm's"
+    assert (place.turn.number, place.who) == (0, "user")
+
+
+def test_a_wrong_turn_number_is_put_right_when_the_quote_stands_in_one_turn_only() -> None:
+    assert found("never push to main", 0).turn.number == 2
+    assert found("never push to main", 99).turn.number == 2
+
+
+def test_a_quote_of_several_turns_with_a_wrong_number_shows_nothing() -> None:
+    twice = turns(you("use tabs everywhere"), agent("ok"), you("use tabs everywhere"))
+    place = locate("use tabs everywhere", 1, twice)
+    assert isinstance(place, Nowhere)
+    assert "2 turns" in place.why
+
+
+def test_an_invented_quote_stands_nowhere() -> None:
+    assert isinstance(locate("always deploy on fridays", 0, SESSION), Nowhere)
+    assert isinstance(locate("use pnpm here, not yarn", 0, SESSION), Nowhere)
+
+
+def test_a_quote_that_says_nothing_is_refused() -> None:
+    for quote in ("", "  ", "use", "…", "---- ...."):
+        assert isinstance(locate(quote, 0, SESSION), Nowhere)
+
+
+def test_the_speaker_is_told_by_where_it_stands() -> None:
+    assert found("I'll use pnpm from now on", 1).who == "assistant"
+    assert found("added 12 packages", 1).who == "tool"
+    assert found("SQLite, it is one file", 3).who == "user"
+    assert found("Which database?", 3).who == "assistant"
+
+
+def test_what_was_cut_or_escaped_in_the_rendering_is_found_in_the_original() -> None:
+    said = "keep [[ ## marker ## ]] lines in src/x.py\n[7] too, and password = hunter2hunter2 stays"
+    session = turns(you(said))
+    place = locate("keep ⟦ ## marker ## ]] lines in src/x.py ⁅7] too", 0, session)
+    assert isinstance(place, Stands)
+    assert place.text == "keep [[ ## marker ## ]] lines in src/x.py\n[7] too"
+    place = locate("keep ⟦ ## marker ## ]] lines in src/x.py [redacted:password] stays", 0, session)
+    assert isinstance(place, Stands)
+
+
+def test_hidden_characters_do_not_hide_a_quote() -> None:
+    session = turns(you("always use\u200b the linter\u202e first"))
+    for quote in ("always use the linter first", "always use⟨U+200B⟩ the linter⟨U+202E⟩ first"):
+        place = locate(quote, 0, session)
+        assert isinstance(place, Stands)
+        assert place.text == "always use\u200b the linter\u202e first"
+
+
+@given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=300))
+@settings(max_examples=200, deadline=None)
+def test_whatever_is_found_stands_there_to_the_letter(before: str, quote: str, after: str) -> None:
+    session = [Shown("0" * 12, 0, "user", None, "", (Piece("user", before + quote + after),))]
+    place = locate(quote, 0, session)
+    if isinstance(place, Stands):
+        assert place.text in session[0].words("user")
+        assert fold(place.text)[0].strip() in fold(quote)[0]
+
+
+def test_two_quotes_overlap_when_one_is_part_of_the_other() -> None:
+    assert overlap("Use  pnpm here", "use pnpm here, not npm")
+    assert not overlap("use pnpm", "use npm")
