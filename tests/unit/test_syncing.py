@@ -10,84 +10,28 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from lerim import jobs, project
+from claude_lines import encoded, prompt, reply, text
+from desk import Desk, correction
+from lerim import project
 from lerim.errors import BusyError
 from lerim.jobs import SyncOptions
 from lerim.lock import project_lock
 from lerim.paths import Home
-from lerim.report import Event, Progress, SyncReport
+from lerim.report import Event, Found, Progress
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.sessions.catalog import Catalog
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
-
-
-@dataclass
-class Desk:
-    """A repository, a person's home and Claude Code's folder, with the shortest words for what happens there."""
-
-    repo: Path
-    home: Home
-    projects: Path
-
-    @property
-    def place(self) -> Place:
-        found = project.locate(self.repo, self.home)
-        assert found
-        return Place(found, self.home)
-
-    def session(self, name: str, *records: Fields, cwd: Path | None = None) -> Path:
-        """Writes (or continues) a session of this repository."""
-        folder = self.projects / re.sub(r"[^A-Za-z0-9]", "-", str(cwd or self.repo))
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{name}.jsonl"
-        with path.open("ab") as file:
-            file.write(encoded(*({**record, "cwd": str(cwd or self.repo), "sessionId": name} for record in records)))
-        return path
-
-    def sync(
-        self,
-        options: SyncOptions | None = None,
-        emit: Callable[[Event], None] = lambda _: None,
-        cancelled: Callable[[], bool] = lambda: False,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> SyncReport:
-        at = self.place
-        return jobs.run(at.project, at.home, os.environ, options or SyncOptions(), emit, cancelled, clock)
-
-    def waiting(self) -> list[str]:
-        return [proposal.record.title for proposal in queue.pending(self.place)[0]]
 
 
 @pytest.fixture
 def desk(repo: Path, isolated: Path) -> Desk:
     return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-
-
-def correction(desk: Desk, subject: str = "pathlib", file: str = "src/app.py") -> list[Fields]:
-    """An exchange in which the person corrects the agent, and the agent does as told."""
-    path = str(desk.repo / file)
-    return [
-        prompt(f"Read the config in {file}"),
-        reply(f"a-{subject}", text(f"I will use os.path in {file}."), call(f"t-{subject}", "Read", file_path=path)),
-        answer(f"t-{subject}", "def load(path): ..."),
-        prompt(f"No, use {subject} instead of os.path in {file}."),
-        reply(
-            f"b-{subject}",
-            text("Done."),
-            call(f"e-{subject}", "Edit", file_path=path, old_string="os.path", new_string=subject),
-        ),
-        answer(f"e-{subject}", "The file was updated."),
-        prompt("perfect, commit it"),
-        reply(f"c-{subject}", text("Committed.")),
-    ]
 
 
 def test_a_correction_becomes_a_candidate_and_a_second_sync_proposes_nothing_new(desk: Desk) -> None:
@@ -146,6 +90,23 @@ def test_a_session_that_moved_in_from_elsewhere_is_found_in_the_same_sync(desk: 
         file.write(encoded(*({**one, "cwd": str(desk.repo), "sessionId": "s1"} for one in correction(desk))))
     report = desk.sync()
     assert len(report.candidates) == 1
+
+
+def test_what_begins_in_the_project_s_folder_is_learned_from_before_other_sessions_are_opened(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    odd = desk.session("s2", *correction(desk, "tomllib"))
+    away = odd.parent.with_name("-some-other-name")
+    away.mkdir()
+    odd = odd.rename(away / odd.name)
+    known: list[bool] = []
+
+    def look(event: Event) -> None:
+        if isinstance(event, Found):
+            with Catalog.open(desk.home) as catalog:
+                known.append(str(odd) in catalog.stamps("claude"))
+
+    assert len(desk.sync(emit=look).candidates) == 2
+    assert known == [False, True]
 
 
 def test_since_leaves_older_sessions_for_a_later_sync(desk: Desk) -> None:

@@ -1,0 +1,78 @@
+"""A repository, a person's home and Claude Code's folder, and sessions written there as tests need them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from lerim import jobs, project
+from lerim.jobs import SyncOptions
+from lerim.paths import Home
+from lerim.report import Event, SyncReport
+from lerim.review import queue
+from lerim.review.place import Place
+
+
+@dataclass
+class Desk:
+    """A repository, a person's home and Claude Code's folder, with the shortest words for what happens there."""
+
+    repo: Path
+    home: Home
+    projects: Path
+
+    @property
+    def place(self) -> Place:
+        found = project.locate(self.repo, self.home)
+        assert found
+        return Place(found, self.home)
+
+    def session(self, name: str, *records: Fields, cwd: Path | None = None) -> Path:
+        """Writes (or continues) a session of this repository."""
+        folder = self.projects / re.sub(r"[^A-Za-z0-9]", "-", str(cwd or self.repo))
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.jsonl"
+        with path.open("ab") as file:
+            file.write(encoded(*({**record, "cwd": str(cwd or self.repo), "sessionId": name} for record in records)))
+        return path
+
+    def sync(
+        self,
+        options: SyncOptions | None = None,
+        emit: Callable[[Event], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> SyncReport:
+        at = self.place
+        return jobs.run(at.project, at.home, os.environ, options or SyncOptions(), emit, cancelled, clock)
+
+    def memories(self) -> list[str]:
+        """The titles of the memories, sorted."""
+        return sorted(item.record.title for item in self.place.store().load_all()[0])
+
+    def waiting(self) -> list[str]:
+        return [proposal.record.title for proposal in queue.pending(self.place)[0]]
+
+
+def correction(desk: Desk, subject: str = "pathlib", file: str = "src/app.py", over: str = "os.path") -> list[Fields]:
+    """An exchange in which the person corrects the agent, and the agent does as told."""
+    path = str(desk.repo / file)
+    return [
+        prompt(f"Read the config in {file}"),
+        reply(f"a-{subject}", text(f"I will use {over} in {file}."), call(f"t-{subject}", "Read", file_path=path)),
+        answer(f"t-{subject}", "def load(path): ..."),
+        prompt(f"No, use {subject} instead of {over} in {file}."),
+        reply(
+            f"b-{subject}",
+            text("Done."),
+            call(f"e-{subject}", "Edit", file_path=path, old_string=over, new_string=subject),
+        ),
+        answer(f"e-{subject}", "The file was updated."),
+        prompt("perfect, commit it"),
+        reply(f"c-{subject}", text("Committed.")),
+    ]

@@ -1,0 +1,104 @@
+"""Hundreds of kills at random instants of sync and accept: nothing is lost, nothing is there twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from desk import Desk, correction
+from lerim.paths import Home
+from lerim.review import queue
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+    pytest.mark.timeout(600),
+]
+KILLS = 125
+"""In each of four runs, each from another seed: 500 in all."""
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+class Killer:
+    """Runs work in children and kills them at random instants within the time the work takes unharmed."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = Random(seed)
+        self.takes: dict[str, float] = {}
+        self.killed = 0
+
+    def run(self, name: str, work: Callable[[], object]) -> None:
+        began = time.monotonic()
+        child = os.fork()
+        if not child:
+            try:
+                work()
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
+        if name in self.takes:
+            time.sleep(self.chance.uniform(0, self.takes[name]))  # the instant, not a wait for something
+            os.kill(child, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code in (0, -signal.SIGKILL), f"{name} failed by itself"
+        if code == 0:
+            took = time.monotonic() - began
+            self.takes[name] = min(self.takes.get(name, took), took)
+        else:
+            self.killed += 1
+
+
+def rules(desk: Desk, number: int) -> None:
+    """One more session in which the person corrects the agent: of a file and of names of its own."""
+    file = f"src/part{number}.py"
+    (desk.repo / file).write_text("def load(): ...\n", encoding="utf-8")
+    desk.session(f"s{number}", *correction(desk, f"library{number}", file, f"module{number}"))
+
+
+def leftovers(desk: Desk) -> list[Path]:
+    """Files of ours that are neither memory, candidate nor index; a run's folder goes as a whole when it is old."""
+    known = {".md", ".json", ".log", ".sqlite3", ".sqlite3-wal", ".sqlite3-shm", ".lock", ".gitignore", ""}
+    files = [path for path in (desk.repo / ".lerim").rglob("*") if path.is_file() and "workspace" not in path.parts]
+    return [path for path in files if path.suffix not in known]
+
+
+def age(desk: Desk) -> None:
+    """Makes everything look an hour old: what a killed writer left is removed by the next one after some minutes."""
+    for path in (desk.repo / ".lerim").rglob("*"):
+        os.utime(path, (time.time() - 3600,) * 2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kills_of_sync_and_accept_lose_and_double_nothing(desk: Desk, seed: int) -> None:
+    killer = Killer(seed)
+    number = 0
+    while killer.killed < KILLS:
+        rules(desk, number)
+        number += 1
+        for _ in range(2):
+            killer.run("sync", desk.sync)
+        waiting, problems, _ = queue.pending(desk.place)
+        assert not problems
+        for proposal in killer.chance.sample(waiting, min(2, len(waiting))):
+            killer.run("accept", lambda one=proposal.id: queue.accept(desk.place, one, quotes="shared"))  # type: ignore[misc]
+    age(desk)
+    rules(desk, number)
+    report = desk.sync()
+
+    assert report.problems == []
+    for proposal in queue.pending(desk.place)[0]:
+        assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+    titles = desk.memories()
+    assert len(titles) == len(set(titles)) == number + 1
+    assert desk.waiting() == []
+    assert leftovers(desk) == []
+    assert desk.sync().candidates == []
