@@ -14,12 +14,13 @@ export function draftText(draft: Draft): string {
 
 /** An edit whose candidate is gone: its text, to be read and copied until the person discards it. */
 export function lostDraft(draft: Draft, actions: LostActions): HTMLElement {
-  const text = h("textarea", { class: "lost-text", label: "Your text", attributes: { rows: "4", readonly: "" } });
+  const text = h("textarea", { class: "lost-text", label: "Your text", attributes: { rows: "6", readonly: "" } });
   text.value = draftText(draft);
+  text.setSelectionRange(0, 0);
   return h(
     "div",
     { class: "lost-draft", role: "group", label: `Your edit of a candidate that is gone: ${plain(draft.title)}`, attributes: { "data-id": draft.id } },
-    h("p", {}, "The candidate you were editing does not wait any more. Your text is kept here until you discard it; if the candidate comes back, it is in its form again."),
+    h("p", {}, "The candidate you were editing is not waiting any more. Your text is kept here until you discard it; if the candidate comes back, it is in its form again."),
     text,
     h("div", { class: "actions", role: "group", label: "Your text" }, button("Copy", () => actions.copy(draft), { class: "copy" }), button("Discard", () => actions.discard(draft), { class: "discard" })),
   );

@@ -155,7 +155,7 @@ function draw(): void {
 function drawLost(): void {
   const drafts = lostDrafts(model);
   if (drafts.length === drawnLost.length && drafts.every((draft, at) => draft === drawnLost[at])) return;
-  if (drafts.some((draft) => !drawnLost.includes(draft))) say("The candidate you were editing does not wait any more. Your text is kept.");
+  if (drafts.some((draft) => !drawnLost.includes(draft))) say("The candidate you were editing is not waiting any more. Your text is kept.");
   const within = lost.contains(document.activeElement);
   drawnLost = drafts;
   const copy = (draft: Draft): void => {
