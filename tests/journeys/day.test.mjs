@@ -53,6 +53,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     talk.say("Always use the private contextKey type for context values, never string keys", "Right, `contextKey` it is.");
     talk.say("Never write to os.Stdout in logger.go, use os.Stderr", "Agreed, only `os.Stderr` there.");
     talk.say("From now on run mise run lint before every commit", "I will.");
+    talk.say("Never rename LogsDir in logger.go", "I will leave `LogsDir` alone.");
     talk.say("thanks, that is all for today", "You are welcome.");
     settings({});
     await machine.install();
@@ -78,7 +79,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     await screen.status(new RegExp(`${found} candidates wait for review`));
     assert.equal(files("review").length, found);
     assert.equal(git(root, "status", "--porcelain", ".lerim/review").trim(), "", "candidates are not for git");
-    for (const pattern of [/contextKey/, /os\.Stderr/, /mise run lint/, /slog\.String/]) assert.ok(waiting(pattern), String(pattern));
+    for (const pattern of [/contextKey/, /os\.Stderr/, /mise run lint/, /LogsDir/, /slog\.String/]) assert.ok(waiting(pattern), String(pattern));
   });
 
   await run("a candidate shows its evidence, and o opens the turn it comes from", async () => {
@@ -131,6 +132,28 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     assert.equal(memory(/mise run lint/), undefined);
   });
 
+  await run("what is decided on the command line goes from the panel, and the words being typed into it are kept", async () => {
+    const name = waiting(/LogsDir/);
+    await panel.select(/LogsDir/);
+    await panel.press("e");
+    await panel.editing(/LogsDir/);
+    await panel.retype("LogsDir stays as it is");
+    await machine.cli("review", "reject", name.slice(0, -".md".length), "--repo", root);
+    await panel.kept(/^LogsDir stays as it is\n/);
+    await panel.lists(/LogsDir/, false);
+    await screen.page.keyboard.type("aer"); // whoever was typing types on: nothing else is decided by it
+    await screen.shot("kept");
+    assert.ok(waiting(/slog\.String/));
+    await machine.cli("review", "undo", "--repo", root);
+    await panel.lists(/LogsDir/);
+    await panel.select(/LogsDir/, "#edit-title");
+    await panel.editing("LogsDir stays as it is", { focus: false });
+    await panel.press("r");
+    await panel.kept(/^LogsDir stays as it is\n/);
+    await panel.discard();
+    await until("the candidate is gone", () => waiting(/LogsDir/) === undefined);
+  });
+
   await run("undo brings back what was there, one action at a time", async () => {
     const name = waiting(/slog\.String/);
     const before = readFileSync(join(root, ".lerim", "review", name), "utf8");
@@ -143,6 +166,23 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     assert.equal(await until("the candidate is back", () => existsSync(join(root, ".lerim", "review", name)) && readFileSync(join(root, ".lerim", "review", name), "utf8")), before);
     await panel.select(/slog\.String/);
     await screen.shot("undone");
+  });
+
+  await run("the panel follows the theme, and a screen reader is told which row is selected", async () => {
+    await panel.select(/slog\.String/);
+    await panel.press("Tab");
+    for (const [theme, mark] of [["Default Light Modern", "vscode-light"], ["Default High Contrast", "vscode-high-contrast"], ["Default High Contrast Light", "vscode-high-contrast-light"]]) {
+      settings({ "workbench.colorTheme": theme });
+      await panel.themed(mark);
+      await screen.shot(mark);
+    }
+    await panel.press("e");
+    await panel.editing(/slog\.String/);
+    await screen.shot("editing-high-contrast");
+    await panel.press("Escape");
+    settings({});
+    await panel.themed("vscode-dark");
+    assert.match(await panel.active(), /slog\.String/);
   });
 
   await run("line 1 of the referenced file shows the memory, who said it, and a lens", async () => {
@@ -224,6 +264,25 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     panel = await Panel.open(screen);
     await panel.says(/logFile/);
     await screen.shot("idle");
+  });
+
+  await run("Cancel in the notification ends a sync, its job is gone, and the next one carries on", async () => {
+    const many = [];
+    for (let number = 0; number < 200; number += 1) {
+      const long = new Transcript(machine.claude, root, new Date("2026-04-01T09:00:00Z"));
+      for (let part = 0; part < 60; part += 1) long.say(`look at part ${part} of ${number} once more ${"and once more ".repeat(60)}`, "There is nothing to say about it. ".repeat(40));
+      many.push(long.file);
+    }
+    await screen.command("Lerim: Sync");
+    await screen.notification(/Lerim: Sync.*\d+ of 20\d sessions/, 60);
+    await screen.shot("cancel");
+    await screen.button("Cancel");
+    await screen.notification(/Sync cancelled/);
+    await until("the job is gone", () => machine.processes(/-m lerim worker/).length === 0);
+    await screen.status(/candidates? waits? for review/);
+    await screen.command("Notifications: Clear All Notifications");
+    for (const file of many) rmSync(file);
+    await sync(/sessions? read, \d+ new candidates?/);
   });
 
   await run("a folder that is not trusted: memories are labelled, nothing is synced or written", async () => {

@@ -72,7 +72,7 @@ export class Machine {
   }
 
   /** Runs the `lerim` command as a person does in a terminal. */
-  async lerim(...args) {
+  async cli(...args) {
     const python = join(process.env.LERIM_JOURNEY_ENV, "bin", "python");
     await promisify(execFile)(python, ["-P", "-m", "lerim", ...args], { env: { ...this.environ, PYTHONPATH: join(repository, "server") }, timeout: 60_000 });
   }

@@ -32,12 +32,39 @@ export class Panel {
     return until(`the panel holds ${count} candidates`, async () => (await this.titles()).length === count, seconds);
   }
 
-  /** Moves with the keys until the candidate whose title holds `pattern` is shown in full. */
-  async select(pattern) {
+  /** Waits until a title holds `pattern`, or none does. */
+  async lists(pattern, there = true) {
+    return until(`the panel ${there ? "lists" : "does not list"} ${pattern}`, async () => (await this.titles()).some((title) => pattern.test(title)) === there);
+  }
+
+  /** Waits until a text of the person's is kept whose candidate is gone, and has the focus if its form had. */
+  async kept(pattern) {
+    return until(`the panel keeps ${pattern}`, async () => pattern.test(await this.#frame.locator(".lost-text").inputValue()));
+  }
+
+  /** Discards the text that is kept. */
+  async discard() {
+    await this.#frame.locator(".lost-draft .discard").click();
+    await until("no text is kept", async () => (await this.#frame.locator(".lost-draft").count()) === 0);
+  }
+
+  /** Waits until the panel has the colours of a theme, by the mark the editor gives its page. */
+  async themed(mark) {
+    return until(`the panel is ${mark}`, () => this.#frame.locator("body").evaluate((body, name) => body.classList.contains(name), mark));
+  }
+
+  /** The text of the row that the list names as the active one. */
+  async active() {
+    return this.#frame.locator(".candidate-list").evaluate((list) => list.ownerDocument.getElementById(list.getAttribute("aria-activedescendant"))?.textContent ?? "");
+  }
+
+  /** Moves with the keys until the candidate whose title holds `pattern` is shown in full, or in its form. */
+  async select(pattern, place = ".candidate .candidate-title") {
     await this.#frame.locator(".heading").click();
     await this.press("Home");
     await until(`${pattern} is selected`, async () => {
-      if (pattern.test(await this.#frame.locator(".candidate .candidate-title").innerText())) return true;
+      const shown = this.#frame.locator(place);
+      if ((await shown.count()) > 0 && pattern.test((await shown.innerText()) || (await shown.inputValue()))) return true;
       await this.press("j");
       return false;
     });
@@ -55,12 +82,12 @@ export class Panel {
   }
 
   /** Waits until the title is being edited: its field is there with these words. Its focus is waited for, too, as `e` gives it. */
-  async editing(words) {
+  async editing(words, { focus = true } = {}) {
     const field = this.#frame.locator("#edit-title");
     await until("the title is being edited", async () => {
       const value = await field.inputValue();
       return typeof words === "string" ? value === words : words.test(value);
     });
-    await until("the title has the focus", () => field.evaluate((element) => element.ownerDocument.activeElement === element));
+    if (focus) await until("the title has the focus", () => field.evaluate((element) => element.ownerDocument.activeElement === element));
   }
 }
