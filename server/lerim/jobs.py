@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from lerim.review.place import Place
 from lerim.review.run import Run, try_write
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.claude import Reading, probe
-from lerim.sessions.discovery import changes, discover, order
+from lerim.sessions.discovery import changes, discover, likely
 from lerim.sessions.model import Transcript
 
 FIRST_BYTES = 8_000_000
@@ -134,11 +134,16 @@ def sync(
         transcripts, problems = discover(environ)
         learning.problems += problems
         try:
-            own = _own(project, catalog, owners, transcripts)
+            known = catalog.paths_of(project.key)
+            named, others = likely(_stale(catalog, transcripts), known, (str(project.root), *project.folders))
+            own = _own(project, owners, named, known, cancelled)
             newest, rest = _newest(own)
-            for part, before in ((newest, 0), (rest, len(newest))):
-                _index(catalog, owners, part, before, len(own), seen, learning)
-                _learn(project, catalog, options, learning, seen, clock, started)
+            _index(catalog, owners, newest, 0, len(own), seen, learning)
+            _learn(project, catalog, options, learning, seen, clock, started)
+            # Opening the many others, if only to see where they ran, waits until the first candidates are there.
+            rest += _own(project, owners, others, known, cancelled)
+            _index(catalog, owners, rest, len(newest), len(newest) + len(rest), seen, learning)
+            _learn(project, catalog, options, learning, seen, clock, started)
         except CancelledError:
             state = "cancelled"
         counts = _counts(catalog.paths_of(project.key), transcripts, seen)
@@ -203,14 +208,24 @@ def _reading(catalog: Catalog, transcript: Transcript) -> Reading:
     return Reading(transcript.path, transcript, catalog.resume_of(transcript.path), brief=True)
 
 
-def _own(project: Project, catalog: Catalog, owners: Owners, transcripts: Iterable[Transcript]) -> list[Transcript]:
-    """What is stale and looks like the project's, newest first: known from before, or begun in one of its folders.
+def _own(
+    project: Project,
+    owners: Owners,
+    transcripts: Iterable[Transcript],
+    known: Collection[str],
+    cancelled: Cancelled,
+) -> list[Transcript]:
+    """Those of the transcripts that are the project's: known from before, or begun in one of its folders.
 
-    A session that began elsewhere and moved in later shows when `index_rest` has read it whole.
+    A session that began elsewhere and moved in later shows when `index_rest` has read it whole. Raises CancelledError.
     """
-    known = catalog.paths_of(project.key)
-    likely = order(_stale(catalog, transcripts), known, (str(project.root), *project.folders))
-    return [one for one in likely if str(one.path) in known or owners.owner(probe(one.path)) == project.key]
+    own: list[Transcript] = []
+    for one in transcripts:
+        if cancelled():
+            raise CancelledError
+        if str(one.path) in known or owners.owner(probe(one.path)) == project.key:
+            own.append(one)
+    return own
 
 
 def _newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:

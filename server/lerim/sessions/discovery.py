@@ -70,8 +70,10 @@ def _is_gone(path: str) -> bool:
     return False
 
 
-def order(transcripts: Iterable[Transcript], own: Iterable[str], folders: Iterable[str]) -> list[Transcript]:
-    """The transcripts newest first, those that likely belong to a project before the rest, without opening any.
+def likely(
+    transcripts: Iterable[Transcript], own: Iterable[str], folders: Iterable[str]
+) -> tuple[list[Transcript], list[Transcript]]:
+    """The transcripts that likely belong to a project, and the rest, both newest first; none is opened.
 
     `own` are paths known to hold its turns (`Catalog.paths_of`), `folders` its worktrees and aliases: Claude Code names
     the folder of a session after the one it was started in.
@@ -79,9 +81,9 @@ def order(transcripts: Iterable[Transcript], own: Iterable[str], folders: Iterab
     known = frozenset(own)
     slugs = tuple(_NOT_SLUG.sub("-", str(folder))[:SLUG_CHARACTERS] for folder in folders)
 
-    def rank(transcript: Transcript) -> tuple[bool, int]:
-        path = transcript.path
-        likely = str(path) in known or any(parent.name.startswith(slugs) for parent in path.parents[:4] if slugs)
-        return (not likely, -transcript.mtime_ns)
-
-    return sorted(transcripts, key=rank)
+    mine: list[Transcript] = []
+    rest: list[Transcript] = []
+    for one in sorted(transcripts, key=lambda one: one.mtime_ns, reverse=True):
+        named = str(one.path) in known or any(parent.name.startswith(slugs) for parent in one.path.parents[:4] if slugs)
+        (mine if named else rest).append(one)
+    return mine, rest

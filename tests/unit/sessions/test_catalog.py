@@ -11,7 +11,7 @@ from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.claude import Reading
-from lerim.sessions.discovery import changes, discover, order
+from lerim.sessions.discovery import changes, discover, likely
 from lerim.sessions.model import Session, Transcript, Turn
 
 
@@ -358,8 +358,9 @@ class TestChanges:
 
         mine, newer = one("-home-ana-app", "mine", 1), one("-home-ana-app--worktrees-x", "newer", 2)
         other, known = one("-home-ana", "other", 9), one("-elsewhere", "known", 3)
-        ordered = order([other, mine, newer, known], [str(known.path)], ["/home/ana/app"])
-        assert [item.session_id for item in ordered] == ["known", "newer", "mine", "other"]
+        own, rest = likely([other, mine, newer, known], [str(known.path)], ["/home/ana/app"])
+        assert [item.session_id for item in own] == ["known", "newer", "mine"]
+        assert rest == [other]
 
 
 def test_two_dumps_of_the_same_sessions_are_equal(home, root, tmp_path):

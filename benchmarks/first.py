@@ -1,0 +1,151 @@
+"""How long a person waits for the first candidate of their first sync, with gigabytes of other sessions around.
+
+    python benchmarks/first.py [--gigabytes 5] [--json FILE]
+
+From `Lerim: Sync` (the sidecar runs, the catalog is empty) until the answer to the panel's list holds a candidate. The
+other sessions have a real head and are sparse behind it: what counts before the first candidate is how many there are
+and what is read of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from lerim.lsp.protocol import CANDIDATES_CHANGED, MEMORIES_CHANGED, REVIEW_LIST, SYNC
+from sidecar import SERVER, Client
+
+BUDGET_S = 3.0
+SIZE = 1_000_000
+HEAD = 20_000
+OWN = 12
+WORDS = "It uses `load` in src/app.py, which reads the settings, and goes on about it at some length. " * 20
+
+
+def record(kind: str, session: str, cwd: str, number: int, content: Any) -> bytes:
+    message: dict[str, Any] = {"role": kind, "content": content}
+    if kind == "assistant":
+        message |= {"id": f"msg_{session[:8]}{number}", "type": "message", "model": "claude-opus-4-6"}
+    line = {
+        "type": kind,
+        "uuid": f"{session[:8]}-{number:04x}-4000-8000-000000000000",
+        "parentUuid": None,
+        "isSidechain": False,
+        "userType": "external",
+        "sessionId": session,
+        "cwd": cwd,
+        "version": "2.1.100",
+        "timestamp": f"2026-03-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}.000Z",
+        "message": message,
+    }
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def talk(session: str, cwd: str, size: int) -> Iterator[bytes]:
+    """Prompts and answers of about `size` bytes from which nothing is learned."""
+    written = 0
+    for number in count(0, 2):
+        if written > size:
+            return
+        lines = record("user", session, cwd, number, f"What is next, {number}?")
+        lines += record("assistant", session, cwd, number + 1, [{"type": "text", "text": WORDS}])
+        written += len(lines)
+        yield lines
+
+
+def correction(session: str, cwd: str) -> bytes:
+    """An exchange from which something is learned."""
+    said = [
+        ("user", "Read the config in src/app.py"),
+        ("assistant", [{"type": "text", "text": "I will use os.path in src/app.py."}]),
+        ("user", "No, always use pathlib instead of os.path in src/app.py."),
+        ("assistant", [{"type": "text", "text": "Done, src/app.py uses pathlib."}]),
+        ("user", "perfect, commit it"),
+        ("assistant", [{"type": "text", "text": "Committed."}]),
+    ]
+    return b"".join(record(kind, session, cwd, 4000 + at, content) for at, (kind, content) in enumerate(said))
+
+
+def others(folder: Path, gigabytes: float) -> int:
+    """Writes other projects' sessions, newer than the own ones; how many."""
+    number = int(gigabytes * 1e9 / SIZE)
+    for at in range(number):
+        session = f"{at:08x}-1111-4000-8000-000000000000"
+        cwd = f"/home/dev/other{at % 50}"
+        place = folder / "projects" / cwd.replace("/", "-")
+        place.mkdir(parents=True, exist_ok=True)
+        with (place / f"{session}.jsonl").open("wb") as file:
+            for lines in talk(session, cwd, HEAD):
+                file.write(lines)
+            file.truncate(SIZE)
+    return number
+
+
+def own(folder: Path, root: Path) -> None:
+    """Writes the project's own sessions, some megabytes, each with something to learn at its end."""
+    place = folder / "projects" / "".join(c if c.isalnum() else "-" for c in str(root))
+    place.mkdir(parents=True)
+    for at in range(OWN):
+        session = f"{at:08x}-2222-4000-8000-000000000000"
+        with (place / f"{session}.jsonl").open("wb") as file:
+            file.writelines(talk(session, str(root), SIZE))
+            file.write(correction(session, str(root)))
+
+
+def wait(environ: dict[str, str], root: Path) -> float:
+    """Seconds from the sync's start until a candidate can be shown."""
+    client = Client([sys.executable, "-P", "-X", "utf8", "-m", "lerim", "lsp"], environ, root)
+    client.until(MEMORIES_CHANGED)
+    number = next(client.ids)
+    began = time.perf_counter()
+    client.send(SYNC, {"root": root.as_uri(), "explicit": True}, number)
+    while not any(told["pending"] for told in client.told.get(CANDIDATES_CHANGED, ())):
+        client.read()
+    listed = client.ask(REVIEW_LIST, {"root": root.as_uri()})["candidates"]
+    spent = time.perf_counter() - began
+    if not listed:
+        sys.exit("a candidate was told and not listed")
+    client.send("$/cancelRequest", {"id": number})
+    client.stop()
+    return spent
+
+
+def measure(gigabytes: float) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        base = Path(folder).resolve()
+        root = base / "repo"
+        (root / "src").mkdir(parents=True)
+        (root / "src" / "app.py").write_text("def load(): ...\n", encoding="utf-8")
+        subprocess.run(["git", "init", "-q", str(root)], check=True)
+        own(base / "claude", root)
+        print(f"{others(base / 'claude', gigabytes):,} other sessions, {gigabytes:g} GB")
+        path = os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))
+        places = {"LERIM_HOME": str(base / "lerim"), "CLAUDE_CONFIG_DIR": str(base / "claude"), "PYTHONPATH": path}
+        return wait({**os.environ, **places}, root)
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--gigabytes", type=float, default=5.0)
+    arguments.add_argument("--json", type=Path)
+    given = arguments.parse_args()
+    spent = measure(given.gigabytes)
+    what = f"Sync to the first candidate in the panel, {given.gigabytes:g} GB of other sessions"
+    print(f"{what}: {spent:.2f} s, budget {BUDGET_S:g} s, {'ok' if spent <= BUDGET_S else 'NOT MET'}")
+    if given.json:
+        row = {"what": what, "measured": spent, "budget": BUDGET_S, "unit": "s"}
+        given.json.write_text(json.dumps([row], indent=1), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
