@@ -13,6 +13,7 @@ from lerim.facts.draft import Basis, Draft, Found, Quote, Scene
 from lerim.facts.outcome import verdict
 from lerim.facts.reasons import because, explains, split_reason
 from lerim.facts.sentences import Sentence, clip, spoken
+from lerim.facts.tools import AD_HOC
 from lerim.facts.where import concerned, references, where
 from lerim.memory.record import Speaker
 from lerim.sessions.model import Turn
@@ -41,7 +42,7 @@ _PERSON = re.compile(
     r"^(?:let'?s|lets|we(?:'ll| will| should| want(?: to)?| need(?: to)?| have to)?|i want (?:us |you )?to|i'?d "
     r"(?:like|prefer) (?:us |you )?to|please) "
     r"(?P<verb>use|keep|go with|store|put|stick (?:to|with)|switch to|name|call|avoid|drop|pin|target|support|have|"
-    r"split|base|return)? ?(?P<x>[^,;?]{3,70})$",
+    r"split|base|return) (?P<x>[^,;?]{3,70})$",
     re.IGNORECASE,
 )
 
@@ -50,9 +51,6 @@ _PLAIN = re.compile(
     r"(?:new|old|other|same|latest|current|existing|first|second|last|next)\b)[^,;?]{3,70})$",
     re.IGNORECASE,
 )
-_MOMENTS_TOOLS = "grep rg find fish cat sed awk jq curl wget bash zsh sh git gh glab ssh less head tail vim"
-_AD_HOC = frozenset(_MOMENTS_TOOLS.split())
-"""Tools one reaches for at the moment: to use one of them, even for a reason, is no choice of the project."""
 
 
 def choices(scene: Scene) -> Iterator[Found]:
@@ -94,14 +92,14 @@ def _persons(scene: Scene, turn: Turn, said: Sentence, after: str) -> Draft | No
     if (
         not reason
         or match is None
-        or match["x"].split()[0].lower() in _AD_HOC
+        or match["x"].split()[0].lower() in AD_HOC
         or wording.title_fault(f"x {reason}"[:70]).startswith("cut")
     ):
         return None
-    verb = (match["verb"] or "use").lower()
+    verb = match["verb"].lower()
     title = f"{'Use' if verb in ('go with', 'switch to') else wording.capital(verb)} {match['x']}"
     alone = verb in ("avoid", "keep", "use") and bool(paths(match["x"])) and " " not in match["x"]
-    if alone or not artifacts(title, scene.known) or (not match["verb"] and wording.task(match["x"])):
+    if alone or not artifacts(title, scene.known):
         return None
     draft = _draft(scene, turn, said.text, title, reason, "stated", "user", ("", ""))
     if draft is None or not later:

@@ -13,7 +13,7 @@ from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Uncle
 from lerim.facts.plans import remark
 from lerim.facts.reasons import because, explains
 from lerim.facts.sentences import Sentence, spoken
-from lerim.facts.where import concerned, references, where
+from lerim.facts.where import concerned, references, where, written_down
 from lerim.memory.record import LearningKind, Primitive
 from lerim.sessions.model import ToolCall, Turn
 
@@ -57,24 +57,33 @@ def corrections(scene: Scene) -> Iterator[Found]:
     """Rules the person stated: in the prompt of the exchange, and in the feedback of calls they denied in it."""
     prompt = scene.now.prompt
     if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
-        heard = (_judge(scene, prompt, said, None) for said in _paired(spoken(prompt.text)))
+        heard = (_judge(scene, prompt, said, None) for said in _paired(prompt.text))
         yield from islice((found for found in heard if found is not None), MOST)
     for turn in scene.now.replies:
         if turn.sidechain:
             continue
         for call in turn.tool_calls:
             if call.status == "denied" and call.feedback:
-                denied = (_judge(scene, turn, said, call) for said in _paired(spoken(call.feedback)))
+                denied = (_judge(scene, turn, said, call) for said in _paired(call.feedback))
                 yield from islice((found for found in denied if found is not None), MOST)
             elif added := remark(call):
-                heard = (_judge(scene, turn, said, None) for said in _paired(spoken(added)))
+                heard = (_judge(scene, turn, said, None) for said in _paired(added))
                 yield from islice((found for found in heard if found is not None), MOST)
 
 
-def _paired(said: tuple[Sentence, ...]) -> list[Sentence]:
-    """ "Don't use pip. Use uv." is one statement: a short don't joined with the short use that follows it."""
+def _paired(text: str) -> list[Sentence]:
+    """What the person said, with statements over two sentences put together.
+
+    "Don't use pip. Use uv." is one: a short don't with the short use that follows it; so is "That's wrong." with what
+    is right.
+    """
     out: list[Sentence] = []
-    for item in said:
+    for item in spoken(text):
+        if out and len(out[-1].text) <= 40 and _AGAINST.match(out[-1].text) and directive(out[-1].text) is None:
+            both = f"{out[-1].text} {item.text}"
+            if both in text and directive(both) is not None and not item.question:
+                out[-1] = Sentence(both, False, out[-1].first)
+                continue
         if (
             out
             and _TWO.match(out[-1].text)
@@ -151,7 +160,7 @@ def _worked_on(scene: Scene) -> tuple[str, ...]:
 
 
 def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive, denied: ToolCall | None) -> Draft:
-    refs = concerned(scene, f"{rule.claim} {rule.reason}")
+    refs = concerned(scene, f"{rule.claim} {rule.reason}") or (written_down(scene) if rule.recorded else ())
     names = artifacts(f"{rule.claim} {rule.reason}", scene.known) or subjects(rule.claim, scene.known)
     habit = is_workflow(rule.prefer) or is_workflow(rule.over)
     decides = rule.decides or (rule.weight == "contrast" and not habit)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from lerim.facts import artifacts, forms, wording
 from lerim.facts.reasons import split_reason
+from lerim.facts.tools import AD_HOC
 
 Weight = Literal["always", "contrast", "rule", "ours", "wish"]
 """How a rule was put: always/never; one thing over another; a stated standard; "we use X"; a plain do or don't."""
@@ -20,7 +21,7 @@ class Directive:
     """A rule a person stated. `prefer`/`over` where one thing is set against another; `reason` where they gave one.
 
     `decides` tells a decision about the project from a preference on how to work; `fact` says that it tells how things
-    are, not how they shall be.
+    are, not how they shall be; `recorded` that the person has it written down as a rule.
     """
 
     claim: str
@@ -31,6 +32,7 @@ class Directive:
     decides: bool = False
     fact: bool = False
     plain: bool = False
+    recorded: bool = False
 
 
 @lru_cache(maxsize=64)
@@ -40,8 +42,14 @@ def directive(text: str) -> Directive | None:
     claim = wording.clean(claim)
     if ", not " in claim:
         claim = forms.PROJECT_USES.sub("we use ", claim)
-    if forms.FROM_NOW.search(text) and (match := forms.STANDING.match(claim)):
-        return Directive(wording.capital(match["rest"]), "always", reason)
+    if match := forms.STANDING.match(claim):
+        later = (
+            forms.LATER_ON.search(split_reason(text)[0]) and not wording.task(match["rest"]) and " in case " not in text
+        )
+        if later or forms.FROM_NOW.search(text):
+            return Directive(wording.capital(match["rest"]), "always", reason)
+    if match := forms.REWRITTEN.match(claim):
+        claim = match["rest"]
     if not 6 <= len(claim) <= 260:
         return None
     for pattern, build in _GRAMMAR:
@@ -59,12 +67,12 @@ def directive(text: str) -> Directive | None:
 def _contrast(match: re.Match[str]) -> Directive | None:
     verb = wording.imperative(wording.squeeze(match["verb"])) if "verb" in match.re.groupindex else "use"
     a, b = wording.clean(match["a"]), wording.clean(match["b"])
-    if not a or not b or a.lower() == b.lower() or ": " in a:
+    if not a or not b or a.lower() == b.lower() or ": " in a or forms.DEED.match(b):
         return None
     verb = "use" if verb.lower().startswith(("using", "switch to", "go with", "pick", "choose")) else verb.lower()
     verb, _, tail = verb.partition(" ")
     place = forms.PLACE.match(b)
-    b = place["head"] if place else b
+    b = place["head"].rstrip(",") if place else b
     tool = forms.SUBCOMMAND.match(a)
     if tool and artifacts.is_workflow(a) and artifacts.is_workflow(b) and " " not in b:
         a = tool["tool"]  # `use uv add, we don't use pip`: it is the tool that is chosen
@@ -79,6 +87,44 @@ def _contrast(match: re.Match[str]) -> Directive | None:
         decides=decides,
         plain=match.re in (forms.NOT_USE, forms.USE_OURS),
     )
+
+
+def _condition(match: re.Match[str]) -> Directive | None:
+    return Directive(f"{wording.capital(match['when'])}, {match['rest'][:1].lower()}{match['rest'][1:]}", "always")
+
+
+def _recorded(match: re.Match[str]) -> Directive | None:
+    """A rule the person has written down; what it says is looked at by itself."""
+    rest = wording.clean(match["rest"])
+    if recipe := forms.RECIPE.match(rest):
+        return Directive(wording.capital(f"{recipe['when']}, {recipe['do']}"), "always", recorded=True)
+    found = directive(rest)
+    if found is not None:
+        return replace(found, weight="always", recorded=True)
+    if standing := forms.STANDING.match(rest):
+        return Directive(wording.capital(standing["rest"]), "always", recorded=True)
+    return None
+
+
+def _needless(match: re.Match[str]) -> Directive | None:
+    return Directive(f"Do without {match['x']}{match['y'] or ''}", "rule", decides=True)
+
+
+def _one_only(match: re.Match[str]) -> Directive | None:
+    one = "a single" if "single" in match["only"].lower() else "only one"
+    return Directive(f"Keep {one}{match['x']}{match['y']}", "rule", decides=True)
+
+
+def _named_tool(match: re.Match[str]) -> Directive | None:
+    name = match["a"]
+    named = (artifacts.is_tool(name) and name.lower() not in AD_HOC) or name.startswith("`") or "@" in name
+    if not named or (artifacts.paths(name) and not match["place"]):
+        return None
+    return Directive(f"Use {name}{match['place'] or ''}", "wish")
+
+
+def _no_such(match: re.Match[str]) -> Directive | None:
+    return Directive(f"No {match['x']}", "wish", decides=True)
 
 
 def _two_sided(match: re.Match[str]) -> Directive | None:
@@ -177,6 +223,7 @@ def _dont(match: re.Match[str]) -> Directive | None:
 def _must(match: re.Match[str]) -> Directive | None:
     subject = forms.MUST_BE.match(match["rest"])
     plural = subject is not None and forms.PLURAL.match(subject["s"]) is not None
+    plural = plural or bool(re.search(r", not | rather than | instead of ", match["rest"]))
     if forms.INFERRED.search(match["rest"]) and not plural:
         return None
     weight: Weight = "rule" if plural else "wish"
@@ -221,6 +268,10 @@ def _stem(word: str) -> str:
 
 
 _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | None]], ...] = (
+    (forms.RECORDED, _recorded),
+    (forms.CONDITION, _condition),
+    (forms.NEEDLESS, _needless),
+    (forms.ONE_ONLY, _one_only),
     (forms.NOT_USE, _contrast),
     (forms.TWO_SIDED, _two_sided),
     (forms.USE_OURS, _contrast),
@@ -242,5 +293,7 @@ _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | Non
     (forms.DONT, _dont),
     (forms.MUST, _must),
     (forms.BEING, _being),
+    (forms.NAMED_TOOL, _named_tool),
+    (forms.NO_SUCH, _no_such),
     (forms.STATEMENT, _statement),
 )

@@ -22,6 +22,8 @@ WORDS = r"(?:[^,;.]|\.(?=\w))"
 CONTRAST = re.compile(
     rf"^{LEAD}(?:always |only )?{DO} (?P<a>[^,;]{{1,60}}?){NOT} (?P<b>{WORDS}{{1,60}})$", re.IGNORECASE
 )
+DEED = re.compile(r"^(?:do|make|call|add|write|read|let|put|run|touch|change|try|go|get|have)\b [a-z]", re.IGNORECASE)
+"""What follows `never` in `keep it pure, never do io there` is another rule, not the other side of the first."""
 INSTEAD = re.compile(rf"^instead of (?P<b>[^,;]{{1,50}}?),? {LEAD}{DO} (?P<a>[^,;]{{1,60}})$", re.IGNORECASE)
 NOT_USE = re.compile(
     rf"^{LEAD}(?:do not|never|stop|avoid) (?:ever )?(?:use|using|run|running|call|calling|import|importing|install "
@@ -48,13 +50,18 @@ BEING = re.compile(
 STATEMENT = re.compile(
     r"^(?P<rest>(?:the |an? )?(?!(?:issue|problem|bug|error|question|point|reason|thing|it|this|that|there|"
     r"what)\b)[^,;?]{2,50}? "
-    r"(?:is|are|returns?|uses?|takes?|expects?|means?|comes?|lives?|goes|go) [^,;?]{2,60}, not [^,;?]{1,50})$",
+    r"(?:is|are|returns?|uses?|takes?|expects?|means?|comes?|lives?|goes|go|needs?|requires?|runs?|reads?|writes?|"
+    r"stores?|"
+    r"sends?|belongs?|accepts?|points?) [^,;?]{2,60}, not [^,;?]{1,50})$",
     re.IGNORECASE,
 )
 DESCRIBES = re.compile(
     r"^we (?!should|must|need|have|want|will|can\b).{1,80}(?:instead of|rather than|in place of)", re.IGNORECASE
 )
-PAIR = re.compile(r"^(?P<a>[\w@./+`-]{2,40}),? (?:not|instead of|rather than) (?P<b>[\w@./+`-]{2,40})$", re.IGNORECASE)
+PAIR = re.compile(
+    r"^(?P<a>[\w@./+`-]{2,40}),? (?:not|instead of|rather than) (?P<b>[\w@./+`-]{2,40}(?:,? (?:in|for) [^,;]{2,50})?)$",
+    re.IGNORECASE,
+)
 RATHER_HAVE = re.compile(
     r"^(?:i|we)(?:'d| would) (?:much )?rather (?:have|see|let) (?P<a>[^,;]{3,60}? [^,;]{2,40}?) than (?P<b>(?:raise|"
     r"throw|"
@@ -79,13 +86,71 @@ PREFER = re.compile(
 ALWAYS = re.compile(
     r"^(?:you (?:should |must |need to |have to )?|we (?:should |must |need to )?|i (?:want|need|would like) you to |"
     r"make sure (?:to |you |that you )?)?"
-    r"(?P<when>always|never(?! mind\b)|do not ever|(?:do|must|should) not ever) (?P<rest>[a-z][^?]{4,200})$",
+    r"(?P<when>always|never(?! mind\b)|do not ever|(?:do|must|should) not ever) (?P<rest>[a-z`][^?]{4,200})$",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(
+    r"^(?P<when>when(?:ever)? (?!(?:i|we|you|it|they)\b)[^,;?]{4,60}), (?:please |you (?:should|must) )?"
+    r"(?P<rest>(?:always|never|do not|avoid|prefer|use|first) [a-z`][^?]{3,120})$",
+    re.IGNORECASE,
+)
+"""When working with X, never do Y."""
+RECORDED = re.compile(
+    r"^(?:(?:ok|yes|and|also|now|then|go ahead and|let'?s|please|can you|could you|you should)[,\s]{1,2}){0,3}"
+    r"(?:(?:add|create|make|write|record|update|extend|change|document|put|note|mention|save|remember)\b[^.:;?]{0,60}?"
+    r"\b(?:rules?|CLAUDE\.md|AGENTS\.md|GEMINI\.md|cursorrules|conventions?|guidelines?|instructions|\S{1,40}\.mdc)\b"
+    r"[^.:;?,]{0,30}?(?: that| which|:| to(?= (?:specif|say|stat|mention|requir|includ|make sure|ensure|always|never)))"
+    r"(?: to)? ?|(?:mention|note|document|record|specify)(?: in [^,:]{3,40})? that (?=\S+ (?:\S+ )?(?:must|always|"
+    r"never)\b))"
+    r"(?:(?:specif(?:y|ies)|says?|states?|mentions?|requires?|includes?|makes sure|make sure|ensures?|ensure)"
+    r"(?: that| to)? )?(?P<rest>[^?]{8,200})$",
+    re.IGNORECASE,
+)
+"""The person has a rule written down: `add a rule that …`, `note in CLAUDE.md that …`."""
+RECIPE = re.compile(
+    r"^(?P<when>(?:when|before|after) [^,;]{4,60}?),? to (?P<do>(?:first |always |never )+[a-z][^?]{4,120})$"
+)
+REWRITTEN = re.compile(
+    r"^(?:let'?s |please |can you |we should )?(?:update|change|rewrite|modify|switch|convert|migrate|refactor|redo) "
+    r"[^,;?]{2,50}? to (?P<rest>use [^?]{2,120} (?:instead of|rather than|, not) [^?]{2,60})$",
+    re.IGNORECASE,
+)
+"""A change that is ordered, and the choice in it: `change the plan to use X instead of Y`."""
+NEEDLESS = re.compile(
+    r"^(?:we (?:really )?do not (?:need|care about|want)|(?:there(?:'s| is) )?no need (?:for|to (?:maintain|keep|"
+    r"preserve|support|have|provide))|(?:do not|stop) (?:worry(?:ing)? about|maintain(?:ing)?|keep(?:ing)?))"
+    r" (?:any |a |to (?:maintain|keep|preserve|support|have|provide) )?"
+    r"(?P<x>(?:backwards?|reverse)[- ]compat\w*(?:ibility)?|migrations?(?: scripts?)?|data migrations?|legacy [a-z]+|"
+    r"fallbacks?|feature flags?|deprecat\w+)"
+    r"(?P<y> (?:for|with|in|to|of) [^,;?]{2,60})?(?P<more>,? (?:and|but|just|so|only|here|now|yet)\b[^?]{0,120}|"
+    r",[^?]{0,120})?$",
+    re.IGNORECASE,
+)
+ONE_ONLY = re.compile(
+    r"^(?:there (?:should|must|can) (?:only )?be|(?:we|i) (?:only )?want|we should (?:only )?have|have|keep) "
+    r"(?P<only>(?:just |only |exactly )?(?:one|a single))(?P<x> [^,;?]{3,60}?)(?P<y> (?:in|for|per|at|across) "
+    r"[^,;?]{2,50})$",
+    re.IGNORECASE,
+)
+NAMED_TOOL = re.compile(
+    r"^(?:use|using) (?P<a>[\w@./+`-]{2,40})(?P<place>,? (?:in|for|as) (?!(?:this|that|it|now|me|the "
+    r"moment)\b)[^,;]{2,60})?$",
+    re.IGNORECASE,
+)
+NO_SUCH = re.compile(
+    r"^no (?P<x>(?!(?:problem|worries|need|idea|way|one|longer|more|it|we|i|you|this|that|the|but|and|just|not|"
+    r"changes?|"
+    r"errors?|issues?|difference|luck|results?|output|sign|clue|effect|success|failures?|warnings?|access|such|matter|"
+    r"doubt|point|reason|harm|thanks|please|use|let|do|don'?t|is|are|its?|a|my|your)\b)[a-z`][^,;?:]{2,40}?"
+    r" (?:in|for|on|inside|outside|from|without|within) [^,;?]{3,60})$",
     re.IGNORECASE,
 )
 STANDARD = re.compile(
     r"^(?:(?:code|coding|project|team|our|the|naming|commit|style|a|general) ){0,2}(?:standard|convention|rule|"
     r"policy|guideline|requirement|style)s?"
-    r"(?: (?:here|is|are))?(?: that)?\s?[:,-]?\s(?P<rest>[^?]{8,220})$",
+    r"(?: (?:here|is|are))?(?: that)?\s?[:,-]?\s(?!(?:must|should|shall|can|may|will|need|have|has|apply|applies|"
+    r"about)\b)"
+    r"(?P<rest>[^?]{8,220})$",
     re.IGNORECASE,
 )
 EVERY = re.compile(
@@ -120,7 +185,8 @@ ENSURE = re.compile(
     re.IGNORECASE,
 )
 DONT = re.compile(
-    r"^(?:you (?:should|must|need to) not|you should not|do not|stop|avoid|please do not|we (?:should|must) not) "
+    r"^(?:you (?:should|must|need to) not|you should not|do not|stop|avoid|please do not|we (?:should|must|will) not|"
+    r"let'?s not|lets not|we(?:'re| are) not going to) "
     r"(?P<rest>[a-z][^?]{4,160})$",
     re.IGNORECASE,
 )
@@ -185,10 +251,14 @@ PARTS = re.compile(
     r"endpoints?|routes?|tests?|modules?|packages?|pull requests?|prs?|class(?:es)?|migrations?|components?|"
     r"branch(?:es)?|"
     r"scripts?|handlers?|commands?|queries|tables?|schemas?|apis?|dependenc\w+|imports?|errors?|logs?|secrets?|"
-    r"types?)\b",
+    r"types?|rules?|docs?|pages?|events?|models?|fields?|columns?|plugins?|hooks?|apps?|services?|providers?|requests?|"
+    r"responses?|settings?|flags?|fixtures?|prompts?|entries|records?|buttons?|dialogs?|forms?|jobs?|steps?)\b",
     re.IGNORECASE,
 )
-FROM_NOW = re.compile(r"\b(?:from now on|going forward|in (?:the )?future|henceforth|by default)\b", re.IGNORECASE)
+FROM_NOW = re.compile(r"\b(?:from now on|going forward|henceforth)\b", re.IGNORECASE)
+LATER_ON = re.compile(
+    r"(?:^|[,;] )(?:in (?:the )?future|by default)\b|\b(?:in (?:the )?future|by default)\W{0,3}$", re.IGNORECASE
+)
 NEVER_DONE = frozenset(("use", "ship", "commit", "allow", "mock", "hardcode", "vendor", "rebase", "squash", "publish"))
 STANDING = re.compile(
     r"^(?:please |you (?:should|must) |i want you to |we (?:should|must|will) |let'?s )?(?P<rest>(?!(?:i|we|you|it|"

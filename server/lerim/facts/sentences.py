@@ -50,7 +50,7 @@ _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IG
 _TAGS = re.compile(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
 _QUESTION = re.compile(
     r"^(?:can|could|should|would|will|is|are|was|were|do(?! not)|does|did|has|have|had|may|might|shall|what|why|"
-    r"how|where|who|when|which|"
+    r"how|where|who|which|when (?:is|are|was|were|will|do|does|did|should|can|could|would|has|have)|"
     r"isn't|aren't|don't (?:you|we|they)|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|am i|any (?:idea|"
     r"reason))\b",
     re.IGNORECASE,

@@ -14,6 +14,13 @@ _WORD = re.compile(r"[a-z][a-z_-]{3,30}")
 _COMMON = frozenset(
     ("always", "never", "every", "should", "must", "with", "from", "into", "this", "that", "have", "needs", "when")
 )
+RULES = re.compile(
+    r"(?:^|/)(?:(?:CLAUDE|AGENTS?|GEMINI|CONTRIBUTING|CONVENTIONS|STYLE_?GUIDE|copilot-instructions)(?:\.\w{1,12})?\.md|"
+    r"\.(?:cursor|windsurf|cline)rules|[\w.-]{1,60}\.mdc)$|(?:^|/)\.(?:claude|cursor|windsurf|kiro|github)/"
+    r"(?:rules|instructions|steering)/[\w./-]{1,80}\.md$",
+    re.IGNORECASE,
+)
+"""Where a project's rules for agents and people are written down."""
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
@@ -57,13 +64,23 @@ def named(scene: Scene, text: str) -> tuple[str, ...]:
 
 def changed(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
     """The files changed in the exchange, or nothing where so many were changed that none of them says where."""
+    out = _changed(scene, exchange)
+    source = tuple(path for path in out if not _TEST.search(path)) or out
+    return source if len(source) <= MOST else ()
+
+
+def _changed(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
     out: dict[str, None] = {}
     for turn in exchange.replies:
         for call in turn.tool_calls:
             if call.status == "ok":
                 out |= dict.fromkeys(edited(scene, call, turn.cwd))
-    source = tuple(path for path in out if not _TEST.search(path)) or tuple(out)
-    return source if len(source) <= MOST else ()
+    return tuple(out)
+
+
+def written_down(scene: Scene) -> tuple[str, ...]:
+    """The files of rules for agents and people that were changed in the exchange."""
+    return tuple(path for path in _changed(scene, scene.now) if RULES.search(path))[:MOST]
 
 
 def edited(scene: Scene, call: ToolCall, cwd: str) -> tuple[str, ...]:

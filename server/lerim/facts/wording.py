@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-TITLE = 80  # characters of the longest title
+TITLE = 100  # characters of the longest title
 
 _END = r"\s{0,2}(?:[,.!:;]|-{1,2}|—|–|…)\s{0,3}"
 _LOUD = (  # fillers only where punctuation ends them: "no, use x", but not "no network calls"
@@ -225,10 +225,13 @@ def fit(claim: str) -> str:
     title = re.sub(r"\bneeds? to have (?=an? )", "needs ", title)
     if len(title) > TITLE and title.startswith("Prefer "):
         title = title.partition(" over ")[0]  # the body names the other side
-    for _ in range(3):
-        if not title_fault(title):
+    for _ in range(4):
+        fault = title_fault(title)
+        if not fault:
             return title
         cut = max((match.start() for match in _ASIDE.finditer(title)), default=-1)
+        if cut < 12 and fault.startswith("too long"):
+            cut = max((match.start() for match in _FURTHER.finditer(title)), default=-1)
         if cut < 12 or len(title[:cut].split()) < 3:
             break
         title = title[:cut].rstrip(" ,;-—–")
@@ -237,11 +240,16 @@ def fit(claim: str) -> str:
 
 _INCLUDING = re.compile(r",? including [^,]{3,40}?(?= (?:needs?|must|should|has|have) )", re.IGNORECASE)
 _ASIDE = re.compile(
-    r"(?:,\s(?:so|but|and|or|as|it|they|that|this|the|which|otherwise|because|since|for|not just|even|especially|"
+    r"(?:,\s(?:so|but|and|or|as|it|they|that|this|the|which|otherwise|because|since|for|not just|even|especially|never|"
     r"then|we|"
     r"you|i|unless)\b|\s[-—–]{1,2}\s|;\s|\s\(|:\s)",
     re.IGNORECASE,
 )
+_FURTHER = re.compile(
+    r"(?<!check)(?<!sure)(?<!ensure)(?<!verify)(?<!means)(?<!mean)(?<!assume)(?<!confirm)\s(?:that|which|prior to|at "
+    r"the root of|in order to|such as|like|to make sure|by (?=\w+ing))\s"
+)
+"""Where a title that is too long may end: what follows describes further and is told in the body."""
 
 
 def shorten(text: str, most: int) -> str:

@@ -55,7 +55,7 @@ def test_the_reason_is_told_from_the_claim() -> None:
     [
         ("Use it everywhere", "refers to something not named"),
         ("Use my server", "speaks of I, you or we"),
-        ("x" * 81, "too long for a title"),
+        ("x" * 101, "too long for a title"),
         ("Is it uv?", "asks instead of asserting"),
         ("Run `make", "cut in the middle"),
         ("Uv", "too short to say anything"),
