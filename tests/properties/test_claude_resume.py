@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,24 @@ def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, 
     ours, theirs = done.session, at_once.session
     fields = [field for field in ours.__dataclass_fields__ if field not in ("id", "path")]
     assert [getattr(ours, field) for field in fields] == [getattr(theirs, field) for field in fields]
+
+
+@SETTINGS
+@given(parts=st.lists(records, max_size=30), glue=st.lists(st.booleans(), min_size=30, max_size=30))
+def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_path: Path, parts, glue):
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(written(parts, glue))
+    expected, at_once = lines.reading(path)
+    for left_after in range(1, len(expected) + 1):
+        first = Reading(path, lines.transcript(path))
+        open_ = iter(first)
+        turns = {turn.id: turn for turn in itertools.islice(open_, left_after)}
+        if not first.checkpoint():
+            break
+        rest, second = lines.reading(path, first.resume)
+        assert not second.restarted
+        assert list((turns | {turn.id: turn for turn in rest}).values()) == expected
+        assert (second.session, second.resume) == (at_once.session, at_once.resume)
 
 
 @SETTINGS

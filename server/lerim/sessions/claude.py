@@ -71,6 +71,8 @@ class Reading:
         self._child = bool(transcript.parent) or path.name.startswith("agent-")
         self._faults = 0
         self._line = 0
+        self._offset = 0
+        self._file: FileIO | None = None
         self._time: datetime | None = None
         self._before = self._tally
         self.session: Session = self._session()
@@ -87,8 +89,11 @@ class Reading:
                 where=str(self.path),
                 todo="Check that the file is still there and that you may read it.",
             ) from error
+        finally:
+            self._file = None
 
     def _read(self, raw: FileIO, file: BinaryIO) -> Iterator[Turn]:
+        self._file = raw
         offset = self._continue(raw)
         drafts, tally = self._drafts, self._tally
         for line in lines(file, offset):
@@ -103,11 +108,14 @@ class Reading:
             for record in records:
                 self._take(record)
             if drafts.due(tally.turns, offset):
+                self._offset = offset
                 yield from drafts.ready(tally.turns, offset)
                 if self._seen.crowded:
                     self._seen.forget(drafts.start(offset, tally)[1].seen)
+        self._offset = offset
+        self._file = None
         yield from drafts.rest()
-        self._finish(raw, offset)
+        self._finish(raw)
 
     def _continue(self, raw: FileIO) -> int:
         if not self._known:
@@ -126,13 +134,26 @@ class Reading:
         self._seen = Seen(state.seen, state.tally.seen)
         return state.offset
 
-    def _finish(self, raw: FileIO, offset: int) -> None:
-        start, tally = self._drafts.start(offset, self._tally)
+    def checkpoint(self) -> bool:
+        """In the middle of the iteration: makes `resume` and `session` what they are after the turns handed out so far.
+
+        False where that cannot be said: before the first turn, and once the last ones are handed out.
+        """
+        if self._file is None or not self._offset:
+            return False
+        self._mark(self._file)
+        return True
+
+    def _finish(self, raw: FileIO) -> None:
+        self._mark(raw)
+        if self._faults > PROBLEMS:
+            self._problem_now("many", "", f"{self._faults - PROBLEMS} more lines of this transcript could not be read")
+
+    def _mark(self, raw: FileIO) -> None:
+        start, tally = self._drafts.start(self._offset, self._tally)
         state = _Resume(_FORMAT, start, fingerprint(raw, start), tally, self._seen.upto(tally.seen))
         self.resume = msgspec.json.encode(state)
         self.session = self._session()
-        if self._faults > PROBLEMS:
-            self._problem_now("many", "", f"{self._faults - PROBLEMS} more lines of this transcript could not be read")
 
     def _session(self) -> Session:
         transcript = self.transcript
@@ -170,10 +191,11 @@ class Reading:
 
     def _opens(self, record: Record) -> bool:
         """Whether a turn may begin with this record, so that the tally before it has to be kept."""
+        message = record.message
         if record.type == "assistant":
-            return self._drafts.of(key_of(record)) is None
-        if record.type == "user" and record.message is not None:
-            content = record.message.content
+            return message is None or self._drafts.of(message.id or "") is None
+        if record.type == "user" and message is not None:
+            content = message.content
             return not (isinstance(content, list) and content and content[0].type == "tool_result")
         return record.type in ("user", "attachment", "queue-operation")
 

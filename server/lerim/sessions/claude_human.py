@@ -192,7 +192,5 @@ def _between(text: str, tag: str) -> str:
 
 def interrupts(record: Record) -> bool:
     """Whether a user record says that the person stopped the agent."""
-    content = record.message.content if record.message else ""
-    if isinstance(content, str):
-        return content.startswith(INTERRUPTED)
-    return any(block.type == "text" and (block.text or "").startswith(INTERRUPTED) for block in content or ())
+    message = record.message
+    return message is not None and any(text.startswith(INTERRUPTED) for text in texts(message.content))

@@ -6,6 +6,7 @@ holds only values that are replaced, never changed in place, so that a shallow c
 
 from __future__ import annotations
 
+from copy import copy
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -117,7 +118,7 @@ class Tally(msgspec.Struct, gc=False):
 
     def snapshot(self) -> Tally:
         """The tally as it is now."""
-        return msgspec.structs.replace(self)
+        return copy(self)
 
     def meet(self, record: Record, time: datetime | None) -> None:
         """Notes what every kind of record tells: where, when, which version."""

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.claude_records import Block, Record
-from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, known
+from lerim.sessions.claude_tally import NO_TOKENS, REDACTED, Counted, Tally, known
 from lerim.sessions.claude_tools import Result, Spilled, closed, own_command, printed
 from lerim.sessions.model import Role, Tokens, ToolCall, ToolKind, Turn, TurnKind
 
@@ -124,7 +124,7 @@ class Drafts:
         held = self._calls.get(block.tool_use_id or "")
         if not held:
             return
-        draft, at = next((one for one in held if one[0].calls[one[1]].status == "pending"), held[-1])
+        draft, at = held[0] if len(held) == 1 else _waiting(held)
         if draft.calls[at].status == "pending":
             draft.waiting -= 1
         draft.calls[at] = closed(draft.calls[at], ended, record, self._spilled)
@@ -167,11 +167,9 @@ class Drafts:
         if draft.key:
             self._messages.pop(draft.key, None)
         for one in draft.calls:
-            held = [entry for entry in self._calls.get(one.id, ()) if entry[0] is not draft]
-            if held:
-                self._calls[one.id] = held
-            else:
-                self._calls.pop(one.id, None)
+            held = self._calls.pop(one.id, ())
+            if len(held) > 1 and (others := [entry for entry in held if entry[0] is not draft]):
+                self._calls[one.id] = others
 
     def rest(self) -> Iterator[Turn]:
         """The turns that are not final, as far as they are known."""
@@ -192,7 +190,15 @@ class Drafts:
         return offset, tally
 
 
+def _waiting(held: list[tuple[Draft, int]]) -> tuple[Draft, int]:
+    """The first call without a result of those that share an id, else the last."""
+    return next((one for one in held if one[0].calls[one[1]].status == "pending"), held[-1])
+
+
 def key_of(record: Record) -> str:
     """What the records of one API message share."""
     message = record.message
-    return known(message.id if message else "") or known(record.request_id) or known(record.uuid)
+    native = message.id if message else ""
+    if native and native != REDACTED:
+        return native
+    return known(record.request_id) or known(record.uuid)

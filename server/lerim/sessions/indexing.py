@@ -1,7 +1,7 @@
 """Taking transcripts into the catalog: turns in short transactions, several small transcripts in one.
 
-Where reading got to is written with the last turns it covers. A process killed before that has written turns that are
-met again, and updated, by the next one; the end is the same.
+Where reading got to is written with the turns it covers, in the middle of a long transcript too. A process killed
+before that has written turns that are met again, and updated, by the next one; the end is the same.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ class Readable(Protocol):
 
     def __iter__(self) -> Iterator[Turn]: ...
 
+    def checkpoint(self) -> bool:
+        """Between two turns: brings `session` and `resume` up to the turns handed out; False where it cannot."""
+        ...
+
 
 class Owning(Protocol):
     """Says which project a working folder belongs to ('' for none)."""
@@ -61,6 +65,7 @@ class _Open:
     reading: Readable
     generation: int
     waiting: list[Turn] = field(default_factory=list)
+    marked: bool = False
     ended: bool = False
     taken: bool = False
     problem: Problem | None = None
@@ -97,6 +102,7 @@ def index(
                 one.waiting.append(turn)
                 size += max(LEAST_CHARACTERS, weight(turn))
                 if size >= BATCH_CHARACTERS:
+                    one.marked = reading.checkpoint()
                     yield from _write(db, group, owners, folders)
                     group, size = [one], 0
                     if one.taken:
@@ -150,6 +156,8 @@ def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
         session_rows.fail(db, one.transcript, one.problem)
     elif one.ended:
         session_rows.finish(db, row, one.transcript, one.reading.session, one.reading.resume)
+    elif one.marked:
+        session_rows.keep(db, row, one.reading.session, one.reading.resume)
 
 
 def _projects(own: Iterable[tuple[int, str]], folders: Mapping[str, tuple[int, str]]) -> set[tuple[int, str]]:

@@ -83,6 +83,11 @@ def finish(db: sqlite3.Connection, number: int, transcript: Transcript, session:
         " WHERE id = ?",
         (*transcript.stamp, storable(session.id), storable(session.parent or transcript.parent), number),
     )
+    keep(db, number, session, resume)
+
+
+def keep(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -> None:
+    """Keeps the totals so far and where to go on; inside a transaction. Without `finish` the transcript stays stale."""
     tokens = session.tokens
     db.execute(
         "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import claude_lines as lines
 from catalog_dump import dump, index_all
 from claude_lines import answer, call, encoded, prompt, reply, text
 from lerim.paths import Home
@@ -22,7 +23,10 @@ def root(tmp_path_factory):
     root = tmp_path_factory.mktemp("claude")
     folder = root / "projects" / "-home-ana-app"
     folder.mkdir(parents=True)
-    long = [prompt(f"question {number}") for number in range(1200)]
+    long = [prompt(f"question {number}") for number in range(2000)]
+    for number in range(2000):
+        long += [reply(f"m{number}", call(f"l{number}", "Bash", command="make")), answer(f"l{number}", "done")]
+        long += [prompt(f"<bash-input>ls {number}</bash-input>")] if number % 7 == 0 else []
     (folder / "long.jsonl").write_bytes(encoded(*long))
     for name in "abcdef":
         command = call(f"t{name}", "Bash", command=f"make {name}")
@@ -63,6 +67,20 @@ def test_a_run_killed_before_any_statement_is_carried_on_by_the_next(root, undis
         assert catalog.problems == []
         index_all(catalog, root)
         assert dump(catalog, *WORDS) == expected
+
+
+def test_a_run_killed_in_the_middle_of_a_long_session_goes_on_there(root, undisturbed, tmp_path):
+    _, statements = undisturbed
+    process = start(Home(tmp_path), root, statements - 30)
+    process.communicate("\n")
+    long = root / "projects" / "-home-ana-app" / "long.jsonl"
+    with Catalog.open(Home(tmp_path)) as catalog:
+        assert catalog.stamps("claude")[str(long)] == (None, None, None)
+        resume = catalog.resume_of(long)
+        assert resume is not None
+        rest, reading = lines.reading(long, resume)
+        assert not reading.restarted
+        assert 0 < len(rest) < 2500
 
 
 def test_a_run_killed_again_and_again_gets_there(root, undisturbed, tmp_path):
