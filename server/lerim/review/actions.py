@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lerim.errors import LerimError, NotFoundError, StaleError
+from lerim.errors import LerimError, NotFoundError, Problem, StaleError
 from lerim.memory import files
 from lerim.memory.record import MAX_FILE
 from lerim.review.candidates import difference
@@ -21,15 +22,32 @@ from lerim.review.ledger import Action, Change, Kind, Ledger, State, opened
 from lerim.review.place import Place
 
 _MAX_ANY_FILE = 4 * MAX_FILE
+_UNFINISHED = "A step of the review was cut short and cannot be finished: {} The next step tries it again."
 
 
 @contextmanager
 def ledger(place: Place) -> Iterator[Ledger]:
-    """The project's ledger under the review lock, with whatever a killed process left undone made good."""
+    """The project's ledger under the review lock, with whatever a killed process left undone made good.
+
+    What cannot be made good stays unfinished, is tried again next time, and is told: `free` and `pending` say it.
+    """
     with place.lock(), opened(place.private) as book:
+        stuck: dict[str, LerimError] = {}
         for action in book.unfinished():
-            _recover(place, book, action)
+            try:
+                _recover(place, book, action)
+            except LerimError as error:
+                stuck[action.id] = error
+        book.keep_stuck([Problem("unfinished", error.where, _UNFINISHED.format(error)) for error in stuck.values()])
+        book.commit()
         yield book
+
+
+def free(place: Place, book: Ledger, concerned: Callable[[Action], bool]) -> None:
+    """Raises what keeps one of these actions from its end, if one of them has not come to it."""
+    for action in book.unfinished():
+        if concerned(action):
+            _recover(place, book, action)
 
 
 def perform(
@@ -57,9 +75,9 @@ def perform(
     try:
         _apply(place, changes)
     except LerimError:
+        book.set_stage(action, "reverting")
         with contextlib.suppress(LerimError):
-            _apply(place, [change.reversed() for change in reversed(changes)])
-        book.forget(action)
+            _recover(place, book, replace(action, stage="reverting"))
         book.commit()
         raise
     _finish(book, action)
@@ -68,26 +86,42 @@ def perform(
 
 def undo(place: Place, book: Ledger, action: Action) -> None:
     """Put every file of the action back as it was. Raises StaleError, with the difference, if one changed since."""
-    backwards = [change.reversed() for change in reversed(action.changes)]
+    backwards = _backwards(action.changes)
     _check(backwards)
     book.set_stage(action, "undoing")
     book.commit()
-    _apply(place, backwards)
+    try:
+        _apply(place, backwards)
+    except LerimError:
+        with contextlib.suppress(LerimError):
+            _apply(place, action.changes)
+            book.set_stage(action, "done")
+        book.commit()
+        raise
     _finish_undo(book, action)
 
 
+def _backwards(changes: Sequence[Change]) -> list[Change]:
+    return [change.reversed() for change in reversed(changes)]
+
+
 def _recover(place: Place, book: Ledger, action: Action) -> None:
-    changes = action.changes
-    if action.stage == "undoing":
-        changes = tuple(change.reversed() for change in reversed(changes))
+    """Take an unfinished action to its end. Raises what stands in its way; the action then stays unfinished."""
+    forward = action.stage == "started"
     try:
-        _apply(place, changes)
+        _apply(place, action.changes if forward else _backwards(action.changes))
     except StaleError:
-        # Somebody changed a file after the kill. It stays as it is; so does the candidate, to be decided again.
-        book.forget(action) if action.stage == "started" else book.set_stage(action, "done")
+        # Somebody changed a file meanwhile. It stays as it is; so does the candidate, to be decided again.
+        book.set_stage(action, "done") if action.stage == "undoing" else book.forget(action)
         book.commit()
         return
-    _finish(book, action) if action.stage == "started" else _finish_undo(book, action)
+    if forward:
+        _finish(book, action)
+    elif action.stage == "undoing":
+        _finish_undo(book, action)
+    else:
+        book.forget(action)
+        book.commit()
 
 
 def _finish(book: Ledger, action: Action) -> None:

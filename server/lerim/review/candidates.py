@@ -128,8 +128,13 @@ def read(place: Place, candidate_id: str, store: Store) -> Proposal:
     return of_text(files.read_text(path, MAX_FILE), path, store)
 
 
-def waiting(place: Place, ours: Collection[str], store: Store) -> tuple[list[Proposal], list[Problem]]:
-    """The candidates in the review folder, oldest turn first. Files we did not make are problems and stay unread."""
+def waiting(
+    place: Place, ours: Collection[str], store: Store, unfinished: Collection[str] = ()
+) -> tuple[list[Proposal], list[Problem]]:
+    """The candidates in the review folder, oldest turn first. Files we did not make are problems and stay unread.
+
+    `unfinished`: those that are being decided, of which nothing can be said yet.
+    """
     found: list[Proposal] = []
     problems: list[Problem] = []
     try:
@@ -145,6 +150,8 @@ def waiting(place: Place, ours: Collection[str], store: Store) -> tuple[list[Pro
         return found, [Problem("folder-unreadable", str(place.review), f"Cannot be listed: {error.strerror}.")]
     for name in names:
         path = place.review / name
+        if path.stem in unfinished:
+            continue
         if path.stem not in ours:
             message = "This candidate was not made by this installation and was ignored. Delete the file."
             problems.append(Problem("foreign-candidate", str(path), message))

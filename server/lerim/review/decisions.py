@@ -107,6 +107,7 @@ def reject(place: Place, candidate_id: str) -> ReviewResult:
 def undo(place: Place, action: str | None = None) -> ReviewResult:
     """Take back an action, the last one by default. Raises StaleError, with the difference, if files changed."""
     with actions.ledger(place) as book:
+        actions.free(place, book, lambda one: one.id == action if action else one.stage == "undoing")
         found = book.action(action) if action else book.last_done()
         if found is None:
             return ReviewResult(False, "nothing", "There is nothing to undo.")
@@ -163,6 +164,7 @@ def add(
 
 
 def _known(place: Place, book: Ledger, candidate_id: str) -> Known:
+    actions.free(place, book, lambda action: action.candidate == candidate_id)
     known = book.known(candidate_id)
     if known is None:
         raise NotFoundError(

@@ -11,17 +11,20 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lerim.errors import MemoryError_
+import msgspec
+
+from lerim.errors import MemoryError_, Problem
 from lerim.memory.claim import Claim, overlap
 
 State = Literal["pending", "accepted", "rejected", "withdrawn", "known"]
 Kind = Literal["accept", "edit", "reject", "withdraw", "add"]
+Stage = Literal["started", "reverting", "done", "undoing", "undone"]
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -78,7 +81,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something a person did. `stage`: started → done → undoing → undone; a kill leaves it in between."""
+    """Something a person did. `stage`: started → done → undoing → undone; a kill leaves it in between.
+
+    One whose files could not all be written is `reverting` until they are as they were; then it is forgotten.
+    """
 
     id: str
     kind: Kind
@@ -87,7 +93,7 @@ class Action:
     memory: str
     was: State
     becomes: State
-    stage: Literal["started", "done", "undoing", "undone"]
+    stage: Stage
     time: str
     changes: tuple[Change, ...]
 
@@ -163,7 +169,7 @@ class Ledger:
             (_KEPT_ACTIONS,),
         )
 
-    def set_stage(self, action: Action, stage: Literal["done", "undoing", "undone"]) -> None:
+    def set_stage(self, action: Action, stage: Stage) -> None:
         self._sql.execute("UPDATE actions SET stage=? WHERE id=?", (stage, action.id))
 
     def forget(self, action: Action) -> None:
@@ -176,8 +182,18 @@ class Ledger:
         """The last thing a person did that was not undone."""
         return next(self._actions("WHERE stage='done' AND kind != 'withdraw' ORDER BY number DESC LIMIT 1"), None)
 
+    def keep_stuck(self, problems: Sequence[Problem]) -> None:
+        """Remember, for those who only look, what keeps unfinished actions from their end."""
+        if problems != self.stuck():
+            told = msgspec.json.encode(problems)
+            self._sql.execute("INSERT OR REPLACE INTO meta VALUES ('stuck', ?)", (told,))
+
+    def stuck(self) -> list[Problem]:
+        row = self._sql.execute("SELECT value FROM meta WHERE key='stuck'").fetchone()
+        return msgspec.json.decode(row[0], type=list[Problem]) if row else []
+
     def unfinished(self) -> list[Action]:
-        return list(self._actions("WHERE stage IN ('started', 'undoing') ORDER BY number"))
+        return list(self._actions("WHERE stage NOT IN ('done', 'undone') ORDER BY number"))
 
     def _actions(self, where: str, *values: str) -> Iterator[Action]:
         query = "SELECT id, kind, label, candidate, memory, was, becomes, stage, time, changes FROM actions "

@@ -113,8 +113,10 @@ def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
     with opened(place.private) as book:
         ours = {name for name, state in book.states().items() if state == "pending"}
         blocked = book.blocked()
-    found, problems = waiting(place, ours, store)
-    return found, problems, blocked
+        stuck = book.stuck()
+        unfinished = {action.candidate for action in book.unfinished()} - ours
+    found, problems = waiting(place, ours, store, unfinished)
+    return found, [*stuck, *problems], blocked
 
 
 def show(place: Place, candidate_id: str) -> Proposal:
@@ -138,9 +140,10 @@ def withdraw(place: Place, turn: str, reason: str) -> list[str]:
     if files.is_absent(place.private / "review.sqlite3"):
         return taken
     with actions.ledger(place) as book:
+        unfinished = {action.candidate for action in book.unfinished()}
         for known in book.claims("pending"):
             path = place.candidate_path(known.id)
-            if known.source.rpartition("#")[2] != turn or files.is_absent(path):
+            if known.id in unfinished or known.source.rpartition("#")[2] != turn or files.is_absent(path):
                 continue
             proposal = read(place, known.id, place.store())
             if proposal.edited:

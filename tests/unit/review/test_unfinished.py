@@ -1,0 +1,99 @@
+"""A step that was cut short and cannot be finished is told, holds up nothing else, and loses nobody's words."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_kill import DONE, KILLED, in_child
+
+from lerim.errors import LerimError, StaleError
+from lerim.extraction.candidate import Candidate
+from lerim.review import queue
+from lerim.review.place import Place
+
+Make = Callable[..., Candidate]
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose(place, candidate)
+    assert isinstance(outcome, queue.Proposed)
+    return outcome.proposal
+
+
+def cut_short(place: Place, make: Make) -> queue.Proposal:
+    """A candidate whose accept was killed with its memory written and the candidate not yet removed."""
+    for instant in range(200):
+        title = f"Name it number{instant}"
+        waiting = proposed(place, make(title=title, body=f"`f{instant}.py`", turn=f"t{instant}"))
+        code = in_child(lambda found=waiting.id: queue.accept(place, found, quotes="shared"), instant)  # type: ignore[misc]
+        assert code in (KILLED, DONE)
+        if place.store().path_of(waiting.id) is not None and waiting.path.exists():
+            return waiting
+    raise AssertionError("no kill hit the instant between the two files")
+
+
+def break_file(path: Path, how: str) -> None:
+    if how == "not text":
+        path.write_bytes(b"\xff\xfe mine")
+    elif how == "a link":
+        path.rename(path.with_name("kept"))
+        path.symlink_to("kept")
+    else:
+        path.unlink()
+        path.mkdir()
+
+
+@pytest.mark.parametrize("how", ["not text", "a link", "a folder"])
+def test_a_file_that_cannot_be_read_holds_up_its_own_candidate_only(place: Place, make: Make, how: str) -> None:
+    waiting = cut_short(place, make)
+    memory = place.store().path_of(waiting.id)
+    assert memory is not None
+    text = memory.read_text()
+    break_file(memory, how)
+    other = proposed(place, make())
+    assert queue.accept(place, other.id).ok
+    assert queue.undo(place).ok
+    problems = [problem for problem in queue.pending(place)[1] if problem.code == "unfinished"]
+    assert [problem.path for problem in problems] == [str(memory)]
+    for step in (queue.accept, queue.reject):
+        with pytest.raises(LerimError) as caught:
+            step(place, waiting.id)
+        assert caught.value.where == str(memory) and caught.value.todo
+    assert queue.withdraw(place, waiting.turn, "no") == []
+
+    if how == "not text":
+        assert memory.read_bytes() == b"\xff\xfe mine"
+        memory.unlink()
+    elif how == "a link":
+        memory.unlink()
+        memory.with_name("kept").rename(memory)
+    else:
+        memory.rmdir()
+    assert queue.accept(place, waiting.id).code == "already"  # with nothing in its way, it came to its end
+    assert memory.read_text() == text and not waiting.path.exists()
+    assert queue.pending(place)[1] == []
+
+
+def test_an_undo_that_cannot_be_finished_is_told_and_no_other_is_undone_in_its_place(place: Place, make: Make) -> None:
+    first = proposed(place, make())
+    assert queue.accept(place, first.id, quotes="shared").ok
+    for instant in range(200):
+        second = proposed(place, make(title=f"Name it number{instant}", body=f"`f{instant}.py`", turn=f"t{instant}"))
+        done = queue.accept(place, second.id)
+        memory = Path(done.path or "")
+        in_child(lambda step=done.action: queue.undo(place, step), instant)  # type: ignore[misc]
+        if second.path.exists() and memory.exists():
+            break
+        queue.undo(place, done.action)
+    memory.write_bytes(b"\xff")
+    with pytest.raises(LerimError, match="UTF-8"):
+        queue.undo(place)
+    assert place.store().path_of(first.id) is not None
+    assert [problem.code for problem in queue.pending(place)[1]] == ["unfinished"]
+    memory.write_text("my own")
+    queue.pending(place)
+    with pytest.raises(StaleError):
+        queue.undo(place)
+    assert memory.read_text() == "my own"
