@@ -1,0 +1,132 @@
+"""One HTTP request to a model's service: an end in time, an end in size, no redirect, no netrc, and cancel at once.
+
+The request runs in a thread of its own, because a library call that waits for a server cannot be interrupted; the
+thread is left behind at a deadline and ends with its socket.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import requests  # noqa: TID251 - the one place that opens a connection
+
+MOST_BYTES = 8_000_000
+CONNECT_SECONDS = 15.0
+LOOK_EVERY = 0.05
+"""Seconds between two looks at whether the person cancelled."""
+
+
+class WireError(Exception):
+    """No whole answer came. The message is for people and holds no header and no body."""
+
+
+class TooSlowError(WireError):
+    """The deadline passed."""
+
+
+class TooLargeError(WireError):
+    """The answer has no end in sight."""
+
+
+class StoppedError(WireError):
+    """The person cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the service answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(slots=True)
+class _Exchange:
+    done: threading.Event = field(default_factory=threading.Event)
+    stop: threading.Event = field(default_factory=threading.Event)
+    reply: Reply | None = None
+    error: WireError | None = None
+
+
+def post(
+    url: str, body: bytes, key: str, *, seconds: float, cancelled: Callable[[], bool], local: bool = False
+) -> Reply:
+    """Posts JSON and returns the whole answer, whatever its status.
+
+    `local`: the service is on this machine, so no proxy is asked. Raises WireError, and of it TooSlowError, TooLargeError, StoppedError.
+    """
+    exchange = _Exchange()
+    deadline = time.monotonic() + seconds
+    arguments = (exchange, url, body, key, seconds, local)
+    threading.Thread(target=_send, args=arguments, daemon=True, name="model").start()
+    while not exchange.done.wait(LOOK_EVERY):
+        if cancelled():
+            exchange.stop.set()
+            raise StoppedError("cancelled")
+        if time.monotonic() > deadline:
+            exchange.stop.set()
+            raise TooSlowError(f"it did not answer within {seconds:g} seconds")
+    if exchange.reply is None:
+        raise exchange.error or WireError("the connection failed")
+    return exchange.reply
+
+
+def pause(seconds: float, cancelled: Callable[[], bool]) -> None:
+    """Waits; raises StoppedError when the person cancels meanwhile."""
+    end = time.monotonic() + seconds
+    waiting = threading.Event()
+    while (left := end - time.monotonic()) > 0:
+        if cancelled():
+            raise StoppedError("cancelled")
+        waiting.wait(min(LOOK_EVERY, left))
+
+
+def _send(exchange: _Exchange, url: str, body: bytes, key: str, seconds: float, local: bool) -> None:
+    try:
+        exchange.reply = _reply(exchange, url, body, key, seconds, local)
+    except WireError as error:
+        exchange.error = error
+    except requests.exceptions.SSLError:
+        exchange.error = WireError("its certificate is not valid here")
+    except requests.exceptions.Timeout:
+        exchange.error = TooSlowError(f"it did not answer within {seconds:g} seconds")
+    except (requests.exceptions.RequestException, OSError, ValueError) as error:
+        # The library's own message may quote what was sent; its kind does not.
+        exchange.error = WireError(f"the connection failed ({type(error).__name__})")
+    finally:
+        exchange.done.set()
+
+
+def _reply(exchange: _Exchange, url: str, body: bytes, key: str, seconds: float, local: bool) -> Reply:
+    def sign(request: requests.PreparedRequest) -> requests.PreparedRequest:
+        # Given as `auth`, or a ~/.netrc entry for the host would take the key's place.
+        if key:
+            request.headers["Authorization"] = f"Bearer {key}"
+        return request
+
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+    with requests.Session() as session:
+        session.trust_env = not local
+        with session.post(
+            url,
+            data=body,
+            headers=headers,
+            auth=sign,
+            stream=True,
+            allow_redirects=False,
+            timeout=(min(CONNECT_SECONDS, seconds), seconds),
+        ) as response:
+            parts: list[bytes] = []
+            size = 0
+            for chunk in response.iter_content(65_536):
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise TooLargeError(f"its answer is larger than {MOST_BYTES // 1_000_000} MB")
+                if exchange.stop.is_set():
+                    raise StoppedError("cancelled")
+                parts.append(chunk)
+            return Reply(response.status_code, response.headers, b"".join(parts))
