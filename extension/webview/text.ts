@@ -49,6 +49,7 @@ const signals: Readonly<Record<string, string>> = {
   plan: "You approved a plan",
   "fixed-command": "A failing command passed after edits",
   choice: "A choice was stated with its reason",
+  diagnosis: "The agent found a cause, and what followed bore it out",
 };
 
 export function signalText(signal: string): string {

@@ -9,7 +9,19 @@ from typing import Literal
 from lerim.memory.record import Evidence, LearningKind, Primitive
 from lerim.sessions.model import Platform
 
-Signal = Literal["correction", "answer", "plan", "fixed-command", "choice"]
+Signal = Literal[
+    "correction",
+    "answer",
+    "plan",
+    "fixed-command",
+    "choice",
+    "diagnosis",
+    "rule",
+    "refusal",
+    "cause",
+    "request",
+    "question",
+]
 DropReason = Literal[
     "no-evidence",
     "no-artifact",

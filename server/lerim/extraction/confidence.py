@@ -5,13 +5,18 @@
 | insisted: always, never, said again            | 0.90 |
 | answered: chosen in the agent's question tool  | 0.90 |
 | denied: a call refused, with the reason        | 0.85 |
+| recorded: the person's word, written down      | 0.85 |
 | corrected: what the agent did, put right       | 0.80 |
 | planned: a plan the person approved            | 0.75 |
 | stated: a rule or choice of the person         | 0.75 |
 | picked: an option the agent offered in its text| 0.70 |
 | fixed: the same command failed, then passed    | 0.70 |
 | replaced: another command passed instead       | 0.70 |
+| told: a cause the person named                 | 0.70 |
+| wished: asked for as a question, and made so   | 0.65 |
+| found: a cause the agent named, borne out      | 0.65 |
 | accepted: the agent's own choice, accepted     | 0.60 |
+| open: a question that nobody answered          | 0.60 |
 
 The person's next words accepting it add 0.05; each further quote of the person adds 0.05, at most 0.10; the whole is
 at most 0.95. What tries to command an agent or hides characters is at most 0.30.
@@ -25,13 +30,18 @@ _BASE: dict[Basis, float] = {
     "insisted": 0.90,
     "answered": 0.90,
     "denied": 0.85,
+    "recorded": 0.85,
     "corrected": 0.80,
     "planned": 0.75,
     "stated": 0.75,
     "picked": 0.70,
     "fixed": 0.70,
     "replaced": 0.70,
+    "told": 0.70,
+    "wished": 0.65,
+    "found": 0.65,
     "accepted": 0.60,
+    "open": 0.60,
 }
 
 

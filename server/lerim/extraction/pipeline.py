@@ -18,6 +18,7 @@ from lerim.extraction.locate import Locator
 from lerim.extraction.redact import clean
 from lerim.extraction.said import alike, content, light, words
 from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
+from lerim.facts.diagnoses import joined
 from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
 from lerim.facts.known import names
 from lerim.facts.outcome import takes_back, verdict
@@ -30,7 +31,7 @@ _BOOT = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
     r"claude/rules)"
 )
-_UNGROUNDED = frozenset({"fixed", "replaced", "accepted", "planned", "picked"})  # ended by a plain "no"
+_UNGROUNDED = frozenset({"fixed", "replaced", "accepted", "planned", "picked", "found"})  # ended by a plain "no"
 
 
 class Extraction:
@@ -117,7 +118,7 @@ class Extraction:
         if now.prompt is None and not now.replies:
             return
         scene = self._scene(after)
-        found = [*self._watch(scene, now.replies), *signals(scene)]
+        found = joined([*self._watch(scene, now.replies), *signals(scene)])
         judged = verdict(after)
         back = after is not None and takes_back(after)
         for item in found:

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from lerim.extraction.state import Claim
 from lerim.facts.draft import Exchange, Scene
 from lerim.facts.plans import remark
+from lerim.facts.prose import share
 
 _SAME = 0.72  # word overlap from which two titles say the same
-
+_TOLD = 0.6  # share of a finding's words that the earlier one has, from which it says the same
 
 _STOP = frozenset(
     [
@@ -105,5 +106,7 @@ def alike(one: Claim, two: Claim) -> bool:
     """Whether two claims say the same; the same words with the sides swapped do not."""
     if one.prefer and one.over and (one.prefer, one.over) == (two.over, two.prefer):
         return False
+    if one.basis == two.basis == "found" and share(two.title, f"{one.title} {one.body}") >= _TOLD:
+        return True
     a, b = set(one.words), set(two.words)
     return bool(a) and len(a & b) >= _SAME * len(a | b)

@@ -9,7 +9,19 @@ from typing import Literal
 from lerim.memory.record import LearningKind, Primitive, Speaker
 from lerim.sessions.model import Turn
 
-Signal = Literal["correction", "answer", "plan", "fixed-command", "choice"]
+Signal = Literal[
+    "correction",
+    "answer",
+    "plan",
+    "fixed-command",
+    "choice",
+    "diagnosis",
+    "rule",
+    "refusal",
+    "cause",
+    "request",
+    "question",
+]
 Basis = Literal[
     "insisted",
     "denied",
@@ -21,10 +33,18 @@ Basis = Literal[
     "accepted",
     "fixed",
     "replaced",
+    "found",
+    "recorded",
+    "told",
+    "wished",
+    "open",
 ]
 """On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
 agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text; approved a
-plan; accepted the agent's own choice; or a command's exit codes show it (fixed: same command, replaced: another)."""
+plan; accepted the agent's own choice; found: the agent named a cause that was borne out; or a
+command's exit codes show it (fixed: same command, replaced: another). recorded: the agent wrote down what the person
+had said, where it keeps rules; told: the person named a cause; wished: the person asked whether something could be so,
+and it was made so; open: asked and not answered."""
 
 
 @dataclass(frozen=True, slots=True)

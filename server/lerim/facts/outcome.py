@@ -61,11 +61,16 @@ def takes_back(turn: Turn) -> bool:
 def committed(exchange: Exchange) -> bool:
     """Whether a `git commit` or `git push` went through in the exchange."""
     return any(
-        call.status == "ok" and _COMMIT.search(call.command[:2_000])
+        call.status == "ok" and commits(call.command)
         for turn in exchange.replies
         for call in turn.tool_calls
         if call.kind == "shell"
     )
+
+
+def commits(command: str) -> bool:
+    """Whether a shell command commits or pushes."""
+    return bool(_COMMIT.search(command[:2_000]))
 
 
 def kept(exchange: Exchange) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lerim.facts.answers import answers
 from lerim.facts.choices import choices
 from lerim.facts.corrections import corrections
+from lerim.facts.diagnoses import diagnoses
 from lerim.facts.draft import Found, Scene
 from lerim.facts.plans import plans
 
@@ -17,3 +18,4 @@ def signals(scene: Scene) -> Iterator[Found]:
     yield from choices(scene)
     yield from answers(scene)
     yield from plans(scene)
+    yield from diagnoses(scene)

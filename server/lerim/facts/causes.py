@@ -1,0 +1,139 @@
+"""Causes an agent names in its answers: root causes, what was the problem, what turned out, why something failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from lerim.facts.artifacts import artifacts
+from lerim.facts.prose import Piece, assertions, following, prose
+from lerim.sessions.model import Turn
+
+MOST = 3  # findings of one exchange
+_NOUN = r"(?:root cause|cause|culprit|issue|problem|bug|reason|defect|failure|mismatch|catch)"
+_KIND = r"(?:(?:root|real|actual|underlying|core|main|true|exact|key|remaining|original) )?"
+_LEAD = (
+    r"^(?:[A-Za-z]{2,10}[,!.:] )?(?:(?:so|and|but|now|ah|okay|yes|aha|right|here) )?(?:i(?:'ve| have| can)? "
+    r"(?:now )?(?:found|see|identified|spotted|understand|know) )?"
+)
+_CAUSE = re.compile(
+    rf"{_LEAD}(?:the |this |that |our |your )?{_KIND}{_NOUN}s?(?: here| now)?(?: (?:of|for|with|in|behind|why) "
+    r"[^:.]{3,80}?)?"
+    r"(?: (?:is|was|are|were|comes? from|came from|lies in|identified|confirmed|found)(?: (?:that|because|due to|"
+    r"how|caused by))?(?::| -| —)?|:| -| —)\s(?P<x>\S.{14,500})$",
+    re.IGNORECASE,
+)
+_TURNS = re.compile(
+    r"^(?:\w{2,8}[,!:] )?(?:it |as it )?turn(?:s|ed) out(?: that)?[:,]? (?P<x>\S.{14,500})$", re.IGNORECASE
+)
+_BECAUSE = re.compile(
+    r"^(?P<x>[^,;:]{3,90}? (?:fail(?:s|ed|ing)|broke|breaks|is broken|was broken|crash(?:es|ed)|hangs?|hung|errors?(?: "
+    r"out)?|do(?:es)? not (?:work|apply|load|run|start|show|fire|reach|match)|did not "
+    r"(?:work|apply|load|run|start|show|fire|reach|match)) (?:because|since|due to) .{10,300})$",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(
+    r"^(?:\w{2,10}[,!.] )?(?:i(?:'ve| have| can)? (?:now )?)?(?:found|see|identified|spotted|figured out|understand|"
+    r"here(?:'s| is)) (?:it|(?:the |what )?(?:[a-z]{3,12} )?(?:cause|bug|issue|problem|culprit|reason|"
+    r"difference|defect))"
+    r"(?: now| here)?[.!:]?$",
+    re.IGNORECASE,
+)
+_HEADED = re.compile(
+    rf"^(?:the )?{_KIND}(?:root causes?|causes?|bugs?|problem|what (?:went wrong|was wrong|broke)|why (?:it|this) "
+    r"(?:failed|fails|broke|happens|happened))(?: (?:of|for|in|analysis|resolution|identified|found)[^:]{0,50})?:?$",
+    re.IGNORECASE,
+)
+FIX = re.compile(
+    r"^(?:the |my )?(?:fix|solution|remedy|cure)(?: (?:is|was)(?: to)?|:) ?(?P<x>.{10,240})$", re.IGNORECASE
+)
+_SMALL = re.compile(
+    r"\b(?:typos?|misspell\w+|indentation|whitespace|missing (?:an? |the )?(?:\S{1,30} )?(?:import|semicolon|comma|"
+    r"bracket|brace|parenthes\w+|quote)s?|unused (?:import|variable|parameter)s?|merge conflicts?|old commit|wrong "
+    r"(?:folder|directory|path|number of)|return values?|type errors?|undefined|undeclared|duplicate (?:import|"
+    r"interface|declaration|key)s?|line (?:length|too long))\b",
+    re.IGNORECASE,
+)
+"""Slips of the moment: mended, they teach nothing."""
+_SYMPTOM = re.compile(
+    r"^(?:the |our |your )?(?:\S{1,20} )?(?:push|ci|build|commit|tests?|checks?|lint(?:er|ing)?|hooks?|typecheck|"
+    r"pipeline|workflow|job|deploy(?:ment)?)s? (?:is|are|was|were)?\s?(?:still )?(?:fail\w*|broke\w*)",
+    re.IGNORECASE,
+)
+"""Says that a check failed, not why."""
+_LINES = re.compile(r"\s?\((?:on )?lines? [\d ,–-]+\)|\s(?:on|at) lines? [\d ,–-]+")
+_AMISS = re.compile(
+    r"\b(?:not|never|no|cannot|only|without|before|twice|skip\w*|block\w*|fail\w*|los[te]\w*|overw\w+|overrid\w+|ignor\w+|"
+    r"duplicat\w+|missing|lacks?|prevent\w*|instead|rather|break\w*|cycle|circular|conflict\w*|stale|wrong\w*)\b",
+    re.IGNORECASE,
+)
+_HINT = re.compile(
+    r"cause|culprit|issue|problem|bug|reason|turn(?:s|ed) out|found it|see it|difference|broke|why ", re.IGNORECASE
+)
+
+
+@dataclass
+class Finding:
+    """A cause that was named: the sentence, what follows it, and the reply it stands in (-1: the exchange before)."""
+
+    at: int
+    turn: Turn
+    said: list[Piece]
+    title: str
+    names: tuple[str, ...]
+    fix: str = ""
+    noun: str = ""
+    around: str = ""
+    more: list[tuple[Turn, Piece]] = field(default_factory=list)
+
+
+def causes(turn: Turn, at: int, known: Iterable[str]) -> Iterator[Finding]:
+    """The causes one answer names: at most three."""
+    if turn.sidechain or not _HINT.search(turn.text):
+        return
+    pieces = prose(turn.text)
+    count = 0
+    for index in range(len(pieces)):
+        for said in _listed(_cause(pieces, index)):
+            title = "" if count == MOST or _SMALL.search(said[0].plain) else _title(said[:2], known)
+            if not title:
+                continue
+            count += 1
+            fix = next((match["x"] for one in pieces[index : index + 8] if (match := FIX.match(one.plain))), "")
+            names = artifacts(" ".join(one.plain for one in said), known)
+            around = "" if said[0].item else " ".join(one.plain for one in pieces[index : index + 4])
+            yield Finding(at, turn, said, title, names, fix, _noun(pieces[index].plain), around)
+
+
+def _noun(text: str) -> str:
+    """The word by which a cause was announced: the problem, the bug, the root cause."""
+    match = re.search(rf"{_NOUN}", text, re.IGNORECASE)
+    return match.group().lower() if match else ""
+
+
+def _listed(said: list[Piece]) -> list[list[Piece]]:
+    """A list of causes is as many causes."""
+    return [[one] for one in said] if len(said) > 1 and all(one.item for one in said) else [said] if said else []
+
+
+def _cause(pieces: list[Piece], index: int) -> list[Piece]:
+    """The sentences that name a cause, if the piece at `index` opens them: the one that does so, and up to two more."""
+    piece = pieces[index]
+    for pattern in (_CAUSE, _TURNS, _BECAUSE):
+        if not piece.heading and (match := pattern.match(piece.plain)):
+            return [Piece(piece.raw, match["x"], False, piece.line), *following(pieces, index, 2)]
+    opens = _HEADED.match(piece.plain) if piece.heading or piece.plain.endswith(":") else _ANNOUNCED.match(piece.plain)
+    return following(pieces, index, 3, over_lines=True) if opens else []
+
+
+def _title(said: list[Piece], known: Iterable[str]) -> str:
+    """What can stand as a title, of two sentences: rather what says that something is not as it should be."""
+    claims = [
+        claim
+        for one in said
+        if not _SMALL.search(one.plain)
+        for claim in assertions(_LINES.sub("", one.plain), known)
+        if not (_SYMPTOM.match(claim) or FIX.match(claim) or " still " in claim)
+    ]
+    return next((claim for claim in claims if _AMISS.search(claim)), claims[0] if claims else "")

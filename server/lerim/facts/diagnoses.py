@@ -1,0 +1,184 @@
+"""Causes the agent named and what happened then bore out: an edit that touches what they name, and a command that
+passed, a commit, or the person's agreement. What failed again before another cause was named is no finding.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from lerim.facts import commands, wording
+from lerim.facts.causes import FIX, MOST, Finding, causes
+from lerim.facts.draft import Draft, Found, Quote, Scene
+from lerim.facts.outcome import commits, verdict
+from lerim.facts.prose import full, readable, share
+from lerim.facts.where import edited, named, where
+from lerim.sessions.model import ToolCall
+
+_AGAIN = re.compile(
+    r"^\W{0,4}(?:still (?:failing|broken|not|the same)|wait\b|hmm+\b|that(?:'s| is| was)(?: also)? (?:not|wrong)|same "
+    r"(?:error|failure|problem)|(?:that|this|it) (?:did not|didn'?t) (?:help|work|fix))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """What a call showed: it touched something (`text`), or a command passed or failed."""
+
+    at: int
+    kind: str
+    text: str = ""
+    files: tuple[str, ...] = ()
+    command: str = ""
+
+
+_FORMATS = re.compile(r"\b(?:fmt|format|prettier|gofmt)\b|^git\b")
+"""What passes whatever the code does."""
+
+_CHANGES = re.compile(
+    r"\bsed\s(?:-E\s)?-i|^(?:cat|tee|echo|printf)\b[^\n|]{0,200}>|\bgit\s(?:rm|mv|config)\b|\b(?:mv|rm|cp|ln)\s|"
+    r"\bconfig\s(?:set|unset)\b|\b(?:install|uninstall|add|remove|link)\s",
+    re.MULTILINE,
+)
+"""Changes something without an editing tool."""
+
+
+def diagnoses(scene: Scene) -> Iterator[Found]:
+    """The causes named in this exchange, or at the end of the one before, that this exchange bore out."""
+    if any(turn.sidechain for turn in scene.now.replies):
+        return
+    events = list(_events(scene))
+    if not any(event.kind == "edit" for event in events):
+        return
+    found: list[Finding] = []
+    early = scene.before.replies[-2:]
+    if early and not any(call.kind in ("edit", "write") for turn in early for call in turn.tool_calls):
+        found += [item for turn in early for item in causes(turn, -1, scene.known)]
+    for at, turn in enumerate(scene.now.replies):
+        found += causes(turn, at, scene.known)
+    kept = [(item, proof) for item in found if (proof := _borne_out(scene, item, found, events))]
+    for item, proof in _met(kept)[:MOST]:
+        yield _draft(scene, item, proof)
+
+
+def _events(scene: Scene) -> Iterator[_Event]:
+    for at, turn in enumerate(scene.now.replies):
+        for call in turn.tool_calls:
+            if call.kind in ("edit", "write") and call.status == "ok":
+                text = " ".join([*call.paths, *(f"{edit.old} {edit.new}" for edit in call.edits)]).lower()
+                yield _Event(at, "edit", text, edited(scene, call, turn.cwd))
+            elif call.kind == "shell" and call.command:
+                if call.status == "ok" and _CHANGES.search(call.command):
+                    yield _Event(at, "edit", call.command.lower())
+                yield from _ran(at, call)
+
+
+def _ran(at: int, call: ToolCall) -> Iterator[_Event]:
+    command = commands.parse(call.command)
+    if call.status == "ok" and commits(call.command):
+        yield _Event(at, "commit", command=command.text)
+    if not command.runner:
+        return
+    result = commands.outcome(call, command)
+    if result != "unknown" and not _FORMATS.search(command.text):
+        yield _Event(at, result, command=command.text)
+
+
+def _borne_out(scene: Scene, item: Finding, found: list[Finding], events: list[_Event]) -> str:
+    """What bore the finding out, as a sentence; "" where nothing did: the last command between the edit and the next
+    cause that was named has to pass."""
+    names = [low for name in item.names if len(low := _bare(name)) > 2]
+    touched = [event.at for event in events if event.kind == "edit" and any(name in event.text for name in names)]
+    if not touched:
+        return ""
+    since = next((at for at in touched if at >= item.at), -1)
+    if since >= 0:
+        until = min((other.at for other in found if other.at > since), default=len(scene.now.replies))
+        if until < len(scene.now.replies) and any(
+            _AGAIN.match(turn.text) for turn in scene.now.replies[since + 1 : until + 1]
+        ):
+            return ""
+        seen = [event for event in events if since <= event.at <= until]
+    else:
+        seen = [event for event in events if event.at <= item.at]
+    ran = [event for event in seen if event.kind != "edit"]
+    if ran and ran[-1].kind == "failed":
+        return ""
+    passed = [event.command for event in ran if event.kind == "passed"]
+    if passed:
+        return f"`{wording.shorten(passed[-1], 60)}` passed afterwards."
+    if ran:
+        return "The change was committed."
+    return "The person accepted the change." if verdict(scene.after) == "accepted" else ""
+
+
+def _bare(name: str) -> str:
+    return posixpath.basename(name.strip("`").rstrip("/")).removesuffix("()").lower()
+
+
+def _met(kept: list[tuple[Finding, str]]) -> list[tuple[Finding, str]]:
+    """Findings of one exchange that name the same things, met in the first of them."""
+    out: list[tuple[Finding, str]] = []
+    for item, proof in kept:
+        for old, _ in out:
+            told = " ".join([old.title, *(one.plain for one in old.said), old.around])
+            if (old.turn is item.turn and old.noun != item.noun) or share(item.title, told) >= 0.6:
+                old.more.append((item.turn, item.said[0]))
+                old.fix = old.fix or item.fix
+                if len(item.names) > len(old.names) and old.turn is item.turn:
+                    old.title, old.names, old.said = item.title, item.names, [*item.said, *old.said]
+                break
+        else:
+            out.append((item, proof))
+    return out
+
+
+def _draft(scene: Scene, item: Finding, proof: str) -> Draft:
+    text = " ".join(one.plain for one in item.said)
+    files = [path for event in _events(scene) if event.kind == "edit" and event.at >= item.at for path in event.files]
+    refs = named(scene, text) or tuple(dict.fromkeys(files))
+    refs = refs if len(refs) <= 3 else ()
+    told = [told for one in item.said if not FIX.match(one.plain) and (told := readable(one.plain))]
+    whole = any(share(item.title, one) >= 0.8 for one in told)
+    body = [*([] if whole else [wording.sentence(item.title)]), *map(full, told)]
+    if fix := readable(item.fix):
+        body.append(full(f"The fix: {fix}"))
+    body += ["The agent found this to be the cause of a failure.", proof, where(refs)]
+    quotes = [Quote(one.raw, item.turn.id, "assistant") for one in item.said[:2]]
+    quotes[1:1] = [Quote(piece.raw, turn.id, "assistant") for turn, piece in item.more[:1]]
+    return Draft(
+        signal="diagnosis",
+        basis="found",
+        primitive="learning",
+        kind="pitfall",
+        title=item.title,
+        body=" ".join(part for part in body if part),
+        turn=item.turn,
+        quotes=tuple(quotes),
+        artifacts=item.names,
+        references=refs,
+    )
+
+
+def joined(found: list[Found]) -> list[Found]:
+    """A command that passed again and the cause the agent named for it are one finding: the one that says what is
+    needed, else the cause with what was printed."""
+    out = list(found)
+    for item in found:
+        if not isinstance(item, Draft) or item.basis != "fixed":
+            continue
+        named_in = {quote.turn for quote in item.quotes if quote.who == "assistant"}
+        cause = next(
+            (one for one in out if isinstance(one, Draft) and one.basis == "found" and one.turn.id in named_in), None
+        )
+        if cause is None:
+            continue
+        out.remove(cause if " needs " in item.title else item)
+        if cause in out:
+            printed = tuple(quote for quote in item.quotes if quote.who == "tool")
+            body = f"{cause.body} {item.body.partition('. ')[0]}."
+            out[out.index(cause)] = replace(cause, quotes=(cause.quotes[0], *printed), body=body)
+    return out
