@@ -6,22 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from lerim.facts.draft import Signal
 from lerim.memory.record import Evidence, LearningKind, Primitive
 from lerim.sessions.model import Platform
 
-Signal = Literal[
-    "correction",
-    "answer",
-    "plan",
-    "fixed-command",
-    "choice",
-    "diagnosis",
-    "rule",
-    "refusal",
-    "cause",
-    "request",
-    "question",
-]
 DropReason = Literal[
     "no-evidence",
     "no-artifact",
