@@ -28,7 +28,9 @@ export class Machine {
   /** Begins with the name of the whole run, by which `scripts/test.py` ends what a killed journey left. */
   #mark = `${process.env[marker] ?? "alone"}-${randomUUID()}`;
 
-  constructor() {
+  /** `editor` is the folder that `scripts/editor.py` made. */
+  constructor({ editor = process.env.LERIM_EDITOR } = {}) {
+    this.editor = editor;
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "lerim-journey-")));
     this.home = join(this.root, "home");
     this.claude = join(this.home, ".claude");
@@ -71,10 +73,12 @@ export class Machine {
     await promisify(execFile)(this.#node, [...this.#editor, "--install-extension", extension], { env: this.environ, timeout: 120_000 });
   }
 
-  /** Runs the `lerim` command as a person does in a terminal. */
+  /** Runs the `lerim` command of the installed extension, as a person does in a terminal. */
   async cli(...args) {
     const python = join(process.env.LERIM_JOURNEY_ENV, "bin", "python");
-    await promisify(execFile)(python, ["-P", "-m", "lerim", ...args], { env: { ...this.environ, PYTHONPATH: join(repository, "server") }, timeout: 60_000 });
+    const [name] = readdirSync(join(this.root, "extensions")).filter((entry) => entry.startsWith("lerim."));
+    const env = { ...this.environ, PYTHONPATH: join(this.root, "extensions", name, "server") };
+    await promisify(execFile)(python, ["-P", "-m", "lerim", ...args], { env, timeout: 60_000 });
   }
 
   /** Starts the editor's server; its address. A server that does not come up in time is started once more. */
@@ -135,12 +139,12 @@ export class Machine {
   }
 
   get #node() {
-    const [name] = readdirSync(join(process.env.LERIM_EDITOR, "node", "node_modules")).filter((entry) => entry.startsWith("node-"));
-    return join(process.env.LERIM_EDITOR, "node", "node_modules", name, "bin", "node");
+    const [name] = readdirSync(join(this.editor, "node", "node_modules")).filter((entry) => entry.startsWith("node-"));
+    return join(this.editor, "node", "node_modules", name, "bin", "node");
   }
 
   get #editor() {
-    const entry = join(process.env.LERIM_EDITOR, "editor", "node_modules", "code-server", "out", "node", "entry.js");
+    const entry = join(this.editor, "editor", "node_modules", "code-server", "out", "node", "entry.js");
     return [entry, "--user-data-dir", this.data, "--extensions-dir", join(this.root, "extensions")];
   }
 }
