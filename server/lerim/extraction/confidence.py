@@ -49,3 +49,8 @@ def confidence(basis: Basis, *, accepted: bool, repeated: int, flagged: bool) ->
     """The figure of the table, rounded to two places; `repeated` counts the person's quotes beyond the first."""
     figure = _BASE[basis] + (0.05 if accepted else 0.0) + min(0.10, 0.05 * max(0, repeated))
     return round(min(0.30 if flagged else 0.95, figure), 2)
+
+
+def surer(figure: float, further: int) -> float:
+    """A waiting candidate's figure after so many more quotes of the person said the same; never less than it was."""
+    return max(figure, round(min(0.95, figure + 0.05 * further), 2))

@@ -140,6 +140,16 @@ class Store:
                 return path
         return None
 
+    def live_path(self, memory_id: str) -> Path | None:
+        """The file of an active memory; None where it is gone, archived or over. Raises MemoryError_, BoundaryError."""
+        path = self.path_of(memory_id)
+        if path is None:
+            return None
+        try:
+            return path if read_file(stat_file(self.memory_dir, self.name(path)))[0].status == "active" else None
+        except NotFoundError:
+            return None
+
     def read(self, memory_id: str) -> Stored:
         """One memory by its id. Raises NotFoundError, MemoryError_ where its file cannot be read."""
         path = self.path_of(memory_id)

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
-from lerim.extraction.candidate import Candidate, Signal
+from lerim.extraction.candidate import Candidate
+from lerim.extraction.confidence import surer
 from lerim.extraction.redact import redact
+from lerim.facts.draft import Signal
 from lerim.memory import files, record
 from lerim.memory.header import Yaml, load, split
 from lerim.memory.kept import joined
@@ -33,8 +35,8 @@ PERSON_CONFIDENCE = 0.95
 class Proposal:
     """A candidate as it waits. `record` is the memory it would be; `target` the memory it would change ('' for add).
 
-    `diff` is the target's change as a unified diff ('' for add, or where the target is gone). `edited`: a person
-    changed its words.
+    `diff` is the target's change as a unified diff ('' for add). `lost`: the memory it was proposed to change, which is
+    gone or over, so that it is now an addition. `edited`: a person changed its words.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Proposal:
     path: Path
     text: str
     diff: str = ""
+    lost: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,31 @@ def edited_text(proposal: Proposal, edit: Edit) -> str:
         "status": "edited",
     }
     return record.update(proposal.text, changes, body, str(proposal.path))
+
+
+def repeated_text(waiting: Proposal, again: Candidate) -> str:
+    """The candidate file after its claim was met again: with the new quotes, three at most, and surer for each.
+
+    Another cut of what was quoted of the same turn is nothing new, and what is flagged adds nothing.
+    Raises MemoryError_.
+    """
+    if again.flags or waiting.flags:
+        return waiting.text
+    have = waiting.record.evidence
+    new = [item for item in again.evidence if not any(_same_words(item, one) for one in have)]
+    both = merge(have, new)
+    said = sum(item.who == "user" for item in both[len(have) :])
+    changes: dict[str, Value] = {
+        "confidence": surer(waiting.record.confidence, said),
+        "evidence": _entries(both),
+    }
+    return record.update(waiting.text, changes, where=str(waiting.path))
+
+
+def _same_words(one: Evidence, other: Evidence) -> bool:
+    if (one.turn, one.who) != (other.turn, other.who):
+        return False
+    return one.quote in other.quote or other.quote in one.quote
 
 
 def one_line(text: str) -> str:
@@ -189,7 +217,7 @@ def of_text(text: str, path: Path, store: Store) -> Proposal:
         path=path,
         text=text,
     )
-    return replace(proposal, diff=_difference(proposal, store)) if proposal.action == "update" else proposal
+    return _against(proposal, store) if proposal.action == "update" else replace(proposal, target="", target_hash="")
 
 
 def updated_text(proposal: Proposal, before: str, path: Path, quotes: Quotes) -> str:
@@ -230,15 +258,16 @@ def difference(before: str, after: str, name: str) -> str:
     return redact("\n".join(lines)).text
 
 
-def _difference(proposal: Proposal, store: Store) -> str:
-    path = store.path_of(proposal.target)
-    if path is None:
-        return ""
+def _against(update: Proposal, store: Store) -> Proposal:
+    """An update as it stands against its memory now."""
     try:
+        path = store.live_path(update.target)
+        if path is None:
+            return replace(update, action="add", target="", target_hash="", lost=update.target)
         before = store.text(path)
-        return difference(before, updated_text(proposal, before, path, store.quotes), path.name)
+        return replace(update, diff=difference(before, updated_text(update, before, path, store.quotes), path.name))
     except (MemoryError_, BoundaryError):
-        return ""  # the unreadable target is reported with the memories; accepting says so again
+        return update  # the unreadable target is reported with the memories; accepting says so again
 
 
 def _entries(evidence: tuple[Evidence, ...]) -> tuple[dict[str, str], ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.redact import redact
 from lerim.memory import files, record
+from lerim.memory.lines import Value
 from lerim.memory.quotes import QuoteChoice, without_words
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.store import Store
@@ -183,13 +184,20 @@ def _waiting(place: Place, known: Known, store: Store) -> Proposal:
 def _changes(place: Place, book: Ledger, store: Store, proposal: Proposal) -> tuple[str, list[Change]]:
     """The memory's id and the changes that accept the proposal; the memory's own file comes last."""
     local = store.quotes.choice() == "local"
+    if proposal.lost:
+        _show_again(place, book, proposal, {"action": "add", "target": None, "target_hash": None})
+        raise StaleError(
+            "The memory this was to change is archived, replaced or gone; it now waits as a new one.",
+            where=str(proposal.path),
+            todo="Look at it, then accept it again, or reject it.",
+        )
     if proposal.action == "update":
-        target = store.path_of(proposal.target)
+        target = store.live_path(proposal.target)
         if target is None:
-            return _addition(store, proposal, local)  # its memory is gone, what was learned is not
+            raise NotFoundError("The memory is gone.", where=proposal.target, todo="Look at the candidate again.")
         before = store.text(target)
         if files.text_hash(before) != proposal.target_hash:
-            _show_again(place, book, proposal, files.text_hash(before))
+            _show_again(place, book, proposal, {"target_hash": files.text_hash(before)})
             raise StaleError(
                 f"{target.name} was changed since this was proposed.",
                 where=str(target),
@@ -219,8 +227,10 @@ def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[Change]
     return [Change("private", str(store.quotes.private), str(path), before, after)]
 
 
-def _show_again(place: Place, book: Ledger, proposal: Proposal, target_hash: str) -> None:
-    """Let the candidate stand against the memory as it is now, so that the next accept is of what the person sees."""
-    text = record.update(proposal.text, {"target_hash": target_hash}, where=str(proposal.path))
+def _show_again(place: Place, book: Ledger, proposal: Proposal, changes: Mapping[str, Value]) -> None:
+    """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
+    before = files.read_text(proposal.path, record.MAX_FILE)
+    text = record.update(proposal.text, changes, where=str(proposal.path))  # with an edit that came with the accept
     files.replace(proposal.path, text)
+    book.rewrote(proposal.id, str(proposal.path), before, text)
     book.commit()

@@ -13,7 +13,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -21,17 +21,18 @@ import msgspec
 
 from lerim.errors import MemoryError_, Problem
 from lerim.memory.claim import Claim, overlap
+from lerim.memory.files import text_hash
 
 State = Literal["pending", "accepted", "rejected", "withdrawn", "known"]
 Kind = Literal["accept", "edit", "reject", "withdraw", "add"]
 Stage = Literal["started", "reverting", "done", "undoing", "undone"]
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE claims (
     id TEXT PRIMARY KEY, source TEXT NOT NULL, title BLOB NOT NULL, words BLOB NOT NULL, hard BLOB NOT NULL,
     state TEXT NOT NULL, memory TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
-    blocked INTEGER NOT NULL DEFAULT 0
+    blocked INTEGER NOT NULL DEFAULT 0, written TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE TABLE actions (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, label TEXT NOT NULL,
@@ -54,7 +55,10 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A claim this installation proposed. `memory` is the memory it became; `note` says why it was withdrawn."""
+    """A claim this installation proposed. `memory` is the memory it became; `note` says why it was withdrawn.
+
+    `written` is the hash of its candidate file as we wrote it last: one of another hash is a person's.
+    """
 
     id: str
     source: str
@@ -63,6 +67,7 @@ class Known:
     memory: str
     note: str
     blocked: int
+    written: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,7 @@ class Ledger:
     def claims(self, *states: State) -> list[Known]:
         """The claims in these states, or all."""
         where = f" WHERE state IN ({','.join('?' * len(states))})" if states else ""
-        query = "SELECT id, source, title, words, hard, state, memory, note, blocked FROM claims"
+        query = "SELECT id, source, title, words, hard, state, memory, note, blocked, written FROM claims"
         return [
             Known(row[0], row[1], Fingerprint(*map(_unpack, row[2:5])), *row[5:])
             for row in self._sql.execute(query + where, states)
@@ -132,13 +137,29 @@ class Ledger:
     def known(self, claim_id: str) -> Known | None:
         return next((claim for claim in self.claims() if claim.id == claim_id), None)
 
-    def register(self, claim_id: str, source: str, fingerprint: Fingerprint, state: State, memory: str = "") -> None:
+    def register(
+        self, claim_id: str, source: str, fingerprint: Fingerprint, state: State, memory: str = "", written: str = ""
+    ) -> None:
         """Remember a claim; one of the same id is replaced."""
         packed = [_pack(part) for part in (fingerprint.title, fingerprint.words, fingerprint.hard)]
         self._sql.execute(
-            "INSERT OR REPLACE INTO claims (id, source, title, words, hard, state, memory) VALUES (?,?,?,?,?,?,?)",
-            (claim_id, source, *packed, state, memory),
+            "INSERT OR REPLACE INTO claims (id, source, title, words, hard, state, memory, written)"
+            " VALUES (?,?,?,?,?,?,?,?)",
+            (claim_id, source, *packed, state, memory, written),
         )
+
+    def rewrote(self, candidate: str, path: str, before: str, after: str) -> None:
+        """Take note that we changed a candidate's file: it is still ours, and edits of it can still be undone."""
+        self._sql.execute(
+            "UPDATE claims SET written=? WHERE id=? AND written=?", (text_hash(after), candidate, text_hash(before))
+        )
+        for action in list(self._actions("WHERE candidate=? AND stage='done'", candidate)):
+            if any((change.path, change.after) == (path, before) for change in action.changes):
+                changes = [
+                    replace(change, after=after) if (change.path, change.after) == (path, before) else change
+                    for change in action.changes
+                ]
+                self._sql.execute("UPDATE actions SET changes=? WHERE id=?", (_packed(changes), action.id))
 
     def set_state(self, claim_id: str, state: State, memory: str = "", note: str = "") -> None:
         self._sql.execute("UPDATE claims SET state=?, memory=?, note=? WHERE id=?", (state, memory, note, claim_id))
@@ -158,11 +179,10 @@ class Ledger:
     def start(self, action: Action) -> None:
         """Write down what is about to be done, before it is done."""
         columns = (action.id, action.kind, action.label, action.candidate, action.memory, action.was, action.becomes)
-        changes = json.dumps([[c.home, c.anchor, c.path, c.before, c.after] for c in action.changes])
         self._sql.execute(
             "INSERT INTO actions (id, kind, label, candidate, memory, was, becomes, stage, time, changes) "
             "VALUES (?,?,?,?,?,?,?,?,?,?)",
-            (*columns, action.stage, action.time, changes),
+            (*columns, action.stage, action.time, _packed(action.changes)),
         )
         self._sql.execute(
             "DELETE FROM actions WHERE number <= (SELECT max(number) FROM actions) - ? AND stage IN ('done', 'undone')",
@@ -228,16 +248,28 @@ def _prepared(connection: sqlite3.Connection, path: Path) -> Ledger:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > _VERSION:
         raise MemoryError_("A newer Lerim wrote the review ledger.", where=str(path), todo="Update Lerim.")
-    if version == 0:
-        connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version={_VERSION};COMMIT;")
-        connection.execute("INSERT INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
-        connection.commit()
+    if version < _VERSION:
+        _bring_up(connection)
     salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
-    if salt is None:
-        salt = (secrets.token_bytes(32),)
-        connection.execute("INSERT INTO meta VALUES ('salt', ?)", salt)
-        connection.commit()
     return Ledger(connection, salt[0])
+
+
+def _bring_up(connection: sqlite3.Connection) -> None:
+    """Make the tables, or those of an older version these; one process does it, others wait and find it done."""
+    connection.execute("BEGIN IMMEDIATE")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0:
+        for statement in _SCHEMA.split(";")[:-1]:
+            connection.execute(statement)
+    elif version == 1:
+        connection.execute("ALTER TABLE claims ADD COLUMN written TEXT NOT NULL DEFAULT ''")
+    connection.execute("INSERT OR IGNORE INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
+    connection.execute(f"PRAGMA user_version={_VERSION}")
+    connection.commit()
+
+
+def _packed(changes: Sequence[Change]) -> str:
+    return json.dumps([[c.home, c.anchor, c.path, c.before, c.after] for c in changes])
 
 
 def _pack(hashes: frozenset[bytes]) -> bytes:

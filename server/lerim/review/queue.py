@@ -9,17 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from lerim.errors import NotFoundError, Problem
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.candidate import Candidate
 from lerim.memory import files
 from lerim.memory.claim import apart, claim
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.reconcile import Decision, decide
+from lerim.memory.record import MAX_FILE
 from lerim.memory.search import MemorySearch
 from lerim.memory.slug import new_id
 from lerim.memory.store import Store, Stored
 from lerim.review import actions
-from lerim.review.candidates import Edit, Proposal, file_text, new_record, of_text, read, waiting
+from lerim.review.candidates import Edit, Proposal, file_text, new_record, of_text, read, repeated_text, waiting
 from lerim.review.decisions import ReviewResult, accept, add, edit, reject, undo, undoable
 from lerim.review.ledger import Change, Fingerprint, Known, Ledger, alike, opened
 from lerim.review.place import Place
@@ -170,10 +171,30 @@ def _met(
                 return AlreadyKnown(known.id, f"It was taken back: {known.note}")
         elif known.state == "pending":
             if (same_turn or known.print == mark) and not files.is_absent(place.candidate_path(known.id)):
-                return AlreadyKnown(known.id, "It is waiting for review already.")
+                gained = _gain_waiting(place, book, known, candidate)
+                return AlreadyKnown(known.id, "It is waiting for review already.", gained)
         elif same_turn:
             return AlreadyKnown(known.memory, _ACCEPTED)
     return None
+
+
+def _gain_waiting(place: Place, book: Ledger, known: Known, candidate: Candidate) -> bool:
+    """Give a waiting candidate the quotes of one that says the same; False where it has them, or is a person's now."""
+    path = place.candidate_path(known.id)
+    if any(action.candidate == known.id for action in book.unfinished()):
+        return False
+    try:
+        before = files.read_text(path, MAX_FILE)
+        if files.text_hash(before) != known.written:
+            return False
+        text = repeated_text(of_text(before, path, place.store()), candidate)
+    except (MemoryError_, BoundaryError):
+        return False  # told where candidates are listed
+    if text == before:
+        return False
+    files.replace(path, text)
+    book.rewrote(known.id, str(path), before, text)
+    return True
 
 
 def _reworded(known: Known, mark: Fingerprint) -> bool:
@@ -233,7 +254,7 @@ def _write(
     candidate_id = new_id(candidate.title, day, taken)
     record = new_record(candidate, candidate_id)
     text = file_text(candidate, record, target.record.id if target else "", target.hash if target else "")
-    book.register(candidate_id, candidate.source, mark, "pending")
+    book.register(candidate_id, candidate.source, mark, "pending", written=files.text_hash(text))
     book.commit()
     place.make_state()
     path = place.candidate_path(candidate_id)
