@@ -9,6 +9,9 @@ LerimError
 ├── MemoryError_       a memory file cannot be read or written
 │   ├── NotFoundError  no memory or candidate of that id
 │   └── StaleError     the file changed since the person looked at it
+├── ModelError         a language model did not answer, or not in a way that can be used
+│   ├── ModelKeyError  its key is missing or refused, or the account has no credit
+│   └── ModelSilentError no answer came: too slow, too busy, unreachable
 ├── BoundaryError      a path leads outside the folder it must stay in
 └── BusyError          another process holds the project's lock
 
@@ -90,6 +93,24 @@ class StaleError(MemoryError_):
     def __init__(self, message: str, *, where: str = "", todo: str = "", diff: str = "") -> None:
         super().__init__(message, where=where, todo=todo)
         self.diff = diff
+
+
+class ModelError(LerimError):
+    """A language model did not answer, or not in a way that can be used."""
+
+    code = "model"
+
+
+class ModelKeyError(ModelError):
+    """The model's key is missing or refused, or its account has no credit: no other call can do better."""
+
+    code = "model-key"
+
+
+class ModelSilentError(ModelError):
+    """No answer came: the service is too slow, too busy, or cannot be reached."""
+
+    code = "model-silent"
 
 
 class BoundaryError(LerimError):

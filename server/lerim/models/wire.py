@@ -57,7 +57,8 @@ def post(
 ) -> Reply:
     """Posts JSON and returns the whole answer, whatever its status.
 
-    `local`: the service is on this machine, so no proxy is asked. Raises WireError, and of it TooSlowError, TooLargeError, StoppedError.
+    `local`: the service is on this machine, so no proxy is asked. Raises WireError: TooSlowError, TooLargeError,
+    StoppedError, or itself where the connection failed.
     """
     exchange = _Exchange()
     deadline = time.monotonic() + seconds
