@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import cattrs
@@ -23,7 +24,7 @@ from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, LanguageS
 
 from lerim.errors import LerimError
 from lerim.lsp.documents import Documents
-from lerim.lsp.protocol import wire
+from lerim.lsp.protocol import encode
 
 log = logging.getLogger("lerim.lsp")
 P = TypeVar("P", bound=msgspec.Struct)
@@ -39,8 +40,22 @@ class UntrustedError(LerimError):
     code = "untrusted"
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A result that is JSON already."""
+
+    json: bytes
+
+
 class Protocol(LanguageServerProtocol):
-    """pygls' protocol with our documents."""
+    """pygls' protocol with our documents, and results that were encoded in another thread."""
+
+    def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        if error is not None or not isinstance(result, Encoded):
+            super()._send_response(msg_id, result, error)
+        elif self.writer is not None:
+            body = b'{"id":%b,"jsonrpc":"2.0","result":%b}' % (msgspec.json.encode(msg_id), result.json)
+            self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     @property
     def workspace(self) -> Documents:
@@ -87,8 +102,20 @@ def make_server(name: str, version: str) -> Server:
     )
 
 
-def request(server: Server, method: str, kind: type[P], handler: Callable[[P], Awaitable[object]]) -> None:
-    """Registers a request of our own: typed parameters in, any frozen object out, errors made safe."""
+def request(
+    server: Server,
+    method: str,
+    kind: type[P],
+    handler: Callable[[P], Awaitable[object]],
+    run: Callable[[Callable[[object], bytes], object], Awaitable[bytes]],
+) -> None:
+    """Registers a request of our own: typed parameters in, any frozen object out, errors made safe.
+
+    `run` does work in another thread: thousands of candidates are encoded there while hovers are answered.
+    """
+
+    async def answer(params: P) -> Encoded:
+        return Encoded(await run(encode, await handler(params)))
 
     # Annotated as `object`, the parameter would be taken by pygls for the server itself.
     async def call(raw: Any) -> Any:
@@ -96,7 +123,7 @@ def request(server: Server, method: str, kind: type[P], handler: Callable[[P], A
             params = msgspec.convert(raw if raw is not None else {}, kind)
         except msgspec.ValidationError as error:
             raise JsonRpcInvalidParams(f"{method}: {error}"[:300]) from None
-        return wire(await guarded(method, handler(params)))
+        return await guarded(method, answer(params))
 
     server.feature(method)(call)
 

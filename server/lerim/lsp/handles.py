@@ -38,8 +38,8 @@ class Handles:
     def remember(self, meant: Meant) -> str:
         """The handle of a memory that may not be among the live ones of a repository."""
         handle = self.name(meant)
+        self._met.pop(handle, None)  # in steps that two threads may mix
         self._met[handle] = meant
-        self._met.move_to_end(handle)
         if len(self._met) > REMEMBERED:
             self._met.popitem(last=False)
         return handle

@@ -38,13 +38,13 @@ async def search(sidecar: Sidecar, params: SearchParams) -> Message:
     if len(repos) > 1:
         hits.sort(key=lambda one: one[1].score)
     owned = [(repo if hit.scope == "project" else None, hit.stored) for repo, hit in hits[:limit]]
-    return {"memories": [view(sidecar, repo, stored) for repo, stored in owned]}
+    return {"memories": await sidecar.run(_views, sidecar, owned)}
 
 
 async def show(sidecar: Sidecar, params: ShowParams) -> MemoryView:
     """One memory by its handle. Raises NotFoundError."""
     repo, stored = await find(sidecar, params.id)
-    return view(sidecar, repo, stored)
+    return await sidecar.run(view, sidecar, repo, stored)
 
 
 async def find(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Stored]:
@@ -65,7 +65,7 @@ async def for_file(sidecar: Sidecar, params: FileParams) -> Message:
         return {"memories": []}
     paths = [entry.path for entry in place.repo.references.for_file(place.path)][:MAX_RESULTS]
     stored = await sidecar.run(load, place.repo, paths)
-    return {"memories": [view(sidecar, place.repo, one) for one in stored]}
+    return {"memories": await sidecar.run(_views, sidecar, [(place.repo, one) for one in stored])}
 
 
 def load(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
@@ -97,10 +97,15 @@ def turn_of(record: MemoryRecord) -> tuple[str, str]:
 
 
 def view(sidecar: Sidecar, repo: Repo | None, stored: Stored) -> MemoryView:
-    """A memory for the editor, with a handle of this process; `repo` is None for a global one."""
+    """A memory for the editor, with a handle of this process; `repo` is None for a global one (in the executor: its
+    secrets are looked for in all of it)."""
     root = sidecar.home.root if repo is None else repo.project.root
     handle = sidecar.handles.remember(Meant(root, stored.record.id))
     return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
+
+
+def _views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, Stored]]) -> list[MemoryView]:
+    return [view(sidecar, repo, stored) for repo, stored in owned]
 
 
 def _meant(sidecar: Sidecar, handle: str) -> Meant | None:

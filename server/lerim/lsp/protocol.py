@@ -6,6 +6,7 @@ Inside, fields are snake_case; on the wire camelCase. `wire` turns any of our ow
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, Literal
 
 import msgspec
@@ -167,14 +168,22 @@ class DebugView(msgspec.Struct, frozen=True):
     start_ms: int
 
 
+@functools.cache
 def camel(name: str) -> str:
     """`sessions_done` → `sessionsDone`."""
     head, *rest = name.split("_")
     return head + "".join(part.title() for part in rest)
 
 
+def encode(value: object) -> bytes:
+    """What `wire` makes of a value, as JSON."""
+    return msgspec.json.encode(wire(value))
+
+
 def wire(value: object) -> Any:
     """Plain JSON values of our own frozen objects, field names in camelCase; keys of mappings are data and stay."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, msgspec.Struct):
         return {camel(name): wire(getattr(value, name)) for name in value.__struct_fields__}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

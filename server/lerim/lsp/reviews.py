@@ -1,11 +1,14 @@
-"""The review panel's requests: list, accept, edit, reject, undo. The work is `review/`'s; here it meets the window."""
+"""The review panel's requests: list, accept, edit, reject, undo. The work is `review/`'s; here it meets the window:
+hovers and the panel follow each step at once, not only when the editor sees the files."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lerim.errors import MemoryError_
-from lerim.lsp import pending
+from lerim.lsp import pending, watching
 from lerim.lsp.protocol import ActParams, RootParams, UndoParams
-from lerim.lsp.repos import Repo, rescan
+from lerim.lsp.repos import Repo, refresh, rescan
 from lerim.lsp.sidecar import Sidecar
 from lerim.review import queue
 from lerim.review.place import Place
@@ -26,7 +29,11 @@ async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
     result = await sidecar.run(_act, pending.place(sidecar, repo), params)
-    await settle(sidecar, repo)
+    written = Path(result.path) if result.path else None
+    if written is not None and written.is_relative_to(repo.project.memory_dir):
+        await sidecar.run(refresh, repo, [written])
+        watching.announce(sidecar, repo)
+    await pending.announce(sidecar, repo)
     return result
 
 
@@ -35,17 +42,10 @@ async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
     result = await sidecar.run(queue.undo, pending.place(sidecar, repo), params.action)
-    await settle(sidecar, repo)
-    return result
-
-
-async def settle(sidecar: Sidecar, repo: Repo) -> None:
-    """After a step of the review: hovers and the panel follow at once, not only when the editor sees the files."""
-    from lerim.lsp.watching import announce
-
-    if await sidecar.run(rescan, repo, True):
-        announce(sidecar, repo)
+    if await sidecar.run(rescan, repo, True):  # what it took back may be any file
+        watching.announce(sidecar, repo)
     await pending.announce(sidecar, repo)
+    return result
 
 
 def _listed(sidecar: Sidecar, repo: Repo) -> Message:

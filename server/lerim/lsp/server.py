@@ -122,7 +122,7 @@ def _requests(sidecar: Sidecar) -> None:
                 sidecar.touch()
             return await lazy(sidecar, params)
 
-        request(sidecar.server, method, kind, call)
+        request(sidecar.server, method, kind, call, sidecar.run)
 
     on(protocol.SYNC, protocol.SyncParams, "syncing", "sync")
     # The panel lists again whenever a sync found something: no sign of a person either.

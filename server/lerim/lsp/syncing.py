@@ -44,6 +44,9 @@ async def follow(sidecar: Sidecar, repo: Repo, *, explicit: bool, waits: bool = 
     except LerimError as error:
         told.finish("failed", error.message)
         raise
+    except Exception:
+        told.finish("failed", "See Lerim: Show Log.")
+        raise
     stage = {"cancelled": "cancelled", "failed": "failed"}.get(report.state, "done")
     told.finish(stage, report.message)
     if report.state != "busy":
