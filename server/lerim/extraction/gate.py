@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import get_args
 
 from lerim.extraction.candidate import Candidate, Dropped, DropReason
 from lerim.extraction.confidence import confidence
 from lerim.extraction.hidden import flags, visible
-from lerim.extraction.redact import clean, redact
+from lerim.extraction.redact import Span, clean, redact
 from lerim.facts.draft import Draft, Quote
 from lerim.facts.wording import squeeze, title_fault
 from lerim.memory.record import Evidence, LearningKind, Primitive
@@ -107,17 +108,20 @@ def _clean_part(quote: Quote, said: str) -> str:
     start = said.find(text) if text else -1
     if start < 0:
         return ""
-    near = max(0, start - 2_000)
-    window = said[near : start + len(text) + 2_000]
-    lo, hi = start - near, start - near + len(text)
-    for span in redact(window).spans:
+    lo, hi = start, start + len(text)
+    for span in _secrets(said):
         if span.start < hi and lo < span.end:
             if span.start - lo >= hi - span.end:
                 hi = span.start
             else:
                 lo = span.end
-    part = _cut(window[lo:hi].strip())
+    part = _cut(said[lo:hi].strip())
     return visible(part) if len(part) >= min(SHORTEST, len(text)) else ""
+
+
+@lru_cache(maxsize=4)  # several drafts quote one turn; a block of secrets may open and end anywhere in it
+def _secrets(said: str) -> tuple[Span, ...]:
+    return redact(said).spans
 
 
 def _cut(text: str) -> str:

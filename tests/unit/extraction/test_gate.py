@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.gate import Source, gate
 from lerim.facts.draft import Draft, Quote
@@ -49,6 +51,18 @@ def test_a_directive_that_only_a_tool_or_a_page_gives_is_not_the_person() -> Non
         judged = gate(replace(DRAFT, quotes=(Quote("Always use npm", "t", who),)), source)
         assert isinstance(judged, Dropped)
         assert judged.reason == "not-the-person"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("<private>", "</private>"), ("-----BEGIN RSA PRIVATE KEY-----\n", "\n-----END RSA PRIVATE KEY-----")],
+)
+def test_what_opened_far_before_the_quote_and_ends_far_after_it_is_known(before: str, after: str) -> None:
+    far = "MIIEpAIBAAKCAQEA7bq2\n" * 500
+    said = f"{before}{far}use uv, not pip\n{far}{after}"
+    source = replace(SOURCE, words=lambda turn, who: said if (turn, who) == ("t", "user") else "")
+    judged = gate(DRAFT, source)
+    assert isinstance(judged, Dropped) and judged.reason == "no-evidence"
 
 
 def test_a_quote_that_touches_a_secret_keeps_its_clean_part() -> None:
