@@ -15,11 +15,12 @@
 | told: a cause the person named                 | 0.70 |
 | wished: asked for as a question, and made so   | 0.65 |
 | found: a cause the agent named, borne out      | 0.65 |
+| model: what a model read, with a quote of it   | 0.70 |
 | accepted: the agent's own choice, accepted     | 0.60 |
 | open: a question that nobody answered          | 0.60 |
 
 The person's next words accepting it add 0.05; each further quote of the person adds 0.05, at most 0.10; the whole is
-at most 0.95. What tries to command an agent or hides characters is at most 0.30.
+at most 0.95. A model's own figure can only lower it; on the agent's words alone it is at most 0.55. What tries to command an agent or hides characters is at most 0.30.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _BASE: dict[Basis, float] = {
     "found": 0.65,
     "accepted": 0.60,
     "open": 0.60,
+    "model": 0.70,
 }
 
 

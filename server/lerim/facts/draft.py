@@ -15,6 +15,7 @@ Signal = Literal[
     "plan",
     "fixed-command",
     "choice",
+    "model",
     "diagnosis",
     "rule",
     "refusal",
@@ -38,6 +39,7 @@ Basis = Literal[
     "told",
     "wished",
     "open",
+    "model",
 ]
 """On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
 agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text; approved a
