@@ -130,6 +130,12 @@ _RUNNERS = frozenset(
         "lefthook",
     ]
 )
+_PREFIX = re.compile(
+    r"(?!(?:sudo|env|echo|cat|man|which|where|whereis|type|command|xargs|watch|cd|git|gh|ls|grep|rg|find|ssh|scp|kill|pkill|"
+    r"killall|pgrep|ps|rm|mv|cp|mkdir|touch|chmod|head|tail|less|vim|code|open|brew|apt|apt-get|dnf|yum|apk|pacman|choco|scoop|"
+    r"winget|nix|set|export|source|exec|eval|then|do|if|for|while|test)$)[a-z][\w-]{1,14}$"
+)
+"""What may stand before a runner and hand it on; not what speaks of it, looks for it or installs it."""
 _LINT = re.compile(
     r"\b(?:lint|fmt|format|prettier|eslint|biome|ruff|golangci-lint|clippy|typecheck|type-check|tsc|mypy|pyright|"
     r"gofmt|check|pre-commit|knip)\b"
@@ -155,10 +161,16 @@ class Command:
         words = self.words
         return (
             bool(words)
-            and words[0] in _RUNNERS
+            and (words[0].rpartition("/")[2] in _RUNNERS or self.wrapped)
             and len(self.text) <= 160
             and not re.search(r"[\n;|&<>]|^(?:python3?|node|ruby|deno|bun|tsx)\s(?:-c|-e|eval)\s|\$\(", self.text)
         )
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether a program that is no runner itself is asked to run one (`doppler run -- npm test` is not)."""
+        words = self.words
+        return len(words) > 1 and words[1] in _RUNNERS and bool(_PREFIX.match(words[0]))
 
     @property
     def lint(self) -> bool:

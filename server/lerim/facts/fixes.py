@@ -13,14 +13,16 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from lerim.facts import commands, installs, printed, variants, wording
+from lerim.facts import commands, hooks, installs, printed, refusals, variants, wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft, Found, Quote, Scene
+from lerim.facts.prose import plain, prose
 from lerim.facts.where import edited
 from lerim.sessions.model import ToolCall, Turn
 
 OPEN = 6  # failures remembered at once
+WRITTEN = 40  # lines remembered as written by the agent
 OWN = 300  # files remembered as changed by the agent in this session
 _CONFIG = re.compile(
     r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|"
@@ -28,6 +30,7 @@ _CONFIG = re.compile(
     r"[\w.-]{1,40}\.config\.[cm]?[jt]s|conftest\.py|setup\.py|requirements[\w.-]{0,20}\.txt|tsconfig[\w.-]{0,20}))$"
 )
 _KEY = re.compile(r"^[+\s]{0,40}[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]\s{0,3}(?P<value>.{0,120})$")
+_ENTRY = re.compile(r"^(?:- )?[\"'](?P<entry>[^\"'\s]{2,40})[\"']$")
 _ORDINARY = frozenset(("error", "errors", "failed", "cannot", "with", "from", "this", "that", "have", "must", "not"))
 _NAMED = re.compile(
     r"\b(?!Assertion)[A-Z]\w{2,40}(?:Error|Exception)\b|\b(?:database is locked|import cycle|E[A-Z]{5,12})\b"
@@ -69,14 +72,16 @@ class Failure:
     installed: str = ""
     cause: str = ""
     cause_turn: str = ""
+    refused: tuple[str, str] = ("", "")
 
 
 @dataclass
 class Watch:
-    """The open failures of a session, and the files the agent itself has changed in it."""
+    """The open failures of a session, the files the agent itself has changed in it, and the lines it wrote last."""
 
     failures: list[Failure] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
+    written: list[tuple[str, str]] = field(default_factory=list)
 
     def see(self, scene: Scene, turn: Turn) -> Iterator[Found]:
         """Takes one turn of the model and yields what it settles. A turn is taken once, in order."""
@@ -92,8 +97,8 @@ class Watch:
         if not self.failures or not turn.text:
             return
         last = self.failures[-1]
-        for piece in re.split(r"(?<=[.!])\s|\n", turn.text[:3_000]):
-            line = piece.strip(" -*#>")
+        for piece in prose(turn.text[:3_000]):
+            line = piece.plain
             if (
                 20 < len(line) <= 200
                 and not line.endswith((":", "?"))
@@ -102,11 +107,12 @@ class Watch:
                 and not wording.hedged(line)
                 and _speaks_of(line, last)
             ):
-                last.cause, last.cause_turn = line, turn.id
+                last.cause, last.cause_turn = piece.raw, turn.id
                 return
 
     def _edited(self, scene: Scene, turn: Turn, call: ToolCall) -> None:
         for path in edited(scene, call, turn.cwd):
+            self.written = [*self.written, *((path, line[:200]) for line in _added(call, WRITTEN))][-WRITTEN:]
             for failure in self.failures:
                 if path not in failure.files:
                     failure.files.append(path)
@@ -117,6 +123,9 @@ class Watch:
                 self.own = [*self.own, path][-OWN:]
 
     def _ran(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Found]:
+        if hooks.verb(call.command):
+            yield from self._hooked(turn, call)
+            return
         command = commands.parse(call.command)
         if call.status == "ok" and call.exit_code in (None, 0):
             self._installed(command)
@@ -126,12 +135,26 @@ class Watch:
         if result == "failed":
             self._failed(turn, call, command)
         elif result == "passed":
-            for failure in [item for item in self.failures if item.command.split()[0] in command.text]:
+            for failure in [item for item in self.failures if _near(item.command, command.text)]:
                 found = self._passed(scene, turn, call, command, failure)
                 if found is not None:
                     self.failures.remove(failure)
                     if isinstance(found, Draft):
                         yield found
+
+    def _hooked(self, turn: Turn, call: ToolCall) -> Iterator[Found]:
+        """A commit or push: one a hook stopped stays open until one goes through."""
+        command = hooks.plain(call)
+        if error := hooks.refused(call):
+            self._open(turn, call, command, error)
+        elif call.status == "ok":
+            for failure in [item for item in self.failures if item.command == command.text]:
+                self.failures.remove(failure)
+                found = hooks.bypassed(turn, failure) if hooks.left_out(call) else _after_edits(turn, call, failure)
+                if isinstance(found, Draft) and found.basis == "fixed" and not _configured(failure):
+                    found = None  # the code was mended for the hook's checks, as it should be
+                if found is not None:
+                    yield found
 
     def _installed(self, command: Command) -> None:
         """Keeps the first command since each failure that brought in what the failure says is missing."""
@@ -144,15 +167,16 @@ class Watch:
                 failure.installed = command.text
 
     def _failed(self, turn: Turn, call: ToolCall, command: Command) -> None:
+        self._open(turn, call, command, printed.error_line(call.output))
+
+    def _open(self, turn: Turn, call: ToolCall, command: Command, error: str) -> None:
         same = next(
             (item for item in self.failures if item.command == command.text and item.variables == command.variables),
             None,
         )
         if same is not None:
             same.attempts += 1
-            return
-        error = printed.error_line(call.output)
-        if not error:
+        if same is not None or not error:
             return
         names = {posixpath.basename(path) for path in self.own}
         own = any(name in call.output for name in names if len(name) > 3)
@@ -160,6 +184,7 @@ class Watch:
         failure = Failure(
             command.text, command.folder, command.variables, error, call.output[at : at + 1_500], turn.id, own=own
         )
+        failure.refused = refusals.setting(error, self.written)
         self.failures = [*self.failures, failure][-OPEN:]
 
     def _passed(
@@ -167,6 +192,8 @@ class Watch:
     ) -> Draft | bool | None:
         """A draft; True where the failure is over but teaches nothing; None where it is still open."""
         same = command.text == failure.command
+        if same and failure.refused[0]:
+            return refusals.refused(turn, call, failure, self.written) or True
         if same and command.variables == failure.variables and failure.installed and not failure.own:
             return installs.brought(turn, call, failure) or True
         if same and command.variables == failure.variables and (failure.files or command.folder == failure.folder):
@@ -176,14 +203,19 @@ class Watch:
         return variants.replaced(scene, turn, call, command, failure)
 
 
-def _added(call: ToolCall) -> list[str]:
-    """The lines an edit added that did not stand there before, at most three."""
+def _added(call: ToolCall, most: int = 3) -> list[str]:
+    """The lines an edit added that did not stand there before, at most `most`."""
     out: list[str] = []
     for edit in call.edits:
         before = {_bare(line) for line in edit.old[:4_000].split("\n")}
         after = [_bare(line) for line in edit.new[:4_000].split("\n")]
         out += [line for line in after if line and line not in before]
-    return out[:3]
+    return out[:most]
+
+
+def _near(failed: str, passed: str) -> bool:
+    """Whether one command may be another form of the other: a word it opens with stands in it."""
+    return any(word in passed for word in failed.split()[:2])
 
 
 def _bare(line: str) -> str:
@@ -200,7 +232,7 @@ def _speaks_of(line: str, failure: Failure) -> bool:
 def _after_edits(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
     if failure.own or not 0 < len(failure.files) <= 2:
         return None
-    config = all(_CONFIG.search(path) for path in failure.files)
+    config = _configured(failure)
     environment = bool(printed.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
     if commands.parse(failure.command).lint and not config:
         return None
@@ -229,10 +261,22 @@ def _after_edits(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
     )
 
 
+def _configured(failure: Failure) -> bool:
+    """Whether nothing but configuration was changed."""
+    return all(_CONFIG.search(path) for path in failure.files)
+
+
 def _setting(failure: Failure) -> tuple[str, str]:
     """The one setting whose addition fixed it: (key, whole line), or two empty strings."""
     keys = [(match["key"], line) for _, line in failure.added if len(line) <= 100 and (match := _KEY.match(line))]
     return keys[0] if len({key for key, _ in keys}) == 1 else ("", "")
+
+
+def _entries(failure: Failure) -> tuple[str, ...]:
+    """What was added, where it was nothing but entries of a list: patterns, names."""
+    found = [_ENTRY.match(line) for _, line in failure.added]
+    names = tuple(dict.fromkeys(match["entry"] for match in found if match))
+    return names if names and all(found) else ()
 
 
 def _title(failure: Failure, config: bool) -> str:
@@ -240,7 +284,10 @@ def _title(failure: Failure, config: bool) -> str:
     file = failure.files[0] if len(failure.files[0]) <= 34 else posixpath.basename(failure.files[0])
     key, _ = _setting(failure) if config else ("", "")
     line = failure.added[0][1].replace("`", "") if config and len(failure.added) == 1 else ""
+    entries = _entries(failure) if config else ()
+    listed = wording.listing([wording.code(entry) for entry in entries])
     forms = (
+        f"`{command}` needs {listed} listed in `{file}`" if entries else "",
         f"`{command}` needs `{key}` in `{file}`" if key else "",
         f"`{command}` needs `{line}` in `{file}`" if line and not key else "",
         f"`{command}` fails with {name} unless `{file}` is right" if config else "",
@@ -261,6 +308,6 @@ def _body(failure: Failure, config: bool) -> str:
     if line:
         parts.append(f"The line that was added: `{line.replace('`', '')}`.")
     if failure.cause and not wording.title_fault(f"x {failure.cause}"[:79]).startswith(("speaks", "cut")):
-        cause = _BLAME.sub("", failure.cause)
+        cause = _BLAME.sub("", plain(failure.cause))
         parts.append(wording.sentence(f"The cause, as found then: {cause}"))
     return " ".join(parts)

@@ -61,6 +61,11 @@ MISSING = re.compile(
 """What is printed where something is not installed."""
 
 
+def clean(output: str) -> str:
+    """The output without colours and control characters."""
+    return _NOISE.sub("", output)
+
+
 def error_line(output: str) -> str:
     """The line of the output that names the error best, as it stands there; "" where none does."""
     lines = [line for line in output[:20_000].split("\n") if line.strip()][:400]

@@ -73,6 +73,8 @@ def _same_text(scene: Scene, turn: Turn, command: Command, failure: Failure) -> 
     new = [item for item in command.variables if item not in failure.variables]
     if len(new) == 1 and not failure.variables:
         name = new[0].split("=", 1)[0]
+        if name == "PATH":
+            return _found_in(command.text.split()[0], new[0])
         if name in _MACHINE:
             return None
         return f"`{command.text}` needs `{name}` to be set", f"It passed with `{name}` set for it."
@@ -88,6 +90,18 @@ def _same_text(scene: Scene, turn: Turn, command: Command, failure: Failure) -> 
     return None
 
 
+def _found_in(program: str, assignment: str) -> tuple[str, str] | None:
+    """The folder that had to be added to PATH for a program to be found."""
+    parts = re.split(r"(?<=[^:;]{2}):(?=[/$~.])|;", assignment.partition("=")[2].strip("\"'"))
+    folders = [part for part in parts if part and "$" not in part and "%" not in part]
+    if len(folders) != 1:
+        return None
+    return (
+        f"`{program}` is not on the PATH: it lies in `{folders[0]}`",
+        f"It passed with `{folders[0]}` added to `PATH`.",
+    )
+
+
 def _other_text(command: Command, failure: Failure) -> tuple[str, str] | None:
     old, new = failure.command.split(), list(command.words)
     passed = f"`{command.text}` passed instead."
@@ -97,6 +111,12 @@ def _other_text(command: Command, failure: Failure) -> tuple[str, str] | None:
             return f"Run `{' '.join([*wrapper, old[0]])}`, not `{old[0]}`", passed
     if old[1:] == new[1:] and any({old[0], new[0]} <= twins for twins in _TWINS):
         return f"Use `{new[0]}`, not `{old[0]}`: `{command.text}`", passed
+    if Command(failure.command).wrapped and new == old[1:]:
+        return f"Run `{new[0]}` without `{old[0]}`: `{old[0]}` refuses `{' '.join(new[:2])}`", passed
+    if old[1:] == new[1:] and new[0].rpartition("/")[2] == old[0]:
+        if new[0].startswith("/"):
+            return f"`{old[0]}` is not on the PATH: it lies in `{new[0].rpartition('/')[0]}`", passed
+        return f"Run `{new[0]}`, not `{old[0]}`", passed
     extra = [word for word in new if word not in old]
     if (
         new[: min(2, len(old))] == old[:2]
