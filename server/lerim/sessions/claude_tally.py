@@ -6,7 +6,6 @@ holds only values that are replaced, never changed in place, so that a shallow c
 
 from __future__ import annotations
 
-from copy import copy
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -56,11 +55,12 @@ class Seen:
 
     def add(self, one: bytes) -> int:
         """Remembers `one`, forgets the oldest; returns the new count, or 0 if `one` is remembered already."""
-        marks, log = self._set, self._log
+        marks = self._set
         if one in marks:
             return 0
-        log.append(one)
         marks.add(one)
+        log = self._log
+        log.append(one)
         held = len(log)
         if held > SEEN_LIMIT:
             marks.discard(log[-SEEN_LIMIT - 1])
@@ -118,7 +118,7 @@ class Tally(msgspec.Struct, gc=False):
 
     def snapshot(self) -> Tally:
         """The tally as it is now."""
-        return copy(self)
+        return msgspec.structs.replace(self)
 
     def meet(self, record: Record, time: datetime | None) -> None:
         """Notes what every kind of record tells: where, when, which version."""
@@ -141,7 +141,7 @@ class Tally(msgspec.Struct, gc=False):
 
     def new(self, seen: Seen, native: str) -> bool:
         """Whether `native` is met for the first time; a title that waited for it is taken."""
-        one = blake2b(native.encode("utf-8", "replace"), digest_size=8).digest()
+        one = blake2b(native.encode(), digest_size=8).digest()  # decoding leaves no lone surrogate in a record
         count = seen.add(one)
         if not count:
             return False
