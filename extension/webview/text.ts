@@ -51,9 +51,7 @@ const signals: Readonly<Record<string, string>> = {
   choice: "A choice was stated with its reason",
   diagnosis: "The agent found a cause, and what followed bore it out",
   rule: "The agent wrote down what you had said",
-  refusal: "You refused a step and said what to do instead",
-  cause: "You named the cause",
-  request: "You asked for this, and it was made so",
+  remark: "You remarked on this, and the agent agreed and did so",
   question: "This was asked and not answered",
 };
 

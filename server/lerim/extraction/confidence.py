@@ -12,8 +12,7 @@
 | picked: an option the agent offered in its text| 0.70 |
 | fixed: the same command failed, then passed    | 0.70 |
 | replaced: another command passed instead       | 0.70 |
-| told: a cause the person named                 | 0.70 |
-| wished: asked for as a question, and made so   | 0.65 |
+| conceded: a remark the agent agreed to         | 0.70 |
 | found: a cause the agent named, borne out      | 0.65 |
 | model: what a model read, with a quote of it   | 0.70 |
 | accepted: the agent's own choice, accepted     | 0.60 |
@@ -38,8 +37,7 @@ _BASE: dict[Basis, float] = {
     "picked": 0.70,
     "fixed": 0.70,
     "replaced": 0.70,
-    "told": 0.70,
-    "wished": 0.65,
+    "conceded": 0.70,
     "found": 0.65,
     "accepted": 0.60,
     "open": 0.60,

@@ -31,7 +31,8 @@ _BOOT = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
     r"claude/rules)"
 )
-_UNGROUNDED = frozenset({"fixed", "replaced", "accepted", "planned", "picked", "found"})  # ended by a plain "no"
+_UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found"))
+"""What a plain "no" of the person ends."""
 
 
 class Extraction:

@@ -89,7 +89,9 @@ def words(scene: Scene) -> Callable[[str, str], str]:
             )
         if who == "assistant":
             asked = [f"{answer.question}\n" + "\n".join(answer.options) for call in calls for answer in call.answers]
-            return "\n\n".join([turn.text, *(call.plan for call in calls), *(call.command for call in calls), *asked])
+            made = [edit.new for call in calls for edit in call.edits]
+            spoken = [turn.text, *(call.plan for call in calls), *(call.command for call in calls), *asked, *made]
+            return "\n\n".join(spoken)
         web = who == "web"
         return "\n\n".join(call.output for call in calls if (call.kind == "web") == web)
 

@@ -18,9 +18,7 @@ Signal = Literal[
     "model",
     "diagnosis",
     "rule",
-    "refusal",
-    "cause",
-    "request",
+    "remark",
     "question",
 ]
 Basis = Literal[
@@ -36,8 +34,7 @@ Basis = Literal[
     "replaced",
     "found",
     "recorded",
-    "told",
-    "wished",
+    "conceded",
     "open",
     "model",
 ]
@@ -45,8 +42,8 @@ Basis = Literal[
 agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text; approved a
 plan; accepted the agent's own choice; found: the agent named a cause that was borne out; or a
 command's exit codes show it (fixed: same command, replaced: another). recorded: the agent wrote down what the person
-had said, where it keeps rules; told: the person named a cause; wished: the person asked whether something could be so,
-and it was made so; open: asked and not answered."""
+had said, where it keeps rules; conceded: the person remarked on it, the agent agreed, said it in full and did so;
+open: asked and not answered."""
 
 
 @dataclass(frozen=True, slots=True)

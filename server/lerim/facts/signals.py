@@ -8,13 +8,19 @@ from lerim.facts.answers import answers
 from lerim.facts.choices import choices
 from lerim.facts.corrections import corrections
 from lerim.facts.diagnoses import diagnoses
-from lerim.facts.draft import Found, Scene
+from lerim.facts.draft import Draft, Found, Scene
 from lerim.facts.plans import plans
+from lerim.facts.recorded import recorded
+from lerim.facts.remarks import remarks
 
 
 def signals(scene: Scene) -> Iterator[Found]:
     """What the exchange shows, but for failing commands (`fixes.Watch`), which reach over exchanges."""
-    yield from corrections(scene)
+    heard = list(corrections(scene))
+    yield from heard
+    if not any(isinstance(found, Draft) for found in heard):
+        yield from recorded(scene)
+    yield from remarks(scene)
     yield from choices(scene)
     yield from answers(scene)
     yield from plans(scene)
