@@ -47,13 +47,15 @@ def windows(
     texts = [turn.header + turn.body() for turn in turns]
     sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
     if sum(sizes) > max_tokens:
+        overlap_tokens = min(overlap_tokens, max_tokens // 2)
         blocks = [
             block for turn, text in zip(turns, texts, strict=True) for block in _blocks(turn, text, max_tokens, seen)
         ]
     else:
         both = zip(turns, texts, sizes, strict=True)
         blocks = [_Block(turn, text, size, turn.number > seen) for turn, text, size in both]
-    return list(_packed(blocks, max_tokens, min(overlap_tokens, max_tokens // 2)))
+        overlap_tokens = max_tokens * 2  # all of it fits
+    return list(_packed(blocks, max_tokens, overlap_tokens))
 
 
 def tail(turns: Sequence[Shown], overlap_tokens: int) -> tuple[Shown, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import dspy
 
@@ -17,10 +18,23 @@ def language_model(model: Model, engine: Engine) -> dspy.LM:
     return dspy.LM(f"lerim/{model.provider}", engine=engine, cache=False, num_retries=0)
 
 
+class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
+    """DSPy's form of prompt and answer, but an answer without its end is not mended to look whole, and no second call
+    is made in silence."""
+
+    def __init__(self) -> None:
+        super().__init__(use_json_adapter_fallback=False)
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """The fields of an answer. Raises AdapterParseError, with the answer in it."""
+        if "[[ ## completed ## ]]" not in completion:
+            raise dspy.AdapterParseError("WholeAnswers", signature, completion, "The answer has no end.")
+        fields: dict[str, Any] = super().parse(signature, completion)
+        return fields
+
+
 @contextmanager
-def asking(lm: dspy.LM) -> Iterator[None]:
-    """Within this block DSPy's modules ask `lm`; nothing is remembered, and an answer that does not parse is no reason
-    for a second, silent call."""
-    adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
-    with dspy.context(lm=lm, adapter=adapter, disable_history=True, trace=None, track_usage=False, callbacks=[]):
+def using(lm: dspy.LM) -> Iterator[None]:
+    """Within this block DSPy's modules ask `lm`, and nothing of it is remembered."""
+    with dspy.context(lm=lm, adapter=WholeAnswers(), disable_history=True, trace=None, track_usage=False, callbacks=[]):
         yield
