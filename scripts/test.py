@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 REPORTS = REPOSITORY / "build" / "reports"
 LOCKED = REPOSITORY / "build" / "locked"
 PYTHON = sys.executable
-LIMIT_S = {"python": 600, "extension": 240, "journeys": 720}
+LIMIT_S = {"python": 600, "extension": 240, "journeys": 900}
 LINT = (
     (PYTHON, "-m", "ruff", "check", "."),
     (PYTHON, "-m", "ruff", "format", "--check", "."),
@@ -130,11 +130,11 @@ def journeys(tally: Tally) -> None:
 
 
 class Editor:
-    """The editor and its browser, being made ready in the background."""
+    """The editors and their browser, being made ready in the background."""
 
     def __init__(self) -> None:
         self.log = REPORTS / "editor.log"
-        self._lines: list[str] = []
+        self._found: list[str] = []
         self._thread = threading.Thread(target=self._install, daemon=True)
 
     def start(self) -> None:
@@ -142,11 +142,12 @@ class Editor:
         self._thread.start()
 
     def wait(self) -> dict[str, str] | None:
-        """The variables that tell the journeys where both are; None when something could not be installed."""
+        """The variables that tell the journeys where all are; None when something could not be installed."""
         if self._thread.is_alive():
             print("waiting for the editor to be built …", flush=True)
         self._thread.join()
-        return {"CHROMIUM": self._lines[0], "LERIM_EDITOR": self._lines[1]} if len(self._lines) > 1 else None
+        names = ("CHROMIUM", "LERIM_EDITOR", "LERIM_EDITOR_OLDEST")
+        return dict(zip(names, self._found, strict=True)) if len(self._found) == len(names) else None
 
     def _install(self) -> None:
         with self.log.open("w", encoding="utf-8") as log:
@@ -163,7 +164,7 @@ class Editor:
                 )
                 if done.returncode:
                     return
-                self._lines.append(done.stdout.strip())
+                self._found += done.stdout.split("\n")[:-1]
 
 
 editor = Editor()

@@ -87,7 +87,8 @@ export class Machine {
       const port = await freePort();
       const log = openSync(this.log, "a");
       const options = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check"];
-      const command = [...this.#editor, ...options, "--reconnection-grace-time", "1"];
+      const newest = this.editor === process.env.LERIM_EDITOR;
+      const command = [...this.#editor, ...options, ...(newest ? ["--reconnection-grace-time", "1"] : [])];
       this.#server = spawn(this.#node, command, { env: this.environ, detached: true, stdio: ["ignore", log, log] });
       closeSync(log);
       try {
