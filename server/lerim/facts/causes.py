@@ -11,7 +11,10 @@ from lerim.facts.prose import Piece, assertions, following, prose
 from lerim.sessions.model import Turn
 
 MOST = 3  # findings of one exchange
-_NOUN = r"(?:root cause|cause|culprit|issue|problem|bug|reason|defect|failure|mismatch|catch)"
+_NOUN = (
+    r"(?:root cause|key finding|finding|cause|culprit|issue|problem|bug|reason|defect|failure|mismatch|"
+    r"difference|catch)"
+)
 _KIND = r"(?:(?:root|real|actual|underlying|core|main|true|exact|key|remaining|original) )?"
 _LEAD = (
     r"^(?:[A-Za-z]{2,10}[,!.:] )?(?:(?:so|and|but|now|ah|okay|yes|aha|right|here) )?(?:i(?:'ve| have| can)? "
@@ -27,17 +30,31 @@ _CAUSE = re.compile(
 _TURNS = re.compile(
     r"^(?:\w{2,8}[,!:] )?(?:it |as it )?turn(?:s|ed) out(?: that)?[:,]? (?P<x>\S.{14,500})$", re.IGNORECASE
 )
+_FAILS = (
+    r"(?:fail(?:s|ed|ing)?|broke|breaks|(?:is|was|are|were) (?:broken|failing|caused|empty|skipped|missing|blocked|"
+    r"stuck|ignored)|crash(?:es|ed)|hangs?|hung|errors?(?: out)?|times? out|(?:do|does|did) not \w{2,12}|"
+    r"cannot \w{2,12}|never \w{2,12}|occurs?|happens?|appears?)"
+)
 _BECAUSE = re.compile(
-    r"^(?P<x>[^,;:]{3,90}? (?:fail(?:s|ed|ing)|broke|breaks|is broken|was broken|crash(?:es|ed)|hangs?|hung|errors?(?: "
-    r"out)?|do(?:es)? not (?:work|apply|load|run|start|show|fire|reach|match)|did not "
-    r"(?:work|apply|load|run|start|show|fire|reach|match)) (?:because|since|due to) .{10,300})$",
+    rf"{_LEAD}(?P<s>(?!(?:i|we|you)\b)[^,;:]{{3,90}}?\s{_FAILS}[^,;:]{{0,60}}? "
+    r"(?:because(?! of)|since|due to the fact that) )(?P<x>\S.{10,300})$",
+    re.IGNORECASE,
+)
+_CAUSED_BY = re.compile(
+    rf"{_LEAD}(?P<x>(?!(?:this|that|it|which)\b)[^,;:]{{3,90}}? (?:is|was|are|were) "
+    r"(?:actually |being )?caused by .{8,200})$",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    rf"{_LEAD}(?:the |one )?(?:real |actual |main )?reason (?:[^:.]{{3,110}}?) (?:is|was) (?:that|because) "
+    r"(?P<x>\S.{14,400})$",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
-    r"^(?:\w{2,10}[,!.] )?(?:i(?:'ve| have| can)? (?:now )?)?(?:found|see|identified|spotted|figured out|understand|"
-    r"here(?:'s| is)) (?:it|(?:the |what )?(?:[a-z]{3,12} )?(?:cause|bug|issue|problem|culprit|reason|"
-    r"difference|defect))"
-    r"(?: now| here)?[.!:]?$",
+    r"^(?:(?:[a-z]{2,10}[,!.]|now|ah|aha|okay|so|yes|looking at [^,]{2,60},|after [^,]{4,60},) ){0,2}"
+    r"(?:i(?:'ve| have| can)? (?:now )?(?:think i )?(?:just )?)?(?:found|see|identified|spotted|located|figured out|"
+    r"understand|know|here(?:'s| is)) (?:it|(?:the |what )?(?:[a-z]{3,12} ){0,2}(?:cause|bug|issue|problem|"
+    r"culprit|reason|difference|defect)(?: (?:of|for|with|in|behind) [^.:]{3,60})?)(?: now| here| clearly)?[.!:]?$",
     re.IGNORECASE,
 )
 _HEADED = re.compile(
@@ -51,14 +68,17 @@ FIX = re.compile(
 _SMALL = re.compile(
     r"\b(?:typos?|misspell\w+|indentation|whitespace|missing (?:an? |the )?(?:\S{1,30} )?(?:import|semicolon|comma|"
     r"bracket|brace|parenthes\w+|quote)s?|unused (?:import|variable|parameter)s?|merge conflicts?|old commit|wrong "
-    r"(?:folder|directory|path|number of)|return values?|type errors?|undefined|undeclared|duplicate (?:import|"
+    r"(?:folder|directory|path|number of)|return values?|type errors?|(?:undefined|undeclared) \w+|"
+    r"is(?: not|n't) (?:installed|defined|imported|running|exported|configured)|duplicate (?:import|"
     r"interface|declaration|key)s?|line (?:length|too long))\b",
     re.IGNORECASE,
 )
 """Slips of the moment: mended, they teach nothing."""
 _SYMPTOM = re.compile(
     r"^(?:the |our |your )?(?:\S{1,20} )?(?:push|ci|build|commit|tests?|checks?|lint(?:er|ing)?|hooks?|typecheck|"
-    r"pipeline|workflow|job|deploy(?:ment)?)s? (?:is|are|was|were)?\s?(?:still )?(?:fail\w*|broke\w*)",
+    r"pipeline|workflow|job|deploy(?:ment)?)s? (?:is|are|was|were)?\s?(?:still )?(?:fail\w*|broke\w*)|"
+    r"\b(?:is|are|was|were) (?:finding|reporting|complaining|flagging|failing|showing|throwing|giving|"
+    r"broken|buggy|flawed)\b",
     re.IGNORECASE,
 )
 """Says that a check failed, not why."""
@@ -68,8 +88,12 @@ _AMISS = re.compile(
     r"duplicat\w+|missing|lacks?|prevent\w*|instead|rather|break\w*|cycle|circular|conflict\w*|stale|wrong\w*)\b",
     re.IGNORECASE,
 )
+_CONTRAST = re.compile(r"\b(?:but|actually|however|though|while)\b|n't\b", re.IGNORECASE)
+"""A finding that is announced only (`found it!`) has to say what is other than thought."""
+_FILLER = re.compile(r"^(?:here(?:'s| is| are)|let me|let's|looking|now|i(?:'ll| will))\b", re.IGNORECASE)
 _HINT = re.compile(
-    r"cause|culprit|issue|problem|bug|reason|turn(?:s|ed) out|found it|see it|difference|broke|why ", re.IGNORECASE
+    r"cause|culprit|issue|problem|bug|reason|finding|turn(?:s|ed) out|found it|see it|difference|broke|why ",
+    re.IGNORECASE,
 )
 
 
@@ -96,7 +120,7 @@ def causes(turn: Turn, at: int, known: Iterable[str]) -> Iterator[Finding]:
     count = 0
     for index in range(len(pieces)):
         for said in _listed(_cause(pieces, index)):
-            title = "" if count == MOST or _SMALL.search(said[0].plain) else _title(said[:2], known)
+            title = "" if count == MOST or _SMALL.search(said[0].plain) else _title(said, known)
             if not title:
                 continue
             count += 1
@@ -120,20 +144,25 @@ def _listed(said: list[Piece]) -> list[list[Piece]]:
 def _cause(pieces: list[Piece], index: int) -> list[Piece]:
     """The sentences that name a cause, if the piece at `index` opens them: the one that does so, and up to two more."""
     piece = pieces[index]
-    for pattern in (_CAUSE, _TURNS, _BECAUSE):
+    for pattern in (_CAUSE, _TURNS, _REASON, _BECAUSE, _CAUSED_BY):
         if not piece.heading and (match := pattern.match(piece.plain)):
             return [Piece(piece.raw, match["x"], False, piece.line), *following(pieces, index, 2)]
     opens = _HEADED.match(piece.plain) if piece.heading or piece.plain.endswith(":") else _ANNOUNCED.match(piece.plain)
-    return following(pieces, index, 3, over_lines=True) if opens else []
+    told = [one for one in following(pieces, index, 4, over_lines=True) if not _FILLER.match(one.plain)]
+    return (
+        told[:3]
+        if opens and (piece.heading or any(_CONTRAST.search(one.plain) or _AMISS.search(one.plain) for one in told[:2]))
+        else []
+    )
 
 
 def _title(said: list[Piece], known: Iterable[str]) -> str:
-    """What can stand as a title, of two sentences: rather what says that something is not as it should be."""
+    """What can stand as a title, of up to three sentences: rather what says that something is not as it should be."""
     claims = [
         claim
         for one in said
         if not _SMALL.search(one.plain)
         for claim in assertions(_LINES.sub("", one.plain), known)
-        if not (_SYMPTOM.match(claim) or FIX.match(claim) or " still " in claim)
+        if not (_SYMPTOM.search(claim) or FIX.match(claim) or " still " in claim)
     ]
     return next((claim for claim in claims if _AMISS.search(claim)), claims[0] if claims else "")

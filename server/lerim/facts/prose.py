@@ -17,10 +17,11 @@ _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s|\*\*[^*]{3,80}\*\*:?\s{0,3}$)")
 _SIGNS = re.compile(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
 _BREAK = re.compile(r"(?<=[.!?])\*{0,2}\s{1,3}(?=[A-Z`*\"(])")
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
-_CLAUSE = re.compile(r"(?:, (?:and|but|so|while|whereas|which|then)(?= )|\s[-–—]{1,2}\s|;\s|:\s)")
+_CLAUSE = re.compile(r"(?:, (?:and|but|so|while|whereas|which|then)(?= )| (?:but|whereas)(?= )|\s[-–—]{1,2}\s|;\s|:\s)")
 _TAIL = re.compile(
     r",?\s(?:even (?:when|though|if)|every time|each time|whenever|when|because|since|so that|while|although|after|"
-    r"before|(?:and|by|thus|then) (?=\w{3,20}(?:ing|ed)\b))\s|,\s(?=\w{3,20}ing\b)|\s\("
+    r"before|and(?=\s(?:is|was|are|were|has|does|cannot)\b)|(?:and|by|thus|then)(?=\s\w{3,20}(?:ing|ed)\b))\s|"
+    r",\s(?=\w{3,20}ing\b)|\s\("
 )
 """Where a claim that is too long for a title may end, without meaning something else."""
 _ASIDE = re.compile(r"\s?\((?![^()]{0,3}\))[^()]{0,200}\)")
@@ -47,7 +48,7 @@ _ONE = re.compile(r"^(?:the )?same (?=[A-Za-z`])", re.IGNORECASE)
 _DOING = re.compile(r"\b(?:is|are)(?= (?:not |also |always )?[a-z]{3,14}ing\b)")
 _OPEN_END = re.compile(r"\b(?:that|to|which|the|an?|and|or|with|of|by)[.:]?$", re.IGNORECASE)
 _POINTS = re.compile(
-    r"^(?:this|that|these|those|it|they|he|she|here|there|the (?:same|former|latter|following))\b|"
+    r"^(?:which|worse|hence|this|that|these|those|it|they|he|she|here|there|the (?:same|former|latter|following))\b|"
     r"\b(?:above|below|following)\b",
     re.IGNORECASE,
 )
@@ -55,6 +56,13 @@ _OPENS = re.compile(
     r"^(?:means(?: that)?|because|due to the fact that|and|but|so|while|actually|now|also|currently|the fact that|this "
     r"(?:means|is because)(?: that)?|then)[,:]? ",
     re.IGNORECASE,
+)
+_ACTS = re.compile(
+    r"[\w`)\"] (?:\w{2,12}ly )?[a-z]{3,14}(?:s|ed) (?:the|an?|its?|all|every|each|only|no|into|to|twice|two|"
+    r"three|\d{1,6}|`\S|\")"
+)
+_IT_DOES = re.compile(
+    r"^in (?:the )?(?P<what>`[^`]{1,60}`|[\w.()/-]{3,60})(?: \w{3,12})?(?::| -| —) it (?=[a-z])", re.IGNORECASE
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|cannot|can|could|must|needs?|requires?|required|expects?|expected|"
@@ -124,15 +132,17 @@ def assertions(text: str, known: Iterable[str]) -> Iterator[str]:
     """What of a sentence can stand as a title: the whole, then its clauses, where they assert something of a thing they
     name."""
     whole = _LABEL.sub("", _PLACE.sub("", _ASIDE.sub("", plain(text))))
-    whole = _DOES.sub(_lowered, whole)
+    whole = _DOES.sub(_lowered, _IT_DOES.sub(r"\g<what> ", whole))
     if whole.rstrip(')*" ').endswith("?") or wording.hedged(_TRYING.sub(" ", whole)):
         return
     whole = _ONE.sub("One ", _RELATIVE.sub("which", _DOING.sub(_was, whole)))
-    for clause in (whole, *_CLAUSE.split(whole)):
+    breaks = list(_CLAUSE.finditer(whole))
+    heads = (whole, *(whole[: match.start()] for match in reversed(breaks)))
+    for clause in (*heads, *_CLAUSE.split(whole)[1:]):
         claim = wording.clean(clause)
         for _ in range(3):
             claim = _OPENS.sub("", claim)
-        if clause is not whole and _VERB.match(claim):
+        if clause not in heads and _VERB.match(claim):
             continue  # it goes on about the subject of another clause
         title = _short(wording.capital(claim))
         if _stands(title) and artifacts(title, known):
@@ -143,7 +153,7 @@ def readable(text: str) -> str:
     """A sentence that can be read by itself, put in the past where it tells what was going on; "" where it cannot."""
     shown = _DOES.sub(_lowered, _PLACE.sub("", _DOING.sub(_was, plain(text)))).rstrip(" :-")
     lone = len(shown) > 20 and not wording.personal(shown) and not _POINTS.search(shown) and not shown.endswith("?")
-    return shown if lone and _VERB.search(shown) and not _OPEN_END.search(shown) else ""
+    return shown if lone and _says(shown) and not _OPEN_END.search(shown) else ""
 
 
 def full(text: str) -> str:
@@ -153,6 +163,11 @@ def full(text: str) -> str:
 
 def _lowered(match: re.Match[str]) -> str:
     return f"{match['name']} {match['verb'].lower()}"
+
+
+def _says(text: str) -> bool:
+    """Whether there is a verb in it, as far as can be told by its form."""
+    return bool(_VERB.search(text) or _ACTS.search(text))
 
 
 def _was(match: re.Match[str]) -> str:
@@ -178,7 +193,7 @@ def _stands(title: str) -> bool:
         and not wording.title_fault(title)
         and not wording.momentary(title)
         and not (_SUBORDINATE.match(title) and "," not in title)
-        and bool(_VERB.search(title))
+        and _says(title)
     )
 
 

@@ -66,6 +66,35 @@ def test_the_cause_given_as_an_answer_counts_when_the_next_exchange_mends_it() -
 
 
 @pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("The sync fails because `load` opens `cart.db` without a lock.", "`load` opens `cart.db` without a lock"),
+        ("Turns out `cart.db` is only made by `make seed`.", "`cart.db` is only made by `make seed`"),
+        (
+            "The reason it works on one machine and not in CI is that `TZ` is only set in `cart.db`.",
+            "`TZ` is only set in `cart.db`",
+        ),
+        (
+            "The bug is in `cart.db`: it keeps the last row when the table is empty.",
+            "`cart.db` keeps the last row when the table is empty",
+        ),
+        (
+            "Now I see the problem! A row of `cart.db` was written, but `CsvReader` was **never told** so.",
+            "A row of `cart.db` was written",
+        ),
+        (
+            "**Root cause found:** line 18 in `cart.db` has a rule that blocks every write",
+            "`cart.db` has a rule which blocks every write",
+        ),
+        ("Ah, the problem: the same `cart.db` is opened twice (line 7).", "One `cart.db` is opened twice"),
+    ],
+)
+def test_causes_are_told_in_many_ways(text: str, title: str) -> None:
+    change = edited("src/cart.py", "open('cart.db')", "open('shop/cart.db')")
+    assert titles(you("why"), agent(text, change), agent("", GREEN), you("ok")) == [title]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "The issue might be that `parse_day` drops the zone of every date.",
