@@ -80,7 +80,7 @@ def test_the_cause_given_as_an_answer_counts_when_the_next_exchange_mends_it() -
         ),
         (
             "Now I see the problem! A row of `cart.db` was written, but `CsvReader` was **never told** so.",
-            "A row of `cart.db` was written",
+            "A row of `cart.db` was written, but `CsvReader` was never told so",
         ),
         (
             "**Root cause found:** line 18 in `cart.db` has a rule that blocks every write",
