@@ -202,10 +202,15 @@ class Catalog:
         with self._telling():
             return queue.due(self.db, project, kind, self._clock())
 
-    def counts(self, project: str) -> dict[str, int]:
+    def state_of(self, job: Job, kind: str) -> bytes | None:
+        """What the last job of another kind left open for the same transcript; see `queue.state_of`."""
+        with self._telling():
+            return queue.state_of(self.db, job, kind)
+
+    def counts(self, project: str, kind: str = queue.EXTRACT) -> dict[str, int]:
         """Jobs of a project by state."""
         with self._telling():
-            return queue.counts(self.db, project)
+            return queue.counts(self.db, project, kind)
 
     def troubles(self, project: str) -> list[Trouble]:
         """The project's failed and dead jobs with what went wrong."""

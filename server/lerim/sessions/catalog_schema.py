@@ -16,7 +16,7 @@ from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.registry import private_folder
 
-VERSION = 1
+VERSION = 2
 BUSY_MS = 30_000
 
 # transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions.
@@ -48,8 +48,8 @@ CREATE VIRTUAL TABLE words USING fts5 (
     text, tools, content = '', tokenize = 'unicode61 remove_diacritics 2'
 );
 CREATE TABLE positions (
-    transcript INTEGER NOT NULL, project TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
-    PRIMARY KEY (transcript, project)
+    transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
+    PRIMARY KEY (transcript, project, kind)
 ) WITHOUT ROWID;
 CREATE TABLE jobs (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
@@ -59,6 +59,19 @@ CREATE TABLE jobs (
     UNIQUE (kind, transcript, project)
 );
 CREATE INDEX jobs_waiting ON jobs (project, state);
+"""
+
+# Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
+FROM_1 = """
+ALTER TABLE positions RENAME TO positions_1;
+CREATE TABLE positions (
+    transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
+    PRIMARY KEY (transcript, project, kind)
+) WITHOUT ROWID;
+INSERT INTO positions SELECT transcript, project, 'extract', resume, state FROM positions_1;
+DROP TABLE positions_1;
+INSERT INTO jobs (kind, transcript, project, state) SELECT 'model', transcript, project, 'pending' FROM positions;
+PRAGMA user_version = 2
 """
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -132,12 +145,30 @@ def _connect_ready(path: Path) -> sqlite3.Connection | None:
     return None
 
 
+def _from_older(path: Path) -> sqlite3.Connection | None:
+    """A catalog of the form before, brought to this one as a whole or not at all; None for any other."""
+    if not path.exists():
+        return None
+    db = _connect(path)
+    try:
+        _settle(db)
+        if int(db.execute("PRAGMA user_version").fetchone()[0]) == 1:
+            with transaction(db):
+                for statement in FROM_1.split(";\n"):
+                    db.execute(statement)
+            return db
+    except sqlite3.DatabaseError:
+        pass  # it is made anew from the transcripts
+    db.close()
+    return None
+
+
 def _make(path: Path) -> tuple[sqlite3.Connection, list[Problem]]:
     problems: list[Problem] = []
     if not _marker(path).exists():
-        ready = _connect_ready(path)
+        ready = _connect_ready(path) or _from_older(path)
         if ready is not None:
-            return ready, []  # another process made it while this one waited
+            return ready, []  # another process made it while this one waited, or it could be kept
     if path.exists() and path.stat().st_size:
         aside = _move_aside(path)
         message = f"The catalog was damaged or of an older form; it is kept as {aside.name} and made again."

@@ -20,6 +20,8 @@ TRIES = 3
 BACK_OFF_SECONDS = 30.0
 BACK_OFF_CAP_SECONDS = 3600.0
 EXTRACT = "extract"
+MODEL = "model"
+"""What the rules have read waits for a model from then on, whether or not one is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def claim(
             "SELECT j.id, j.kind, j.project, t.platform, t.path, t.session, t.size, t.mtime_ns, t.inode, t.parent,"
             " p.resume, p.state, j.tries FROM jobs j JOIN transcripts t ON t.id = j.transcript"
             " LEFT JOIN sessions s ON s.transcript = t.id"
-            " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project"
+            " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project AND p.kind = j.kind"
             " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
             " AND (j.not_before <= :now OR j.claimed < :started)"
             " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
@@ -118,10 +120,14 @@ def done(db: sqlite3.Connection, job: Job, resume: bytes, state: bytes, again_at
         )
         if ended.rowcount:
             db.execute(
-                "INSERT INTO positions SELECT transcript, project, ?, ? FROM jobs WHERE id = ?"
-                " ON CONFLICT (transcript, project) DO UPDATE SET resume = excluded.resume, state = excluded.state",
+                "INSERT INTO positions SELECT transcript, project, kind, ?, ? FROM jobs WHERE id = ?"
+                " ON CONFLICT (transcript, project, kind)"
+                " DO UPDATE SET resume = excluded.resume, state = excluded.state",
                 (deflated(resume), deflated(state), job.id),
             )
+        if ended.rowcount and job.kind == EXTRACT:
+            [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
+            put(db, MODEL, transcript, job.project)
 
 
 def fail(db: sqlite3.Connection, job: Job, error: str, now: float) -> bool:
@@ -178,12 +184,23 @@ def due(db: sqlite3.Connection, project: str, kind: str, now: float) -> int:
     return int(row[0])
 
 
-def counts(db: sqlite3.Connection, project: str) -> dict[str, int]:
+def state_of(db: sqlite3.Connection, job: Job, kind: str) -> bytes | None:
+    """What the last job of another kind left open for the same transcript and project."""
+    row = db.execute(
+        "SELECT p.state FROM positions p JOIN jobs j ON j.transcript = p.transcript AND j.project = p.project"
+        " WHERE j.id = ? AND p.kind = ?",
+        (job.id, kind),
+    ).fetchone()
+    return None if row is None else inflated(row[0])
+
+
+def counts(db: sqlite3.Connection, project: str, kind: str) -> dict[str, int]:
     """How many jobs of a project are in each state; of the waiting ones, only those whose transcript is there."""
     rows = db.execute(
         "SELECT j.state, count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-        " WHERE j.project = ? AND NOT (t.vanished AND j.state IN ('pending', 'failed')) GROUP BY j.state",
-        (project,),
+        " WHERE j.project = ? AND j.kind = ? AND NOT (t.vanished AND j.state IN ('pending', 'failed'))"
+        " GROUP BY j.state",
+        (project, kind),
     )
     return {str(state): int(number) for state, number in rows}
 

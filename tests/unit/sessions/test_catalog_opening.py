@@ -113,3 +113,31 @@ def test_a_folder_in_the_file_s_place_is_an_error_that_says_where(home):
     home.catalog.mkdir(parents=True)
     with pytest.raises(CatalogError, match=r"sessions\.sqlite3"):
         Catalog.open(home)
+
+
+def test_the_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, root):
+    write(root, SESSION, prompt("Kept"))
+    with Catalog.open(home) as first:
+        index_all(first, root)
+        job = first.claim("app")
+        first.done(job, b"resume", b"state")
+    with sqlite3.connect(home.catalog) as db:
+        db.executescript(
+            "DELETE FROM jobs WHERE kind = 'model';"
+            "ALTER TABLE positions RENAME TO newer;"
+            "CREATE TABLE positions (transcript INTEGER NOT NULL, project TEXT NOT NULL, resume BLOB NOT NULL,"
+            " state BLOB NOT NULL, PRIMARY KEY (transcript, project)) WITHOUT ROWID;"
+            "INSERT INTO positions SELECT transcript, project, resume, state FROM newer;"
+            "DROP TABLE newer;"
+            "PRAGMA user_version = 1;"
+        )
+    db.close()
+    with Catalog.open(home) as second:
+        assert second.problems == []
+        assert found(second, "Kept") == [["Kept"]]
+        model = second.claim("app", kind="model")
+        assert (model.resume, model.state) == (None, None)
+        assert second.state_of(model, "extract") == b"state"
+        assert second.claim("app") is None
+    with Catalog.open(home) as third:
+        assert third.problems == []

@@ -209,3 +209,25 @@ def test_other_work_can_be_queued_for_a_known_transcript_only(catalog, root):
     assert not catalog.enqueue("summarize", path.with_name("none.jsonl"), "app")
     assert claimed(catalog, kind="summarize").transcript.path == path
     assert catalog.claim("app", kind="summarize") is None
+
+
+def test_what_the_rules_have_read_waits_for_a_model_with_a_position_of_its_own(catalog):
+    assert catalog.claim("app", kind="model") is None
+    catalog.done(claimed(catalog), b"r1", b"s1")
+    job = claimed(catalog, kind="model")
+    assert (job.resume, job.state, catalog.state_of(job, "extract")) == (None, None, b"s1")
+    catalog.done(job, b"r2", b"s2")
+    assert catalog.claim("app", kind="model") is None
+    assert catalog.state_of(job, "model") == b"s2"
+    assert catalog.counts("app") == {"pending": 1, "done": 1}
+    assert catalog.counts("app", "model") == {"done": 1}
+
+
+def test_a_session_that_grew_waits_for_a_model_again_where_it_got_to(catalog, root):
+    catalog.done(claimed(catalog), b"", b"")
+    catalog.done(claimed(catalog, kind="model"), b"r2", b"s2")
+    say(root, "new", "More")
+    index_all(catalog, root)
+    catalog.done(claimed(catalog), b"", b"")
+    job = claimed(catalog, kind="model")
+    assert (job.resume, job.state) == (b"r2", b"s2")
