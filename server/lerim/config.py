@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from lerim.errors import Problem, SettingsError
+from lerim.models.choose import address_fault
+from lerim.models.providers import PROVIDERS, Role
 from lerim.moments import EXAMPLES, moment
 from lerim.paths import Home
 
@@ -35,6 +37,7 @@ class Settings:
     accept_above: float
     quotes: QuotesSetting
     search_limit: int
+    extract: Role
     values: Mapping[str, Value]
     origins: Mapping[str, str]
 
@@ -74,11 +77,55 @@ def _limit(value: object) -> Value:
     return value
 
 
+def _provider(value: object) -> Value:
+    names = ("none", *PROVIDERS)
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"must be one of {', '.join(names)}, in quotes")
+    return value
+
+
+def _model(value: object) -> Value:
+    if not isinstance(value, str) or len(value) > 200 or not value.isprintable() or value != value.strip():
+        raise ValueError(
+            'must be the name of a model as its provider writes it, in quotes; "" is the provider\'s usual'
+        )
+    return value
+
+
+def _address(value: object) -> Value:
+    if not isinstance(value, str):
+        raise ValueError("must be an address, in quotes")
+    if value and (fault := address_fault(value.rstrip("/"))):
+        raise ValueError(fault)
+    return value
+
+
+def _seconds(value: object) -> Value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 3600:
+        raise ValueError("must be a number of seconds from 0.1 to 3600")
+    return float(value)
+
+
+def _tokens(least: int, most: int) -> Callable[[object], Value]:
+    def check(value: object) -> Value:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return value
+
+    return check
+
+
 KEYS: Mapping[str, Key] = {
     "sync.since": Key(_since, harmless=True),
     "sync.accept_above": Key(_share, harmless=False),
     "review.quotes": Key(_quotes, harmless=False),
     "search.limit": Key(_limit, harmless=True),
+    "roles.extract.provider": Key(_provider, harmless=False),
+    "roles.extract.model": Key(_model, harmless=False),
+    "roles.extract.base_url": Key(_address, harmless=False),
+    "roles.extract.timeout": Key(_seconds, harmless=False),
+    "roles.extract.max_window_tokens": Key(_tokens(1_000, 2_000_000), harmless=True),
+    "roles.extract.window_overlap_tokens": Key(_tokens(0, 200_000), harmless=True),
 }
 
 
@@ -111,6 +158,14 @@ def _settings(values: Mapping[str, Value], origins: Mapping[str, str]) -> Settin
         accept_above=float(values["sync.accept_above"]),
         quotes="shared" if quotes == "shared" else "local" if quotes == "local" else "ask",
         search_limit=int(values["search.limit"]),
+        extract=Role(
+            provider=str(values["roles.extract.provider"]),
+            model=str(values["roles.extract.model"]),
+            base_url=str(values["roles.extract.base_url"]),
+            timeout=float(values["roles.extract.timeout"]),
+            max_window_tokens=int(values["roles.extract.max_window_tokens"]),
+            window_overlap_tokens=int(values["roles.extract.window_overlap_tokens"]),
+        ),
         values=values,
         origins=origins,
     )
@@ -165,9 +220,9 @@ def _checked(name: str, value: object, layer: _Layer) -> Value:
 
 
 def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Dotted names and values of nested tables, two levels deep at most: deeper is a value of its own."""
+    """Dotted names and values of nested tables, three levels deep at most: deeper is a value of its own."""
     for name, value in table.items():
-        if isinstance(value, dict) and not prefix:
-            yield from _flat(value, f"{name}.")
+        if isinstance(value, dict) and prefix.count(".") < 2:
+            yield from _flat(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value

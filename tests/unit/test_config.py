@@ -8,6 +8,7 @@ import pytest
 
 from lerim import config
 from lerim.errors import SettingsError
+from lerim.models.providers import Role
 from lerim.paths import Home
 
 
@@ -24,8 +25,15 @@ def write(path: Path, text: str) -> Path:
 
 def test_every_known_setting_has_a_default_and_the_other_way_round():
     text = resources.files("lerim").joinpath("default.toml").read_text(encoding="utf-8")
-    names = {f"{table}.{name}" for table, values in tomllib.loads(text).items() for name in values}
-    assert names == set(config.KEYS)
+    assert set(dotted(tomllib.loads(text))) == set(config.KEYS)
+
+
+def dotted(table, prefix=""):
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from dotted(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name
 
 
 def test_without_files_the_defaults_hold_and_say_so(home: Home):
@@ -116,3 +124,40 @@ def test_a_broken_file_is_a_message_and_the_other_layers_count(home: Home, tmp_p
 def test_a_named_file_that_is_missing_stops_with_what_to_do(home: Home, tmp_path: Path):
     with pytest.raises(SettingsError, match="Correct or unset LERIM_CONFIG"):
         config.load({"LERIM_CONFIG": str(tmp_path / "gone.toml")}, home)
+
+
+def test_a_model_is_a_person_s_choice_and_no_repository_s(home: Home, tmp_path: Path):
+    assert config.load({}, home)[0].extract == Role()
+    write(
+        tmp_path / "repo/.lerim/config.toml",
+        "[roles.extract]\nprovider = 'openai'\nmodel = 'm'\nbase_url = 'https://evil.example'\ntimeout = 1\n"
+        "max_window_tokens = 5000\nwindow_overlap_tokens = 100\n",
+    )
+    theirs, problems = config.load({}, home, tmp_path / "repo")
+    assert theirs.extract == Role(max_window_tokens=5000, window_overlap_tokens=100)
+    assert len(problems) == 4
+    write(home.config, "[roles.extract]\nprovider = 'openai'\nbase_url = 'http://localhost:1/v1'\ntimeout = 2.5\n")
+    mine, problems = config.load({}, home)
+    assert (problems, mine.extract) == ([], Role("openai", "", "http://localhost:1/v1", 2.5))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "provider = 'gemini'",
+        "model = 5",
+        "base_url = 'http://models.example/v1'",
+        "base_url = 'https://me:pass@models.example'",
+        "timeout = 0",
+        "timeout = true",
+        "max_window_tokens = 10",
+        "window_overlap_tokens = -1",
+        "extract = 5",
+        "other.deep = 1",
+    ],
+)
+def test_a_broken_setting_of_the_model_is_said_and_left_out(home: Home, line: str):
+    write(home.config, f"[roles.extract]\n{line}\n")
+    settings, [problem] = config.load({}, home)
+    assert settings.extract == Role()
+    assert "was left out" in problem.message
