@@ -76,7 +76,7 @@ def _fault(
         return "invalid", "a memory needs a known type, a title and a body"
     if (draft.primitive == "learning") != (draft.kind in get_args(LearningKind)):
         return "invalid", "a learning needs one of the five kinds, and only a learning has one"
-    if draft.signal != "fixed-command" and (why := title_fault(title)):
+    if draft.signal != "fixed-command" and (why := title_fault(_asserted(draft, title))):
         return "invalid", why
     if secrets:
         return "secret-only", "the claim itself holds a secret"
@@ -91,6 +91,11 @@ def _fault(
     if any(_plain(quote.text) in source.boot for quote in draft.quotes if len(quote.text) > 20):
         return "already-known", "it restates a boot file or a memory"
     return None
+
+
+def _asserted(draft: Draft, title: str) -> str:
+    """The title as one that asserts: a question may ask."""
+    return title.rstrip("?") if draft.primitive == "question" else title
 
 
 def _evidence(draft: Draft, source: Source) -> tuple[Evidence, ...]:

@@ -131,6 +131,8 @@ class Extraction:
                 )
             else:
                 self._take(item, scene, judged == "accepted")
+        if after is not None:
+            self._answer(now, after)
         if after is not None and judged == "refuted":
             self._withdraw(now, after, back)
 
@@ -195,6 +197,14 @@ class Extraction:
             if claim.turn in turns and (back or claim.basis in _UNGROUNDED):
                 said = shorten(squeeze(clean(after.text[:2_000])), 100)
                 self._out.append(Withdrawn(claim.turn, after.id, f"the person then said: {said}"))
+
+    def _answer(self, exchange: Exchange, after: Turn) -> None:
+        """Takes back the question an earlier pass found at what was the session's end: the person has gone on since."""
+        ends = {turn.id for turn in exchange.replies}
+        for claim in self._state.claims:
+            alone = all(other.turn != claim.turn or other.basis == "open" for other in self._state.claims)
+            if claim.basis == "open" and claim.turn in ends and alone:
+                self._out.append(Withdrawn(claim.turn, after.id, "the person went on in this session"))
 
     def _unclear(self, item: Unclear) -> None:
         title = shorten(squeeze(clean(item.text)), 120)

@@ -46,6 +46,16 @@ _PERSON = re.compile(
     re.IGNORECASE,
 )
 
+_GOOD = re.compile(
+    r"^(?P<x>[\w@./+`-]{2,40}(?: [\w.+-]{1,20})?) is (?:(?:a|the) )?(?:very )?(?:good|right|best|better|great|solid) "
+    r"(?:selection|choice|option|fit|pick|call|tool|way to go)(?:(?: here| for us)?[,:;—–-]{1,2} "
+    r"(?P<why>[^?]{8,200}))?$",
+    re.IGNORECASE,
+)
+"""A choice praised in a message that also approves it."""
+_APPROVES = re.compile(
+    r"\b(?:approved?|go (?:ahead|with|for)|agreed|let'?s (?:use|go|do|take)|yes|use it|do it)\b", re.IGNORECASE
+)
 _PLAIN = re.compile(
     r"^(?P<verb>use|keep|store|prefer|avoid|pin|stick (?:to|with)) (?P<x>(?!(?:the |this |that |my )"
     r"(?:new|old|other|same|latest|current|existing|first|second|last|next)\b)[^,;?]{3,70})$",
@@ -86,6 +96,10 @@ def _persons(scene: Scene, turn: Turn, said: Sentence, after: str) -> Draft | No
     claim, reason = split_reason(wording.clean(said.text))
     later = "" if reason or not explains(after) or wording.loose(after) or directive(after) is not None else after
     reason = reason or wording.clean(later)
+    if (good := _GOOD.match(wording.clean(said.text))) and good["why"] and _APPROVES.search(turn.text):
+        title = f"Use {good['x']}"
+        named = artifacts(title, scene.known)
+        return _draft(scene, turn, said.text, title, good["why"], "stated", "user", ("", "")) if named else None
     match = _PERSON.match(claim)
     if match is None and because(reason) and not wording.momentary(reason):
         match = _PLAIN.match(claim)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from lerim.facts import commands, wording
-from lerim.facts.artifacts import artifacts, is_tool, is_workflow, subjects
+from lerim.facts.artifacts import artifacts, is_tool, is_workflow, paths, subjects
 from lerim.facts.directives import Directive, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
 from lerim.facts.plans import remark
 from lerim.facts.reasons import because, explains
 from lerim.facts.sentences import Sentence, spoken
-from lerim.facts.where import concerned, references, where, written_down
+from lerim.facts.where import changed, concerned, references, where, written_down
 from lerim.memory.record import LearningKind, Primitive
 from lerim.sessions.model import ToolCall, Turn
 
@@ -99,6 +101,8 @@ def _judge(scene: Scene, turn: Turn, said: Sentence, denied: ToolCall | None) ->
     if said.question:
         return None
     rule = directive(said.text)
+    if rule is not None and rule.claim.endswith(" the source of truth"):
+        rule = _of_what(scene, rule)
     if denied is not None:
         rule = _against_call(said.text, denied, rule)
     if rule is None or not _lasting(scene, said, rule, denied is not None):
@@ -108,6 +112,14 @@ def _judge(scene: Scene, turn: Turn, said: Sentence, denied: ToolCall | None) ->
     if fault:
         return Unclear("correction", rule.claim, turn, fault)
     return _draft(scene, turn, said, title, rule, denied)
+
+
+def _of_what(scene: Scene, rule: Directive) -> Directive | None:
+    """`X is the source of truth` said while a file is changed is said of that file."""
+    if paths(rule.claim) or "`" in rule.claim:
+        return rule
+    files = changed(scene, scene.now) or changed(scene, scene.before)
+    return replace(rule, claim=f"{rule.claim} for `{posixpath.basename(files[0])}`") if len(files) == 1 else None
 
 
 def _against_call(text: str, call: ToolCall, rule: Directive | None) -> Directive | None:

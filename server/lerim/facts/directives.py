@@ -190,8 +190,8 @@ def _unwanted(match: re.Match[str]) -> Directive | None:
 
 
 def _truth(match: re.Match[str]) -> Directive | None:
-    if not match["b"] and not artifacts.paths(match["a"]) and "`" not in match["a"]:
-        return None  # of what?
+    if wording.loose(match["a"]) or wording.personal(match["a"]):
+        return None
     subject = wording.capital(match["a"])
     verb = "are" if re.search(r" are | should be .*s$", match.group()) and subject.endswith("s") else "is"
     return Directive(

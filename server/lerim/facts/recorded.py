@@ -112,7 +112,7 @@ def _rule(scene: Scene, prompt: Turn, turn: Turn, path: str, raw: str, lead: str
         return None
     quote = _MARK.sub("", raw).strip(" |*")
     parts = [text if not wording.personal(text) and not wording.loose(text) else title]
-    return shared, _draft(scene, prompt, turn, title, parts, quote, (), (path,), ("decision", None))
+    return shared, _draft(scene, prompt, turn, title, parts, quote, (), (path,), ("decision", None), lead)
 
 
 def _draft(
@@ -125,8 +125,9 @@ def _draft(
     names: tuple[str, ...],
     refs: tuple[str, ...],
     what: tuple[Primitive, LearningKind | None],
+    lead: str = "",
 ) -> Draft:
-    own = max(spoken(prompt.text), key=lambda item: _shared(item.text, quote))
+    own = max(spoken(prompt.text), key=lambda item: _shared(item.text, f"{lead} {quote}"))
     refs = tuple(dict.fromkeys((*named(scene, title), *refs)))[:3]
     told = "The agent wrote it down after the person had said so."
     return Draft(

@@ -78,8 +78,7 @@ def _conceded(scene: Scene, turn: Turn, said: str, replies: list[Turn], denied: 
         return None
     answer = next((reply for reply in replies if reply.text), None)
     match = _CONCEDES.match(answer.text[:400]) if answer is not None else None
-    refs = _made(scene, denied)
-    if answer is None or match is None or not refs:
+    if answer is None or match is None or not _acted(scene, denied):
         return None
     text = re.sub(r"```[^`]{0,4000}(?:```|$)", "\n", clip(answer.text[match.end() :]))
     pieces = [piece.strip(" -*") for piece in re.split(r"(?<=[.!:])\s|\n", text[:1_500])][:5]
@@ -90,21 +89,15 @@ def _conceded(scene: Scene, turn: Turn, said: str, replies: list[Turn], denied: 
                 Quote(max(own, key=lambda item: len(item.text)).text, turn.id, "user"),
                 Quote(piece, answer.id, "assistant"),
             )
-            return _draft(scene, turn, title, piece, [item for item in pieces if item != piece], quotes, refs, denied)
+            return _draft(scene, turn, title, piece, [item for item in pieces if item != piece], quotes, denied)
     return None
 
 
-def _made(scene: Scene, denied: ToolCall | None) -> tuple[str, ...]:
-    """The files changed in the exchange; nothing where a call was stopped besides the one that was refused."""
-    calls = [call for turn in scene.now.replies for call in turn.tool_calls]
-    if any(
-        call.status == "denied" and call.id != (denied.id if denied else "") and call.kind in ("edit", "write")
-        for call in calls
-    ):
-        return ()
-    refs = changed(scene, scene.now)
-    many = any(call.status == "ok" and call.kind in ("edit", "write") for call in calls)
-    return refs or (tuple(denied.paths[:1]) if many and denied is not None else ())
+def _acted(scene: Scene, denied: ToolCall | None) -> bool:
+    """Whether files were changed in the exchange and no edit was refused besides the one that was remarked on."""
+    calls = [call for turn in scene.now.replies for call in turn.tool_calls if call.kind in ("edit", "write")]
+    refused = [call for call in calls if call.status == "denied" and (denied is None or call.id != denied.id)]
+    return not refused and any(call.status == "ok" for call in calls)
 
 
 def _title(piece: str) -> str:
@@ -134,19 +127,17 @@ def _draft(
     piece: str,
     others: list[str],
     quotes: tuple[Quote, ...],
-    refs: tuple[str, ...],
     denied: ToolCall | None,
 ) -> Draft:
-    refs = tuple(
-        dict.fromkeys((*named(scene, title), *(path for path in refs if scene.locate(path, turn.cwd) or path in refs)))
-    )
+    refused = tuple(scene.locate(path, turn.cwd) for path in denied.paths[:1]) if denied is not None else ()
+    refs = named(scene, title) or changed(scene, scene.now) or tuple(path for path in refused if path)
     why = next((other for other in others if re.search(r"\b(?:so|because|since)\b", other) and _plain(other)), "")
     basis: Basis = "denied" if denied is not None else "conceded"
     parts = [
         wording.sentence(title),
         wording.sentence(wording.clean(why)) if why else "",
         _refused(denied),
-        where(refs[:3]),
+        where(refs),
     ]
     decides = denied is not None or bool(_DECIDES.search(title))
     return Draft(
@@ -159,7 +150,7 @@ def _draft(
         turn=turn,
         quotes=quotes,
         artifacts=artifacts(f"{title} {piece}", scene.known),
-        references=refs[:3],
+        references=refs,
     )
 
 

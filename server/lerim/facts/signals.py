@@ -12,6 +12,7 @@ from lerim.facts.draft import Draft, Found, Scene
 from lerim.facts.plans import plans
 from lerim.facts.recorded import recorded
 from lerim.facts.remarks import remarks
+from lerim.facts.unanswered import unanswered
 
 
 def signals(scene: Scene) -> Iterator[Found]:
@@ -24,4 +25,5 @@ def signals(scene: Scene) -> Iterator[Found]:
     yield from choices(scene)
     yield from answers(scene)
     yield from plans(scene)
+    yield from unanswered(scene)
     yield from diagnoses(scene)

@@ -56,7 +56,10 @@ _LOOSE = re.compile(
 )
 _FIRM = re.compile(
     r"\b(?:in|of|for|across|within) this (?:repo(?:sitory)?|project|codebase|package|module)\b|\bso that\b|"
-    r"\bensures? that\b",
+    r"\bensures? that\b|\b(?!(?:use|do|fix|keep|add|remove|like|of|to|for|in|on|with|all|and|but|know|say|says|"
+    r"think|not|"
+    r"is|if|as|from|by|than|at)\b)[a-z]{3,20} that (?=(?:is|are|has|have|can|must|should|does|do|"
+    r"[a-z]{3,14}[^s\W]s)\b)",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(

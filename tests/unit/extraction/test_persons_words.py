@@ -100,6 +100,12 @@ KEPT = [
     ("mention that specs MUST always live in the `specs` directory", "Specs MUST always live in the `specs` directory"),
     ("no emojis in commit messages", "No emojis in commit messages"),
     ("No, let's not backfill the comments in src/app.py.", "Do not backfill the comments in src/app.py"),
+    ("no, the diffs come from biome, not from generate", "The diffs come from biome, not from generate"),
+    ("(the python client should be source of truth)", "The python client is the source of truth for `app.py`"),
+    (
+        "ok. Pydantic is a good choice, well known and fast. approved unless you object.",
+        "Use Pydantic",
+    ),
     ("let's use msgspec because pydantic is too slow for the stream", "Use msgspec"),
 ]
 
@@ -132,6 +138,8 @@ PASSED_OVER = [
     "we didnt commit since the pydantic change, we should consider that",
     "put the address into a variable in case we want to use structlog in the future",
     "no, use it in src/app.py",
+    "Pydantic is a good choice, well known and fast",
+    "this should be the source of truth",
     "when I run pytest, it never stops",
     "no, revert src/app.py to what it was",
     "don't touch src/app.py right now, I'm editing it",

@@ -26,5 +26,5 @@ def test_over_real_sessions_proposals_are_few_and_every_quote_stands_in_its_turn
                 found.append(item)
                 assert item.evidence
                 assert all(quote.quote in said[quote.turn] for quote in item.evidence)
-                assert item.signal == "fixed-command" or not title_fault(item.title)
+                assert item.signal == "fixed-command" or not title_fault(item.title.rstrip("?"))
     assert len(found) <= 2 * len(transcripts)

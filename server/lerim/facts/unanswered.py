@@ -1,0 +1,140 @@
+"""What a session leaves open: a choice the agent put to the person last, and work that was put off in so many words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lerim.facts import wording
+from lerim.facts.artifacts import artifacts
+from lerim.facts.draft import Draft, Found, Quote, Scene
+from lerim.facts.sentences import spoken
+from lerim.facts.where import concerned, where
+from lerim.sessions.model import Turn
+
+_LAID = re.compile(
+    r"^\s{0,6}(?:[-*]\s)?(?:\*\*|#{1,5}\s)?(?:option|approach|alternative|solution)\s(?P<key>[1-9]|"
+    r"[A-E])\b(?P<text>[^\n]{3,200})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WHICH = re.compile(r"\b(?:or|which|prefer|option|approach|rather)\b", re.IGNORECASE)
+_DO = re.compile(
+    r"\b(?P<do>(?:refactor|move|extract|split|merge|rename|replace|remove|drop|support|switch|migrate|share|unify|"
+    r"combine|"
+    r"simplify|cache|store|keep|handle|validate|generate|allow|deduplicate|reuse|deprecate|encrypt|expose) "
+    r"(?:the |a |an |our |all |both |every )?(?!(?:it|this|that|these|those|them|so|my|"
+    r"your)\b)[\w`\"'/.-][^,.;?\n]{6,110})",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(r"\bshould (?:we|i)\b", re.IGNORECASE)
+_LATER = re.compile(
+    r"^(?:(?:let'?s|we(?:'ll| can| will| should)?|i(?:'ll| will)|please) )?(?:just )?"
+    r"(?P<verb>leave|defer|postpone|park|do|handle|address|revisit|tackle|add|fix|keep) (?P<x>[^,;?]{4,70}?) "
+    r"(?:(?:for|until|till|to) )?(?:later|another (?:pr|day|time|ticket|issue)|(?:a |the )?follow[- ]?ups?(?: prs?)?|"
+    r"(?:the )?next (?:pr|release|version|iteration|phase)|in (?:a|another) (?:separate|follow[- ]?up|later) "
+    r"(?:pr|issue|ticket|commit|branch))$",
+    re.IGNORECASE,
+)
+_OUT = re.compile(
+    r"^(?P<x>(?!(?:it|this|that|these|those|they)\b)[^,;?]{4,70}?) (?:is|are) (?:explicitly )?(?:out of scope|for "
+    r"(?:later|a "
+    r"follow[- ]?up)|not (?:part|in scope) of this)(?: for (?:now|this pr|this|v\d))?$",
+    re.IGNORECASE,
+)
+
+
+def unanswered(scene: Scene) -> Iterator[Found]:
+    """Questions the exchange leaves open: those put off by the person; at a session's end, those put to them."""
+    prompt = scene.now.prompt
+    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
+        for said in spoken(prompt.text):
+            found = None if said.question else _put_off(scene, prompt, said.text)
+            if found is not None:
+                yield found
+    if scene.after is None:
+        found = _tool(scene) or (_choice(scene, prompt) if prompt is not None and not prompt.sidechain else None)
+        if found is not None:
+            yield found
+
+
+def _put_off(scene: Scene, prompt: Turn, said: str) -> Draft | None:
+    claim = wording.clean(said)
+    match = _LATER.match(claim) or _OUT.match(claim)
+    if (
+        match is None
+        or wording.personal(match["x"])
+        or wording.loose(match["x"])
+        or not artifacts(match["x"], scene.known)
+    ):
+        return None
+    what = wording.capital(re.sub(r"^(?:the|a|an) ", "", match["x"]))
+    body = f"The person put {match['x']} off. It is still to be done or decided."
+    return _draft(
+        scene, prompt, f"{what} was put off: when and how?", body, (Quote(said, prompt.id, "user"),), match["x"]
+    )
+
+
+def _tool(scene: Scene) -> Draft | None:
+    """A question of the agent's question tool that was never answered."""
+    for turn in reversed(scene.now.replies):
+        for call in turn.tool_calls:
+            for asked in call.answers if call.kind == "ask" and call.status != "ok" and not turn.sidechain else ():
+                text = _ASKED.sub("should the project", wording.squeeze(asked.question))
+                options = [wording.shorten(wording.squeeze(option), 60) for option in asked.options][:4]
+                named = artifacts(f"{text} {' '.join(options)}", scene.known)
+                if asked.answer or len(options) < 2 or not _plain(text) or not named:
+                    continue
+                body = f"{text} The agent offered {wording.listing([f'“{option}”' for option in options], 'and')}."
+                quote = Quote(asked.question.strip(), turn.id, "assistant")
+                return _draft(scene, turn, text, f"{body} Nobody answered.", (quote,), f"{text} {' '.join(options)}")
+    return None
+
+
+def _choice(scene: Scene, prompt: Turn) -> Draft | None:
+    """Options laid out in plain text, with the question which of them, as the last word of the session."""
+    last = next((turn for turn in reversed(scene.now.replies) if turn.text), None)
+    if last is None or last.sidechain or last is not scene.now.replies[-1]:
+        return None
+    tail = last.text.rstrip(" *_\n")[-3_000:]
+    asked = re.split(r"(?<=[.!?])\s|\n", tail)[-1].strip(" *_")
+    laid: dict[str, str] = {}
+    for option in _LAID.finditer(tail):
+        laid.setdefault(option["key"].lower(), option["text"])
+    sentences = [item.text for item in spoken(prompt.text)]
+    about = next((found for text in sentences if (found := _DO.search(text))), None)
+    if not asked.endswith("?") or not _WHICH.search(asked) or len(laid) < 2 or about is None:
+        return None
+    what = re.split(r"\s(?:so|because|since|if|or|and then|instead|too)\b", wording.squeeze(about["do"]))[0].strip()
+    title = f"{what[:1].upper()}{what[1:]}, or not?"
+    options = [
+        wording.shorten(
+            wording.squeeze(re.sub(r"[*:`#]|\(recommended\)", "", text, flags=re.IGNORECASE)).strip(" -—–"), 70
+        )
+        for text in laid.values()
+    ]
+    if not _plain(title):
+        return None
+    body = f"{title} In the person's words: “{wording.shorten(wording.squeeze(about['do']), 160)}”."
+    body = f"{body} The agent offered {wording.listing([f'“{option}”' for option in options[:4]])}. Nobody answered."
+    quotes = (Quote(about["do"], prompt.id, "user"), Quote(asked, last.id, "assistant"))
+    return _draft(scene, last, title, body, quotes, f"{about['do']} {' '.join(options)}")
+
+
+def _plain(title: str) -> bool:
+    return title.endswith("?") and not wording.title_fault(title.rstrip("?"))
+
+
+def _draft(scene: Scene, turn: Turn, title: str, body: str, quotes: tuple[Quote, ...], about: str) -> Draft:
+    refs = concerned(scene, about)
+    return Draft(
+        signal="question",
+        basis="open",
+        primitive="question",
+        kind=None,
+        title=title,
+        body=" ".join(part for part in (body, where(refs)) if part),
+        turn=turn,
+        quotes=quotes,
+        artifacts=artifacts(about, scene.known),
+        references=refs,
+    )
