@@ -120,7 +120,9 @@ def causes(turn: Turn, at: int, known: Iterable[str]) -> Iterator[Finding]:
     count = 0
     for index in range(len(pieces)):
         for said in _listed(_cause(pieces, index)):
-            title = "" if count == MOST or _SMALL.search(said[0].plain) else _title(said, known)
+            if count == MOST:
+                return
+            title = "" if _SMALL.search(said[0].plain) else _title(said, known)
             if not title:
                 continue
             count += 1

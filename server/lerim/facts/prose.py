@@ -12,6 +12,7 @@ from lerim.facts.sentences import clip
 
 LONGEST = 500  # a longer sentence is no statement to keep
 LOOKED_AT = 8_000
+CLAUSES = 6  # of one sentence that are tried as a title
 _MARK = re.compile(r"^\s{0,12}(?:[-*•+]|\d{1,2}[.)]|#{1,6})\s{1,4}")
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s|\*\*[^*]{3,80}\*\*:?\s{0,3}$)")
 _SIGNS = re.compile(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
@@ -136,9 +137,9 @@ def assertions(text: str, known: Iterable[str]) -> Iterator[str]:
     if whole.rstrip(')*" ').endswith("?") or wording.hedged(_TRYING.sub(" ", whole)):
         return
     whole = _ONE.sub("One ", _RELATIVE.sub("which", _DOING.sub(_was, whole)))
-    breaks = list(_CLAUSE.finditer(whole))
+    breaks = list(_CLAUSE.finditer(whole))[:CLAUSES]
     heads = (whole, *(whole[: match.start()] for match in reversed(breaks)))
-    for clause in (*heads, *_CLAUSE.split(whole)[1:]):
+    for clause in (*heads, *_CLAUSE.split(whole, maxsplit=CLAUSES)[1:]):
         claim = wording.clean(clause)
         for _ in range(3):
             claim = _OPENS.sub("", claim)
