@@ -15,8 +15,12 @@ _MAX_IGNORE = 64 * 1024
 def make(lerim: Path) -> None:
     """Make `.lerim/` and its `.gitignore`; lines a person wrote or removed there stay as they are.
 
-    Raises MemoryError_ where it cannot be written, BoundaryError where it is a symbolic link.
+    Raises MemoryError_ where it cannot be written, also because the worktree around it was removed, BoundaryError
+    where it is a symbolic link.
     """
+    if not lerim.parent.is_dir():
+        todo = "Open another worktree of the repository and try again there; nothing was changed."
+        raise MemoryError_("This folder is not there any more.", where=str(lerim.parent), todo=todo)
     files.inside(lerim.parent, lerim)
     files.make_folder(lerim)
     ignore = files.inside(lerim.parent, lerim / ".gitignore")
