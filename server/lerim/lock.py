@@ -55,9 +55,14 @@ def holder(home: Home, key: str) -> Holder | None:
 
 def _announce(side: Path, doing: str) -> None:
     draft = side.with_name(f".{side.name}.{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_bytes(msgspec.json.encode(Holder(os.getpid(), doing)))
-    draft.replace(side)  # not synced: it is worth nothing after a crash
+    try:
+        draft.touch(mode=0o600)
+        draft.write_bytes(msgspec.json.encode(Holder(os.getpid(), doing)))
+        draft.replace(side)  # not synced: it is worth nothing after a crash
+    except OSError:  # the disk is full: the lock is held all the same, others are told of it without a name
+        for name in (draft, side):
+            with suppress(OSError):
+                name.unlink(missing_ok=True)
 
 
 def _busy(side: Path) -> BusyError:
