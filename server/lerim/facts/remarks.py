@@ -38,9 +38,10 @@ _WANTS = re.compile(
 _RULE = re.compile(
     r"\b(?:should(?:n['’]t| not)?|must(?:n['’]t| not)?|no longer|never|always|only|belongs? (?:in|to|with)|cannot|"
     r"can['’]t|"
-    r"does(?:n['’]t| not) need|(?:is|are) [^,;]{3,60}, not)\b",
+    r"does(?:n['’]t| not) need|the (?:correct|right|proper|actual) [^,;]{3,50} (?:is|are) |(?:is|are) [^,;]{3,60}, not)\b",
     re.IGNORECASE,
 )
+_ACCORDING = re.compile(r"^according to (?:the )?[^,;]{3,60}, ", re.IGNORECASE)
 _DECIDES = re.compile(
     r"^(?:use|keep|reuse|rely|store|put|return|call|pass)\b|\b(?:should|must|never|always|belong)", re.IGNORECASE
 )
@@ -94,14 +95,17 @@ def _conceded(scene: Scene, turn: Turn, said: str, replies: list[Turn], denied: 
 
 
 def _acted(scene: Scene, denied: ToolCall | None) -> bool:
-    """Whether files were changed in the exchange and no edit was refused besides the one that was remarked on."""
-    calls = [call for turn in scene.now.replies for call in turn.tool_calls if call.kind in ("edit", "write")]
-    refused = [call for call in calls if call.status == "denied" and (denied is None or call.id != denied.id)]
+    """Whether the agent did something in the exchange, and nothing was refused besides what was remarked on."""
+    kinds = ("edit", "write", "shell")
+    calls = [call for turn in scene.now.replies for call in turn.tool_calls if call.kind in kinds]
+    edits = [call for call in calls if call.kind != "shell"]
+    refused = [call for call in edits if call.status == "denied" and (denied is None or call.id != denied.id)]
     return not refused and any(call.status == "ok" for call in calls)
 
 
 def _title(piece: str) -> str:
     flat = wording.squeeze(re.sub(r"\*\*|__", "", piece)).rstrip(" .!:")
+    flat = _ACCORDING.sub("", flat)
     if not 12 <= len(flat) <= 240 or flat.endswith("?"):
         return ""
     if match := _WANTS.match(flat):
