@@ -229,7 +229,6 @@ class Ledger:
 def opened(private: Path) -> Iterator[Ledger]:
     """The ledger in this private folder, made if it is not there. Raises MemoryError_."""
     path = private / "review.sqlite3"
-    todo = "Move it away; what was rejected is then forgotten, memories and candidates stay."
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(path, timeout=10)
@@ -239,7 +238,17 @@ def opened(private: Path) -> Iterator[Ledger]:
         finally:
             connection.close()
     except (sqlite3.Error, OSError) as error:
-        raise MemoryError_(f"The review ledger cannot be used: {error}.", where=str(path), todo=todo) from error
+        raise MemoryError_(f"The review ledger cannot be used: {error}.", where=str(path), todo=_todo(error)) from error
+
+
+def _todo(error: sqlite3.Error | OSError) -> str:
+    """A file that is no ledger any more is to be moved away; one that cannot be written now is whole and stays."""
+    if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_FULL) & 0xFF in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    ):
+        return "Move it away; what was rejected is then forgotten, memories and candidates stay."
+    return "Free some space or make its folder writable, then try again; nothing was changed."
 
 
 def _prepared(connection: sqlite3.Connection, path: Path) -> Ledger:
