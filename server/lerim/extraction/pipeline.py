@@ -29,7 +29,7 @@ from lerim.sessions.model import Platform, Turn
 Result = Candidate | Dropped | Withdrawn
 _BOOT = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
-    r"claude/rules)"
+    r"claude/rules)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
 )
 _UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found"))
 """What a plain "no" of the person ends."""
@@ -107,7 +107,8 @@ class Extraction:
         for call in turn.tool_calls:
             for path in call.paths[:8]:
                 self._locate.touch(path, turn.cwd)
-            if call.output and any(_BOOT.search(path.replace("\\", "/")) for path in call.paths):
+            boots = [path for path in call.paths if _BOOT.search(path.replace("\\", "/"))]
+            if call.output and boots and call.kind not in ("edit", "write") and not _written(replies, boots):
                 self._state.boot = f"{self._state.boot} {squeeze(call.output).lower()}"[-20_000:]
 
     def _scene(self, after: Turn | None) -> Scene:
@@ -216,3 +217,9 @@ class Extraction:
         if mark not in self._state.dropped:
             self._state.dropped = [*self._state.dropped, mark][-100:]
             self._out.append(dropped)
+
+
+def _written(replies: list[Turn], paths: list[str]) -> bool:
+    """Whether all these files were changed in the exchange: what is read back then is no rule of before."""
+    changed = {edit.path for reply in replies for call in reply.tool_calls for edit in call.edits}
+    return changed.issuperset(paths)

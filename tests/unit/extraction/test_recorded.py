@@ -86,3 +86,21 @@ def test_a_rule_in_a_file_outside_the_repository_gives_nothing() -> None:
     )
     assert not path.startswith(ROOT)
     assert candidates(you("the answer should come in German words"), agent("", call), you("ok")) == []
+
+
+def test_a_rule_that_is_read_back_after_it_was_written_is_still_new() -> None:
+    line = "- Migrations are never edited after a release\n"
+    whole = f"{ROOT}/CLAUDE.md"
+    shown = ToolCall("r", "Read", "read", "ok", paths=(whole,), output=f"1  # Rules\n2  {line}")
+    written = edited("CLAUDE.md", "# Rules\n", f"# Rules\n{line}")
+    told = ToolCall(written.id, "Edit", "edit", "ok", paths=written.paths, edits=written.edits, output=shown.output)
+    turns = (you("why was the migration edited after the release? that bit us"), agent("", told), agent("", shown))
+    assert [item.title for item in candidates(*turns, you("ok"))] == ["Migrations are never edited after a release"]
+
+
+def test_a_note_that_was_there_before_and_is_written_again_is_not_new() -> None:
+    path = "/home/kim/.claude/projects/-home-kim-shop/memory/real-database.md"
+    read = ToolCall("r", "Read", "read", "ok", paths=(path,), output=NOTE)
+    before = (you("look at tests/db"), agent("", read))
+    asked = you("those integration tests hit a stub database, that burned us")
+    assert candidates(*before, asked, note(NOTE), you("ok")) == []
