@@ -49,6 +49,7 @@ const signals: Readonly<Record<string, string>> = {
   plan: "You approved a plan",
   "fixed-command": "A failing command passed after edits",
   choice: "A choice was stated with its reason",
+  friction: "The same error came up in several sessions",
   diagnosis: "The agent found a cause, and what followed bore it out",
   rule: "The agent wrote down what you had said",
   remark: "You remarked on this, and the agent agreed and did so",

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from lerim import project as projects
@@ -283,6 +284,7 @@ def _learn(
         number += 1
         try:
             ended = learning.learn(job, clock())
+            learning.meet(job, ended.met, partial(catalog.met_elsewhere, project.key))
         except CancelledError:
             catalog.put_back(job)
             raise
@@ -293,7 +295,7 @@ def _learn(
             seen.failed.add(path)
             learning.problems.append(Problem(error.code, error.where or path, f"{error.message} {error.todo}".strip()))
         else:
-            catalog.done(job, ended.resume, ended.state, ended.again_at)
+            catalog.done(job, ended.resume, ended.state, ended.again_at, ended.met)
 
 
 def _counts(own: frozenset[str], transcripts: Iterable[Transcript], seen: _Seen) -> SessionCounts:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
 
 from lerim.errors import LerimError, Problem
 from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn
+from lerim.extraction.friction import again
 from lerim.extraction.pipeline import Extraction
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.search import MemorySearch
@@ -20,6 +21,7 @@ from lerim.review.run import MemoryAction, Run
 from lerim.review.views import CandidateView, candidate_view
 from lerim.sessions.catalog import Job
 from lerim.sessions.claude import Reading
+from lerim.sessions.frictions import Friction
 
 SETTLED_AFTER = timedelta(minutes=15)
 """A session written to more recently than this keeps its last exchange back, unless the person asked (design §3)."""
@@ -31,11 +33,13 @@ class CancelledError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How far one session was learned from. `again_at` (epoch seconds): its last exchange waits until then."""
+    """How far one session was learned from, and the errors it `met`. `again_at` (epoch seconds): its last exchange
+    waits until then."""
 
     resume: bytes
     state: bytes
     again_at: float | None
+    met: tuple[Friction, ...] = ()
 
 
 @dataclass(slots=True)
@@ -95,9 +99,14 @@ class Learning:
         settled = self.explicit or settles <= now
         self._take(extraction.finish(settled))
         self.problems += (problem for problem in reading.problems if problem not in self.problems)
-        return Ended(reading.resume, extraction.state(), None if settled else settles.timestamp())
+        met = () if transcript.parent else tuple(extraction.met.values())
+        return Ended(reading.resume, extraction.state(), None if settled else settles.timestamp(), met)
 
-    def _take(self, results: Iterator[Candidate | Dropped | Withdrawn]) -> None:
+    def meet(self, job: Job, met: Iterable[Friction], elsewhere: Callable[[Friction], list[Friction]]) -> None:
+        """Proposes what a session met that others had met before. Raises MemoryError_ if nothing can be written."""
+        self._take(again(one, before, job.transcript.platform) for one in met if (before := elsewhere(one)))
+
+    def _take(self, results: Iterable[Candidate | Dropped | Withdrawn]) -> None:
         for result in results:
             self.run.extracted.append(result)
             match result:

@@ -101,10 +101,15 @@ def _asserted(draft: Draft, title: str) -> str:
 def _evidence(draft: Draft, source: Source) -> tuple[Evidence, ...]:
     out: dict[Evidence, None] = {}
     for quote in draft.quotes:
-        text = _clean_part(quote, source.words(quote.turn, quote.who))
+        text = standing(quote, source)
         if text:
             out[Evidence(text, quote.turn, quote.who)] = None
     return tuple(out)[:QUOTES]
+
+
+def standing(quote: Quote, source: Source) -> str:
+    """The quote as evidence: verbatim in its turn, redacted, at most 200 characters; "" where it cannot be."""
+    return _clean_part(quote, source.words(quote.turn, quote.who))
 
 
 def _clean_part(quote: Quote, said: str) -> str:

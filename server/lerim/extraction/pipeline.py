@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.friction import met
 from lerim.extraction.gate import Source, gate, merged
 from lerim.extraction.locate import Locator
 from lerim.extraction.redact import clean
@@ -24,6 +25,7 @@ from lerim.facts.known import names
 from lerim.facts.outcome import takes_back, verdict
 from lerim.facts.signals import signals
 from lerim.facts.wording import shorten, squeeze
+from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Platform, Turn
 
 Result = Candidate | Dropped | Withdrawn
@@ -63,6 +65,8 @@ class Extraction:
         self._found: dict[tuple[str, ...], tuple[Candidate, Claim]] = {}
         self._again: dict[str, Candidate] = {}
         self._out: list[Result] = []
+        self.met: dict[str, Friction] = {}
+        """Errors of the environment that this pass met, by their fingerprint."""
 
     def feed(self, turn: Turn) -> Iterator[Result]:
         """Takes the next turn; what it settles is handed out at once where it can be, else by `finish`."""
@@ -121,6 +125,7 @@ class Extraction:
             return
         scene = self._scene(after)
         found = joined([*self._watch(scene, now.replies), *signals(scene)])
+        self._meet(scene)
         judged = verdict(after)
         back = after is not None and takes_back(after)
         for item in found:
@@ -136,6 +141,12 @@ class Extraction:
             self._answer(now, after)
         if after is not None and judged == "refuted":
             self._withdraw(now, after, back)
+
+    def _meet(self, scene: Scene) -> None:
+        source = Source(self._platform, self._session, words(scene))
+        for turn in scene.now.replies:
+            for friction in met(turn, self._session, source):
+                self.met.setdefault(friction.mark, friction)
 
     def _watch(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Found]:
         out: list[Found] = []

@@ -17,6 +17,7 @@ Signal = Literal[
     "choice",
     "model",
     "diagnosis",
+    "friction",
     "rule",
     "remark",
     "question",
@@ -33,6 +34,7 @@ Basis = Literal[
     "fixed",
     "replaced",
     "found",
+    "met",
     "recorded",
     "conceded",
     "open",
@@ -40,9 +42,9 @@ Basis = Literal[
 ]
 """On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
 agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text; approved a
-plan; accepted the agent's own choice; found: the agent named a cause that was borne out; or a
-command's exit codes show it (fixed: same command, replaced: another). recorded: the agent wrote down what the person
-had said, where it keeps rules; conceded: the person remarked on it, the agent agreed, said it in full and did so;
+plan; accepted the agent's own choice; found: the agent named a cause that was borne out; met: several sessions met the
+same error; or a command's exit codes show it (fixed: same command, replaced: another). recorded: the agent
+wrote down what the person had said, where it keeps rules; conceded: the person remarked on it, the agent agreed, said it in full and did so;
 open: asked and not answered."""
 
 

@@ -18,8 +18,9 @@ from typing import Self
 
 from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.sessions import indexing, queue, session_rows, turns
+from lerim.sessions import frictions, indexing, queue, session_rows, turns
 from lerim.sessions.catalog_schema import open_database, telling, transaction
+from lerim.sessions.frictions import Friction
 from lerim.sessions.indexing import Indexed, Owning, Readable
 from lerim.sessions.model import Platform, Transcript
 from lerim.sessions.queue import Job, Trouble
@@ -172,10 +173,17 @@ class Catalog:
         with self._telling():
             return queue.claim(self.db, project, self._clock(), kind=kind, started=started, since=since, until=until)
 
-    def done(self, job: Job, resume: bytes, state: bytes, again_at: float | None = None) -> None:
+    def done(
+        self, job: Job, resume: bytes, state: bytes, again_at: float | None = None, met: Iterable[Friction] = ()
+    ) -> None:
         """Ends a job and keeps how far it got; see `queue.done`."""
         with self._telling():
-            queue.done(self.db, job, resume, state, again_at)
+            queue.done(self.db, job, resume, state, again_at, met)
+
+    def met_elsewhere(self, project: str, friction: Friction) -> list[Friction]:
+        """Where else a project met the same error; see `frictions.elsewhere`."""
+        with self._telling():
+            return frictions.elsewhere(self.db, project, friction)
 
     def fail(self, job: Job, error: str) -> bool:
         """Ends a job that failed; True if it is dead now; see `queue.fail`."""

@@ -16,7 +16,7 @@ from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.registry import private_folder
 
-VERSION = 2
+VERSION = 3
 BUSY_MS = 30_000
 
 # transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions.
@@ -59,6 +59,10 @@ CREATE TABLE jobs (
     UNIQUE (kind, transcript, project)
 );
 CREATE INDEX jobs_waiting ON jobs (project, state);
+CREATE TABLE frictions (
+    project TEXT NOT NULL, mark TEXT NOT NULL, session TEXT NOT NULL, quote TEXT NOT NULL, command TEXT NOT NULL,
+    turn TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (project, mark, session)
+) WITHOUT ROWID;
 """
 
 # Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
@@ -73,6 +77,15 @@ DROP TABLE positions_1;
 INSERT INTO jobs (kind, transcript, project, state) SELECT 'model', transcript, project, 'pending' FROM positions;
 PRAGMA user_version = 2
 """
+# Form 2 did not remember errors; those of sessions read before are not looked for again.
+FROM_2 = """
+CREATE TABLE IF NOT EXISTS frictions (
+    project TEXT NOT NULL, mark TEXT NOT NULL, session TEXT NOT NULL, quote TEXT NOT NULL, command TEXT NOT NULL,
+    turn TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (project, mark, session)
+) WITHOUT ROWID;
+PRAGMA user_version = 3
+"""
+_STEPS = {1: (FROM_1, FROM_2), 2: (FROM_2,)}
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -146,15 +159,16 @@ def _connect_ready(path: Path) -> sqlite3.Connection | None:
 
 
 def _from_older(path: Path) -> sqlite3.Connection | None:
-    """A catalog of the form before, brought to this one as a whole or not at all; None for any other."""
+    """A catalog of a form before, brought to this one as a whole or not at all; None for any other."""
     if not path.exists():
         return None
     db = _connect(path)
     try:
         _settle(db)
-        if int(db.execute("PRAGMA user_version").fetchone()[0]) == 1:
+        steps = _STEPS.get(int(db.execute("PRAGMA user_version").fetchone()[0]), ())
+        if steps:
             with transaction(db):
-                for statement in FROM_1.split(";\n"):
+                for statement in ";\n".join(step.strip() for step in steps).split(";\n"):
                     db.execute(statement)
             return db
     except sqlite3.DatabaseError:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from lerim.sessions import frictions
 from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Transcript
 from lerim.sessions.turn_text import deflated, inflated
 
@@ -106,8 +108,16 @@ def claim(
     return Job(number, kind, owner, transcript, resume, state, tries)
 
 
-def done(db: sqlite3.Connection, job: Job, resume: bytes, state: bytes, again_at: float | None) -> None:
-    """Ends a job and keeps how far it got, in one transaction. `again_at`: it waits once more, from that time on.
+def done(
+    db: sqlite3.Connection,
+    job: Job,
+    resume: bytes,
+    state: bytes,
+    again_at: float | None,
+    met: Iterable[Friction] = (),
+) -> None:
+    """Ends a job and keeps how far it got and the errors it `met`, in one transaction. `again_at`: it waits once more,
+    from that time on.
 
     A job that was put back meanwhile (its lock was lost) is left as it is, and so is its position.
     """
@@ -125,6 +135,7 @@ def done(db: sqlite3.Connection, job: Job, resume: bytes, state: bytes, again_at
                 " DO UPDATE SET resume = excluded.resume, state = excluded.state",
                 (deflated(resume), deflated(state), job.id),
             )
+            frictions.keep(db, job.project, met)
         if ended.rowcount and job.kind == EXTRACT:
             [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
             put(db, MODEL, transcript, job.project)

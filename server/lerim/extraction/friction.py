@@ -1,0 +1,83 @@
+"""The same error in session after session: what a command met, and the candidate once it was met before."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from lerim.extraction.candidate import Candidate
+from lerim.extraction.confidence import confidence
+from lerim.extraction.gate import Source, standing
+from lerim.extraction.hidden import flags, visible
+from lerim.extraction.redact import clean
+from lerim.facts import commands, hooks, printed, wording
+from lerim.facts.draft import Quote
+from lerim.memory.record import Evidence
+from lerim.sessions.frictions import Friction
+from lerim.sessions.model import Platform, ToolCall, Turn
+
+_STANDING = re.compile(r"already (?:used by|checked out|in use)|Permission denied|Could not read from remote")
+_PATH = re.compile(r"(?:[a-z]:)?(?:[\\/][\w.@~+-]{1,80}){2,20}")
+_VARIES = re.compile(r"\b[0-9a-f]{7,64}\b|\d{1,40}")
+_WORD = re.compile(r"[a-z]{3,40}")
+
+
+def mark(error: str) -> str:
+    """The fingerprint of an error line: without folders, numbers and hashes; "" where too little is left to tell it
+    from others."""
+    plain = _VARIES.sub("#", _PATH.sub("/", wording.squeeze(printed.clean(error)).lower()))[:160]
+    if len(_WORD.findall(plain)) < 3:
+        return ""
+    return hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def met(turn: Turn, session: str, source: Source) -> Iterator[Friction]:
+    """The errors of the environment that the commands of one turn met: tools, rights, hooks, not wrong code."""
+    for call in turn.tool_calls:
+        error = _error(call)
+        quote = standing(Quote(error, turn.id, "tool"), source) if error else ""
+        name = mark(quote)
+        if name:
+            command = commands.parse(call.command)
+            text = hooks.plain(call).text if hooks.verb(call.command) else command.text.partition("\n")[0]
+            shown = wording.shorten(visible(clean(text)), 60).replace("`", "'")
+            yield Friction(name, quote, shown, session, turn.id, turn.time.timestamp() if turn.time else 0.0)
+
+
+def _error(call: ToolCall) -> str:
+    if call.kind != "shell" or call.status != "error" or not call.command:
+        return ""
+    if stopped := hooks.refused(call):
+        return stopped
+    error = printed.error_line(call.output)
+    return error if printed.ENVIRONMENT.search(error) or _STANDING.search(error) else ""
+
+
+def again(now: Friction, before: list[Friction], platform: Platform) -> Candidate:
+    """The candidate for an error that other sessions met before this one."""
+    all_of = sorted([*before, now], key=lambda one: one.time)
+    first = all_of[0]  # its words are the claim's in every session, so that it is known when it comes again
+    error = wording.squeeze(first.quote)
+    start = f"`{first.command}` fails" if len(first.command) <= 30 else f"`{first.command.split()[0]}` fails"
+    title = f"{start} in session after session: {error}"
+    body = f"`{first.command}` met “{error}” in more than one session, and each of them spent time on it."
+    evidence = tuple(Evidence(one.quote, one.turn, "tool") for one in (first, *all_of[1:][-2:]))
+    marks = flags(title, body)
+    return Candidate(
+        primitive="learning",
+        kind="friction",
+        title=wording.shorten(title, wording.TITLE),
+        body=body,
+        confidence=confidence("met", accepted=False, repeated=len(all_of) - 2, flagged=bool(marks)),
+        tags=(),
+        references=(),
+        evidence=evidence,
+        platform=platform,
+        session=now.session,
+        turn=now.turn,
+        time=datetime.fromtimestamp(now.time, UTC),
+        signal="friction",
+        flags=marks,
+    )

@@ -1,0 +1,191 @@
+"""The same error in several sessions of a project: remembered with the catalog, proposed once, with quotes of each."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from claude_lines import Fields, answer, call, prompt, reply, text
+from desk import Desk
+from lerim.extraction.friction import mark
+from lerim.jobs import SyncOptions
+from lerim.learning import Learning
+from lerim.paths import Home
+from lerim.project import Owners
+from lerim.review import queue
+from lerim.review.run import Run
+from lerim.sessions import frictions
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.frictions import Friction
+
+REFUSED = "Exit code 1\nError: connect ECONNREFUSED 127.0.0.1:{port} (database of the shop)"
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+def ran(name: str, output: str, command: str = "npm test") -> list[Fields]:
+    return [
+        prompt(f"Run the tests, {name}"),
+        reply(f"a-{name}", text("Running them."), call(f"t-{name}", "Bash", command=command)),
+        answer(f"t-{name}", output, is_error=True),
+        reply(f"b-{name}", text("They do not run.")),
+        prompt("leave it for today"),
+        reply(f"c-{name}", text("Fine.")),
+    ]
+
+
+def rows(desk: Desk) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(desk.home.catalog)) as db:
+        return db.execute("SELECT session, quote FROM frictions ORDER BY session").fetchall()
+
+
+def test_an_error_that_two_sessions_met_is_friction_with_quotes_of_both(desk: Desk) -> None:
+    desk.session("s1", *ran("one", REFUSED.format(port=5432)))
+    assert desk.sync().candidates == []
+    desk.session("s2", *ran("two", REFUSED.format(port=5433)))
+    [found] = desk.sync().candidates
+    assert found.title.startswith("`npm test` fails in session after session: connect ECONNREFUSED 127.0.0.1:5432")
+    assert found.signal == "friction"
+    assert [(item.who, item.quote) for item in found.evidence] == [
+        ("tool", "connect ECONNREFUSED 127.0.0.1:5432 (database of the shop)"),
+        ("tool", "connect ECONNREFUSED 127.0.0.1:5433 (database of the shop)"),
+    ]
+    assert found.confidence == 0.6
+
+
+def test_two_sessions_of_the_first_sync_meet_too(desk: Desk) -> None:
+    desk.session("s1", *ran("one", REFUSED.format(port=1)))
+    desk.session("s2", *ran("two", REFUSED.format(port=2)))
+    assert len(desk.sync().candidates) == 1
+    assert len(desk.waiting()) == 1
+
+
+def test_a_third_session_adds_its_quote_and_no_second_candidate(desk: Desk) -> None:
+    for number in (1, 2, 3):
+        desk.session(f"s{number}", *ran(f"n{number}", REFUSED.format(port=number)))
+        desk.sync()
+    assert len(desk.waiting()) == 1
+    assert [session for session, _ in rows(desk)] == ["s1", "s2", "s3"]
+
+
+def test_one_session_that_meets_an_error_again_and_again_is_no_friction_of_several(desk: Desk) -> None:
+    desk.session("s1", *ran("one", REFUSED.format(port=1)), *ran("again", REFUSED.format(port=2)))
+    desk.sync()
+    desk.session("s1", *ran("later", REFUSED.format(port=3)))
+    desk.sync()
+    assert desk.waiting() == []
+    assert len(rows(desk)) == 1
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Exit code 1\nAssertionError: expected 3 to equal 4",
+        "Exit code 1\nerror TS2304: Cannot find name 'total'.",
+        "Exit code 1\n2 tests failed",
+    ],
+)
+def test_wrong_code_in_two_sessions_is_no_friction(desk: Desk, output: str) -> None:
+    desk.session("s1", *ran("one", output))
+    desk.session("s2", *ran("two", output))
+    desk.sync()
+    assert (desk.waiting(), rows(desk)) == ([], [])
+
+
+def test_a_secret_in_an_error_is_cut_before_it_is_kept(desk: Desk) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    output = f"Exit code 1\nfatal: Permission denied for https://kim:{token}@example.org/shop of this repository"
+    desk.session("s1", *ran("one", output, "git fetch"))
+    desk.session("s2", *ran("two", output, "git fetch"))
+    desk.sync()
+    assert len(rows(desk)) == 2
+    assert not any(token in quote for _, quote in rows(desk))
+
+
+def test_a_kill_between_the_proposal_and_the_position_loses_and_doubles_nothing(desk: Desk) -> None:
+    desk.session("s1", *ran("one", REFUSED.format(port=1)))
+    desk.sync()
+    desk.session("s2", *ran("two", REFUSED.format(port=2)))
+    place = desk.place
+    with Catalog.open(desk.home) as catalog:
+        desk.sync(SyncOptions(explicit=False))  # indexes; the session is too fresh to be settled
+        job = catalog.claim(place.project.key, started=datetime.now(UTC).timestamp())
+        assert job is not None
+        now = datetime.now(UTC)
+        learning = Learning(
+            place,
+            Owners([place.project]),
+            lambda _: None,
+            lambda: False,
+            explicit=True,
+            accept_above=None,
+            quotes="shared",
+            run=Run(place, now),
+        )
+        with closing(learning):
+            ended = learning.learn(job, now)
+            learning.meet(job, ended.met, partial(catalog.met_elsewhere, place.project.key))
+        assert len(desk.waiting()) == 1  # and here the process dies: `done` is never reached
+    desk.sync()
+    assert len(desk.waiting()) == 1
+    assert [session for session, _ in rows(desk)] == ["s1", "s2"]
+
+
+def test_errors_come_back_with_a_catalog_that_was_deleted(desk: Desk) -> None:
+    desk.session("s1", *ran("one", REFUSED.format(port=1)))
+    desk.session("s2", *ran("two", REFUSED.format(port=2)))
+    desk.sync()
+    before = rows(desk)
+    for file in desk.home.catalog.parent.glob("sessions.sqlite3*"):
+        file.unlink()
+    desk.sync()
+    assert rows(desk) == before
+    assert len(desk.waiting()) == 1
+
+
+def test_what_was_rejected_does_not_come_again_with_the_next_session(desk: Desk) -> None:
+    desk.session("s1", *ran("one", REFUSED.format(port=1)))
+    desk.session("s2", *ran("two", REFUSED.format(port=2)))
+    [found] = desk.sync().candidates
+    queue.reject(desk.place, found.id)
+    desk.session("s3", *ran("three", REFUSED.format(port=3)))
+    assert desk.sync().candidates == []
+
+
+def test_a_project_keeps_a_bounded_number_of_errors_the_newest(desk: Desk) -> None:
+    with Catalog.open(desk.home) as catalog:
+        many = [Friction(f"{n:x}", "no such table: x", "npm test", "s1", f"{n:x}", float(n)) for n in range(2_010)]
+        with transaction(catalog.db):
+            frictions.keep(catalog.db, "shop", many)
+            frictions.keep(catalog.db, "other", many[:3])
+        [(kept, oldest)] = catalog.db.execute("SELECT count(*), min(time) FROM frictions WHERE project = 'shop'")
+        assert (kept, oldest) == (2_000, 10.0)
+        [(others,)] = catalog.db.execute("SELECT count(*) FROM frictions WHERE project = 'other'")
+        assert others == 3
+
+
+def test_a_catalog_of_the_form_before_is_kept_and_remembers_errors_from_then_on(desk: Desk) -> None:
+    desk.session("s1", *ran("one", REFUSED.format(port=1)))
+    desk.sync()
+    with closing(sqlite3.connect(desk.home.catalog)) as db:
+        db.executescript("DROP TABLE frictions; PRAGMA user_version = 2;")
+    desk.session("s2", *ran("two", REFUSED.format(port=2)))
+    report = desk.sync()
+    assert report.problems == []
+    assert [session for session, _ in rows(desk)] == ["s2"]
+
+
+def test_fingerprints_see_through_numbers_folders_and_hashes_and_tell_errors_apart() -> None:
+    one = mark("ENOENT: no such table: carts at /home/kim/shop/db.py:12 (a1b2c3d4e5)")
+    assert one == mark("ENOENT: no such table: carts at /srv/ana/work/db.py:371 (ffee012345)")
+    assert one != mark("ENOENT: no such table: orders at /home/kim/shop/db.py:12 (a1b2c3d4e5)")
+    assert mark("Error: 1 2 3") == ""
