@@ -49,6 +49,8 @@ _AGREES = re.compile(
     r"then|for sure|for me|i think|because|since|but|and|with|as|it'?s|that'?s|go|do it|makes sense)\b)",
     re.IGNORECASE,
 )
+_CALLED = re.compile(r"^\W{0,10}(?:option|approach)\s", re.IGNORECASE)
+"""Options that are called so: other numbered lists beside them are none."""
 _KEYS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5"} | {
     f"{n}{e}": str(n) for n, e in ((1, "st"), (2, "nd"), (3, "rd"), (4, "th"))
 }
@@ -132,7 +134,9 @@ def _picked(scene: Scene) -> Found | None:
     last = tail.rstrip().rsplit("\n", 1)[-1]
     if not _CHOICE.search(tail) or ("?" not in tail[-400:] and "ecommend" not in last) or _MOMENT.search(last):
         return None
-    laid = {item["key"].lower(): item for item in _OPTION.finditer(tail)}
+    named = [item for item in _OPTION.finditer(asked.text[-6_000:]) if _CALLED.match(item.group())]
+    several = len({item["key"] for item in named}) > 1
+    laid = {item["key"].lower(): item for item in (named if several else _OPTION.finditer(tail))}
     key = _KEYS.get((match["nth"] or "").lower(), match["key"] or "").lower()
     if match["nth"] and "a" in laid and "1" not in laid:
         key = "abcde"[int(key) - 1]

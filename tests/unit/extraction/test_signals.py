@@ -59,6 +59,21 @@ def test_an_option_picked_in_plain_text_is_a_decision() -> None:
     assert "Inline the call" in found.body
 
 
+def test_an_option_that_is_called_one_is_not_mistaken_for_a_point_of_a_list() -> None:
+    text = (
+        "### Option 1: Move `GetDir()` to `paths`\n### Option 2: Inline `GetDir()` in `state`\nOption 2 has benefits:\n"
+        "1. **Simple**: few changes to `state`\n2. **Robust**: handles `GetDir()` errors\nWhich option do you prefer?"
+    )
+    [found] = candidates(
+        you("where should it go"),
+        agent(text),
+        you("let's go with option 2"),
+        agent("", edited("paths/dir.go")),
+        you("ok"),
+    )
+    assert found.title == "Inline `GetDir()` in `state`"
+
+
 def test_an_approved_plan_is_a_decision() -> None:
     plan = "# Cache the rates in SQLite\n\n## Approach\n- Keep them, because the site is down, in `src/rates.py`.\n"
     [found] = candidates(you("plan it"), agent("", planned(plan)), agent("", edited("src/rates.py")), you("looks good"))
