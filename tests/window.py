@@ -6,7 +6,7 @@ import asyncio
 import functools
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -136,9 +136,13 @@ def server_environ() -> dict[str, str]:
 
 
 @asynccontextmanager
-async def opened(repo: Path) -> AsyncIterator[Editor]:
-    """An editor with a server started; `start` it in the test. Its server is ended afterwards."""
-    config = ClientServerConfig([sys.executable, "-P", "-m", "lerim", "lsp"], server_env=server_environ())
+async def opened(repo: Path, through: Sequence[str] = ()) -> AsyncIterator[Editor]:
+    """An editor with a server started; `start` it in the test. Its server is ended afterwards.
+
+    `through` is a command that starts the server, such as one that takes rights from it.
+    """
+    command = [*through, sys.executable, "-P", "-m", "lerim", "lsp"]
+    config = ClientServerConfig(command, server_env=server_environ())
     client = await config.start()
     assert isinstance(client, LanguageClient)
     editor = Editor(client, repo)

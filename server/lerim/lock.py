@@ -10,7 +10,7 @@ from pathlib import Path
 import filelock
 import msgspec
 
-from lerim.errors import BusyError
+from lerim.errors import BusyError, ProjectError
 from lerim.paths import Home
 from lerim.registry import private_folder
 
@@ -26,7 +26,7 @@ class Holder(msgspec.Struct, frozen=True):
 def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
     """Holds the project's lock for the block; `doing` is what others are told ("syncing", "accepting a memory").
 
-    Waits up to `wait` seconds. Raises BusyError naming the holder, or where the lock's folder cannot be used.
+    Waits up to `wait` seconds. Raises BusyError naming the holder, ProjectError where the lock's folder cannot be used.
     """
     folder = home.project(key)
     side = folder / "holder.json"
@@ -38,7 +38,7 @@ def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 
         raise _busy(side) from error
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
-        raise BusyError(f"The project cannot be locked: {error.strerror}.", where=str(folder), todo=todo) from error
+        raise ProjectError(f"The project cannot be locked: {error.strerror}.", where=str(folder), todo=todo) from error
     try:
         _announce(side, doing)
         yield

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -14,9 +13,8 @@ import pytest_asyncio
 
 from desk import Desk
 from lerim.paths import Home
+from rights import Terminal, close
 from window import Editor, opened, server_environ
-
-Terminal = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -28,8 +26,10 @@ def desk(repo: Path, isolated: Path) -> Desk:
 def terminal(repo: Path) -> Terminal:
     """`terminal("sync", "--json")` runs `lerim` in the repository, or in the folder `cwd`."""
 
-    def run(*arguments: str, cwd: Path = repo, limit: float = 60) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-P", "-m", "lerim", *arguments]
+    def run(
+        *arguments: str, cwd: Path = repo, limit: float = 60, through: Sequence[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        command = [*through, sys.executable, "-P", "-m", "lerim", *arguments]
         return subprocess.run(
             command, cwd=cwd, env=server_environ(), capture_output=True, text=True, timeout=limit, check=False
         )
@@ -42,21 +42,23 @@ async def window(repo: Path, isolated: Path) -> AsyncIterator[Callable[..., obje
     """`await window()` opens a window with a sidecar of its own in the repository, or in the folder `root`."""
     async with AsyncExitStack() as stack:
 
-        async def open_one(root: Path = repo, *, trusted: bool = True, start: bool = True) -> Editor:
-            editor = await stack.enter_async_context(opened(root))
-            if start:
-                await editor.start({"trusted": trusted, "settings": {"idleSeconds": 0}}, root=root)
+        async def open_one(root: Path = repo, *, trusted: bool = True, through: Sequence[str] = ()) -> Editor:
+            editor = await stack.enter_async_context(opened(root, through))
+            settings = {"idleSeconds": 0, "codeLens": "file"}
+            await editor.start({"trusted": trusted, "settings": settings}, root=root)
             return editor
 
         yield open_one
 
 
-def tree(*folders: Path) -> dict[str, tuple[int, int, int]]:
-    """What is there below these folders, so that two looks can be compared: nothing was written between equal ones."""
-    found: dict[str, tuple[int, int, int]] = {}
-    for folder in folders:
-        for top, names, files in os.walk(folder):
-            for name in (*names, *files):
-                state = os.lstat(os.path.join(top, name))
-                found[os.path.join(top, name)] = (state.st_mode, state.st_size, state.st_mtime_ns)
-    return found
+@pytest.fixture
+def closed() -> Iterator[Callable[..., None]]:
+    """`closed(folder, …)` makes folders read-only, until the test is over."""
+    shut: list[Path] = []
+
+    def shut_them(*folders: Path) -> None:
+        shut.extend(folders)
+        close(*folders)
+
+    yield shut_them
+    close(*shut, mode=0o755)

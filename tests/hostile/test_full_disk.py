@@ -82,7 +82,7 @@ def whole(desk: Desk, titles: int) -> None:
     assert len(desk.memories()) == len(set(desk.memories())) == titles
     assert desk.waiting() == []
     assert desk.sync().candidates == []
-    assert not [path for path in (desk.repo / ".lerim").rglob("*.tmp")]
+    assert not list((desk.repo / ".lerim").rglob("*.tmp"))
 
 
 def rules(desk: Desk, count: int) -> None:

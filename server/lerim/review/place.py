@@ -17,6 +17,7 @@ from lerim.project import Project
 from lerim.registry import private_folder
 
 _WAIT_SECONDS = 10
+_HOME_TODO = "Make it writable, or set LERIM_HOME to a folder that is."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +63,28 @@ class Place:
         try:
             private_folder(self.home, self.private)
         except OSError as error:
-            todo = "Make it writable, or set LERIM_HOME to a folder that is."
-            raise MemoryError_(f"Cannot make {error.strerror}.", where=str(self.private), todo=todo) from error
+            message = f"This folder cannot be made: {error.strerror}."
+            raise MemoryError_(message, where=str(self.private), todo=_HOME_TODO) from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the project's review lock: the system frees it when the process dies. Raises BusyError."""
+        """Hold the project's review lock: the system frees it when the process dies. Raises BusyError, MemoryError_."""
         self.make_private()
         lock = FileLock(self.private / "review.lock", timeout=_WAIT_SECONDS, mode=0o600)
         try:
-            with lock:
-                yield
+            lock.acquire()
         except Timeout as error:
             todo = "Wait for it to end, then try again."
             raise BusyError(
                 "Another process is changing this project's review.", where=lock.lock_file, todo=todo
             ) from error
+        except OSError as error:
+            message = f"The review cannot be locked: {error.strerror}."
+            raise MemoryError_(message, where=str(self.private), todo=_HOME_TODO) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def candidate_path(self, candidate_id: str) -> Path:
         """The file of a candidate. Raises BoundaryError where something on the way is a link."""
