@@ -8,6 +8,7 @@ and never to a damaged or foreign one. For the same reason there is no journal o
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 import sqlite3
@@ -27,10 +28,14 @@ from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Found, Stamp
 from lerim.memory.terms import indexed
 
-VERSION = 2
+VERSION = 3
 WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0)
 """Of title, tags, references, body and quotes."""
 COMMON = 2_000
+"""A word that so many memories have tells little about any of them."""
+RANKED = 1_000
+_KEPT_COUNTS = 2_000
+_SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 _SCHEMA = f"""
 CREATE TABLE meta (nonce TEXT NOT NULL);
 CREATE TABLE files (
@@ -41,7 +46,6 @@ CREATE INDEX files_updated ON files (archived, updated);
 CREATE VIRTUAL TABLE words USING fts5 (
     title, tags, places, body, quotes, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
 );
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25({", ".join(map(str, WEIGHTS))})');
 PRAGMA user_version = {VERSION};
 """
 _WAIT_SECONDS = 2
@@ -91,7 +95,7 @@ class Index:
         self._nonce = ""
         self._stamps: dict[str, tuple[int, Stamp]] | None = None
         self._version = -1
-        self._common: dict[str, bool] = {}
+        self._counts: dict[str, int] = {}
         if spot is None:
             self._sql = _connect(":memory:")
             self._sql.executescript(_SCHEMA)
@@ -123,7 +127,7 @@ class Index:
             if self._spot is not None and not self._ours(self._spot):
                 self._reopen(self._spot)
                 return False
-            self._common.clear()
+            self._counts.clear()
             try:
                 if self._spot:
                     self._spot.note.unlink(missing_ok=True)
@@ -135,37 +139,51 @@ class Index:
                 raise _unusable(error, self._spot) from error
             return True
 
-    def common(self, query: str) -> bool:
-        """Whether so many memories match that ranking all of them would take long. Asked once until `update`."""
-        known = self._common.get(query)
+    def count(self, query: str) -> int:
+        """How many memories match an FTS5 query, counted up to COMMON. Asked once until `update`."""
+        known = self._counts.get(query)
         if known is None:
-            if len(self._common) >= COMMON:
-                self._common.clear()
+            if len(self._counts) >= _KEPT_COUNTS:
+                self._counts.clear()
             found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
-            count = self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON))[0][0]
-            known = self._common[query] = int(count) >= COMMON
+            known = int(self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON))[0][0])
+            self._counts[query] = known
         return known
 
-    def match(self, query: str, limit: int, *, archived: bool, newest: int = 0) -> list[tuple[Path, float]]:
+    def match(
+        self, query: str, likely: Sequence[str], limit: int, *, archived: bool, most: int = RANKED
+    ) -> list[tuple[str, float]]:
         """The files matching an FTS5 query, best first, with their score (smaller is better). Raises MemoryError_.
 
-        `newest` looks only at so many of the memories indexed last.
+        Ranking costs by the row. Where more than `most` match, only these are ranked: what matches the `likely`
+        queries, one after the other until one of them gives `most`, and last whatever else matches; of each the `most`
+        that were indexed last.
         """
-        where = "" if archived else " AND files.archived = 0"
-        if newest:
-            where += f" AND words.rowid > (SELECT max(id) FROM files) - {newest:d}"
+        where, values = "", list[str | int]()
+        if self._rows("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?", (query, most)):
+            pool: set[int] = set()
+            last = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
+            for one in (*likely, query):
+                found = self._rows(last, (one, most))
+                pool.update(row[0] for row in found)
+                if len(found) == most:
+                    break
+            # `+`: FTS5 would look each row up by a search of its own
+            where = " AND words.rowid >= ? AND +words.rowid IN (SELECT value FROM json_each(?))"
+            values += (min(pool), json.dumps(list(pool)))
+        live = "" if archived else " AND files.archived = 0"
         rows = self._rows(
-            "SELECT files.path, words.rank FROM words JOIN files ON files.id = words.rowid "
-            f"WHERE words MATCH ?{where} ORDER BY words.rank LIMIT ?",
-            (query, limit),
+            f"SELECT files.path, {_SCORE} AS score FROM words JOIN files ON files.id = words.rowid "
+            f"WHERE words MATCH ?{where}{live} ORDER BY score LIMIT ?",
+            (query, *values, limit),
         )
-        return [(self.folder / name, score) for name, score in rows]
+        return [(name, score) for name, score in rows]
 
-    def newest(self, limit: int, *, archived: bool) -> list[tuple[Path, float]]:
+    def newest(self, limit: int, *, archived: bool) -> list[tuple[str, float]]:
         """The files by the time their memory was last changed, newest first."""
         where = "" if archived else " WHERE archived = 0"
         rows = self._rows(f"SELECT path FROM files{where} ORDER BY updated DESC, path LIMIT ?", (limit,))
-        return [(self.folder / row[0], 0.0) for row in rows]
+        return [(row[0], 0.0) for row in rows]
 
     def problems(self) -> list[Problem]:
         """What is wrong with the files as they were read last."""

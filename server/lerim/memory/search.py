@@ -15,7 +15,7 @@ from types import TracebackType
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory import files
-from lerim.memory.index import Index, Read, Spot
+from lerim.memory.index import COMMON, RANKED, Index, Read, Spot
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file
 from lerim.memory.terms import STOP, words
@@ -25,8 +25,9 @@ from lerim.project import Project
 GLOBAL_KEY = "global"
 _MAX_TERMS = 32
 _MANY = 4
-_WINDOW = 10_000
 _TRIES = 3
+_HEAD = "{title tags}"
+_ALIKE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class MemorySearch:
     def near(self, text: str, limit: int) -> list[Stored]:
         """The project's own memories that share most of a text's words, also only some of them."""
         own = (scope for scope in self._scopes if scope.scope == "project")
-        return [hit.stored for scope in own for hit in scope.search(f"{text}?", limit, archived=False)]
+        return [hit.stored for scope in own for hit in scope.search(f"{text}?", limit, False, _ALIKE)]
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""
@@ -175,33 +176,35 @@ class _Scope:
             pass  # gone, a link, or the index is damaged: the stat pass says which
         self.refresh()
 
-    def search(self, query: str, limit: int, archived: bool) -> list[Hit]:
+    def search(self, query: str, limit: int, archived: bool, most: int = RANKED) -> list[Hit]:
         if self._index is None:
             return []
         try:
-            found = self._ask(self._index, query, limit, archived)
+            found = self._ask(self._index, query, limit, archived, most)
         except LerimError as error:
             self._give_up(error)
             self._bring_up(self.store.find(archived=True)[0])
-            found = self._ask(self._index, query, limit, archived)
+            found = self._ask(self._index, query, limit, archived, most)
         scores = dict(found)
         loaded, problems = self.store.load_many(scores)
         self._own += [problem for problem in problems if problem not in self._own]
-        return [Hit(stored, self.scope, scores[stored.path]) for stored in loaded]
+        return [Hit(stored, self.scope, scores[name]) for name, stored in loaded.items()]
 
-    def _ask(self, index: Index, query: str, limit: int, archived: bool) -> list[tuple[Path, float]]:
+    def _ask(self, index: Index, query: str, limit: int, archived: bool, most: int) -> list[tuple[str, float]]:
         if not query.strip():
             return index.newest(limit, archived=archived)
         terms, question = _terms(query)
         if not terms:
             return []
-        found = [] if question else index.match(_all(terms, query), limit, archived=archived)
+        found: list[tuple[str, float]] = []
+        if not question:
+            found = _match_all(index, terms, query, limit, archived)
         if len(found) < limit and (question or len(terms) > 1):
-            have = {path for path, _ in found}
+            have = {name for name, _ in found}
             worst = max((score for _, score in found), default=-math.inf)
             # what has every word stays before what has some of them
-            more = _match_some(index, terms, limit, archived)
-            found += [(path, max(score, worst)) for path, score in more if path not in have]
+            more = _match_some(index, terms, limit, archived, most)
+            found += [(name, max(score, worst)) for name, score in more if name not in have]
         return found[:limit]
 
     def _bring_up(self, found: list[Found]) -> None:
@@ -209,7 +212,7 @@ class _Scope:
             self._index = Index(self.store.memory_dir, self._spot)
         for _ in range(_TRIES):
             changed, gone = self._index.stale(found)
-            if not (changed or gone) or self._index.update(self._read(changed), gone):
+            if not (changed or gone) or self._index.update(self._read(sorted(changed, key=_age)), gone):
                 self._told = self._index.problems()
                 return
         raise MemoryError_("The index changes all the time.", where=str(self.store.memory_dir), todo="Try again.")
@@ -232,6 +235,11 @@ class _Scope:
         self.close()
         self._index = None
         self._spot = None
+
+
+def _age(found: Found) -> str:
+    """Names begin with the day: what is indexed last is the newest."""
+    return found.name.rpartition("/")[2]
 
 
 def _when(folder: Path) -> int:
@@ -265,23 +273,34 @@ def _terms(text: str) -> tuple[list[str], bool]:
     return [_term(whole, parts) for whole, parts in content], asks
 
 
-def _all(terms: Sequence[str], text: str) -> str:
-    """A query for all terms; the last word may be unfinished."""
+def _match_all(index: Index, terms: Sequence[str], text: str, limit: int, archived: bool) -> list[tuple[str, float]]:
+    """The best of what has all of the terms; the last word may be unfinished, unless it is common as it is."""
     last = re.search(r"\w{3,}\Z", text)
-    if last is not None:
+    if last is not None and index.count(terms[-1]) < COMMON:
         terms = [*terms[:-1], f'({terms[-1]} OR "{last.group().lower()}"*)']
-    return " AND ".join(terms)
+    return index.match(" AND ".join(terms), _headed(terms), limit, archived=archived)
 
 
-def _match_some(index: Index, terms: Sequence[str], limit: int, archived: bool) -> list[tuple[Path, float]]:
+def _headed(terms: Sequence[str]) -> tuple[str, str]:
+    """Queries for what has all of the terms and, of all or any, speaks in title or tags."""
+    every, some = " AND ".join(terms), " OR ".join(terms)
+    return f"{_HEAD} : ({every})", f"({every}) AND {_HEAD} : ({some})"
+
+
+def _match_some(index: Index, terms: Sequence[str], limit: int, archived: bool, most: int) -> list[tuple[str, float]]:
     """The best of what has any of the terms. Words most memories have only rank what a rarer word found."""
-    rare = [term for term in terms if not index.common(term)]
-    if not rare:
-        return index.match(" OR ".join(terms), limit, archived=archived, newest=_WINDOW)
+    terms = sorted(terms, key=index.count)
+    rare = [term for term in terms if index.count(term) < COMMON] or terms
     query = " OR ".join(rare)
-    if common := " OR ".join(term for term in terms if term not in rare):
+    if common := " OR ".join(terms[len(rare) :]):
         query = f"({query}) OR (({query}) AND ({common}))"
-    return index.match(query, limit, archived=archived)
+    room, kept = most, 0
+    while kept < len(rare) and (room := room - index.count(rare[kept])) >= 0:
+        kept += 1
+    telling = [*rare[:kept], *([f"{_HEAD} : ({' OR '.join(rare[kept:])})"] if kept < len(rare) else [])]
+    rarest = rare[:2]
+    likely = (*_headed(rarest), " AND ".join(rarest), " OR ".join(telling))
+    return index.match(query, likely, limit, archived=archived, most=most)
 
 
 def _term(whole: str, parts: tuple[str, ...]) -> str:

@@ -83,23 +83,35 @@ class Store:
         memories, more = self._load_each(found)
         return memories, [*problems, *more]
 
-    def load_many(self, paths: Iterable[Path]) -> tuple[list[Stored], list[Problem]]:
-        """These memories, in this order, but those that are gone; each folder's boundary is checked once."""
-        folders: set[Path] = set()
-        found: list[Found] = []
+    def load_many(self, names: Iterable[str]) -> tuple[dict[str, Stored], list[Problem]]:
+        """These memories by their path in the folder, in this order, but those that are gone.
+
+        Each folder's boundary is checked once.
+        """
+        folders: dict[str, Problem | None] = {}
+        loaded: dict[str, Stored] = {}
         problems: list[Problem] = []
-        for path in paths:
+        for name in names:
+            place = name.rpartition("/")[0]
+            if place not in folders:
+                folders[place] = self._closed(self.memory_dir / place)
+            if folders[place] is not None:
+                continue
             try:
-                if path.parent not in folders:
-                    files.inside(self.anchor, path.parent)
-                    folders.add(path.parent)
-                found.append(stat_file(self.memory_dir, path.relative_to(self.memory_dir).as_posix()))
+                loaded[name], more = self.load_found(stat_file(self.memory_dir, name))
+                problems += more
             except NotFoundError:
                 continue
-            except (MemoryError_, BoundaryError) as error:
-                problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
-        memories, more = self._load_each(found)
-        return memories, [*problems, *more]
+            except MemoryError_ as error:
+                problems.append(Problem("memory-unreadable", error.where, f"{error.message} {error.todo}"))
+        return loaded, [*filter(None, folders.values()), *problems]
+
+    def _closed(self, place: Path) -> Problem | None:
+        try:
+            files.inside(self.anchor, place)
+        except BoundaryError as error:
+            return Problem(error.code, error.where, f"{error.message} {error.todo}")
+        return None
 
     def _load_each(self, found: Iterable[Found]) -> tuple[list[Stored], list[Problem]]:
         memories: list[Stored] = []
@@ -254,9 +266,10 @@ def read_file(found: Found) -> tuple[Stored, list[Problem]]:
     if found.stamp[1] > MAX_FILE:
         message = f"The file is larger than {MAX_FILE // 1024} kB."
         raise MemoryError_(message, where=str(found.path), todo="Shorten it or move it away.")
-    text = files.read_text(found.path, MAX_FILE)
-    record, problems = examine(text, found.path)
-    return Stored(record, found.path, found.stamp, files.text_hash(text), status_of(record, found.archived)), problems
+    path = found.path
+    text = files.read_text(path, MAX_FILE)
+    record, problems = examine(text, path)
+    return Stored(record, path, found.stamp, files.text_hash(text), status_of(record, found.archived)), problems
 
 
 def status_of(record: MemoryRecord, archived: bool) -> Status:
@@ -283,13 +296,11 @@ def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[Fo
 
 def stat_file(memory_dir: Path, name: str) -> Found:
     """One memory file by stat. Raises NotFoundError, MemoryError_."""
-    path = memory_dir / name
+    path = f"{memory_dir}/{name}"
     try:
-        state = path.stat(follow_symlinks=False)
+        state = os.lstat(path)
     except FileNotFoundError as error:
-        raise NotFoundError("The memory is gone.", where=str(path), todo="Look at the list again.") from error
+        raise NotFoundError("The memory is gone.", where=path, todo="Look at the list again.") from error
     except OSError as error:
-        raise MemoryError_(
-            f"The file cannot be read: {error.strerror}.", where=str(path), todo="Look at it."
-        ) from error
+        raise MemoryError_(f"The file cannot be read: {error.strerror}.", where=path, todo="Look at it.") from error
     return Found(memory_dir, name, (state.st_mtime_ns, state.st_size, state.st_ino))

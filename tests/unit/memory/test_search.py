@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lerim.errors import Problem
+from lerim.memory.index import RANKED
 from lerim.memory.record import Evidence, MemoryRecord, render
 from lerim.memory.search import MemorySearch, search
 from lerim.paths import Home
@@ -81,6 +82,29 @@ def test_titles_weigh_more_than_bodies_and_all_words_more_than_some(project: Pro
     write(project.memory_dir, "Uploads", "Once they fail, retry. " + "Filler words stand here. " * 20)
     assert titles(project, home, "retry") == ["Retry uploads", "Something else", "Uploads"]
     assert titles(project, home, "retry uploads") == ["Retry uploads", "Uploads", "Something else"]
+
+
+def test_of_thousands_that_match_the_best_come_first_however_old(project: Project, home: Home) -> None:
+    write(project.memory_dir, "Alpha beta")
+    write(project.memory_dir, "Alpha rules", "beta")
+    write(project.memory_dir, "Alpha beta gone")
+    folder = project.memory_dir / "decisions"
+    (project.memory_dir / "archived/decisions").mkdir(parents=True)
+    for path in folder.glob("*-gone.md"):
+        path.rename(project.memory_dir / "archived/decisions" / path.name)
+    text = next(folder.glob("*-rules.md")).read_text().replace("Alpha rules", "Other things").rstrip()
+    for number in range(RANKED + 100):
+        rare = " zanzibar" if number % 2 else ""
+        (folder / f"20260802-other-{number}.md").write_text(f"{text} alpha {number}{rare}\n", encoding="utf-8")
+    with MemorySearch(project, home) as one:
+        for query in ("alpha beta", "why alpha beta?"):
+            found = one.search(query)
+            assert [hit.record.title for hit in found[:3]] == ["Alpha beta", "Alpha rules", "Other things"]
+            assert len(found) == 20
+        assert [hit.record.title for hit in one.search("alpha 7")][:1] == ["Other things"]
+        assert one.search("beta 7")[0].record.id == "20260802-other-7"
+        assert one.search("alpha")[0].record.title in ("Alpha beta", "Alpha rules")
+        assert one.search("alpha beta", archived=True)[0].record.title in ("Alpha beta", "Alpha beta gone")
 
 
 @given(
