@@ -47,6 +47,12 @@ _TOOL = re.compile(
     r"it)))?$",
     re.IGNORECASE,
 )
+_PACKAGE = re.compile(
+    r"^(?:we (?:already )?(?:use|have)|use|go with|take) (?P<a>[\w@./+-]{2,30})(?: (?:here|already|for (?:this|"
+    r"that|it)))?$",
+    re.IGNORECASE,
+)
+"""What is used in place of the package that an installing call would have added."""
 _MANNER = re.compile(
     r"\b(?:by hand|manually|directly|in place|without (?!me\b|asking\b)\w+|in (?:unit )?tests|in production)\b",
     re.IGNORECASE,
@@ -126,12 +132,15 @@ def _against_call(text: str, call: ToolCall, rule: Directive | None) -> Directiv
     """`use uv` said while denying `pip install x` is `Use uv, not pip`."""
     if rule is not None and rule.prefer:
         return rule
-    match = _TOOL.match(wording.clean(text))
-    words = commands.parse(call.command).words
+    command, said = commands.parse(call.command), wording.clean(text)
+    match, words = _TOOL.match(said), command.words
     program = words[0].rsplit("/", 1)[-1] if words else ""
     meant = match is not None and (is_tool(match["a"]) if match["verb"] else is_workflow(match["a"]))
     if match and meant and is_tool(program) and program != match["a"]:
         return Directive(f"Use {match['a']}, not {program}", "contrast", prefer=match["a"], over=program)
+    packages, other = commands.installs(command.text), _PACKAGE.match(said)
+    if packages and other and other["a"].lower() != packages[0].lower():
+        return Directive(f"Use `{other['a']}`, not `{packages[0]}`", "contrast", prefer=other["a"], over=packages[0])
     return rule
 
 
@@ -175,7 +184,8 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
     refs = concerned(scene, f"{rule.claim} {rule.reason}") or (written_down(scene) if rule.recorded else ())
     names = artifacts(f"{rule.claim} {rule.reason}", scene.known) or subjects(rule.claim, scene.known)
     habit = is_workflow(rule.prefer) or is_workflow(rule.over)
-    decides = rule.decides or (rule.weight == "contrast" and not habit)
+    planned = denied is not None and denied.kind == "plan"
+    decides = rule.decides or planned or (rule.weight == "contrast" and not habit)
     primitive: Primitive = "decision" if decides else "learning"
     kind: LearningKind | None = None if decides else "insight" if rule.fact else "preference"
     against = _AGAINST.match(said.text) and not _REMEMBER.match(said.text)

@@ -184,6 +184,10 @@ def _ours(match: re.Match[str]) -> Directive | None:
 
 
 def _unwanted(match: re.Match[str]) -> Directive | None:
+    if re.match(r"(?:each|every|the|this|that|it|my|your)\b", match["rest"], re.IGNORECASE):
+        return None
+    if not match["verb"] and (more := re.sub(r"^(?:another|a second) ", "further ", match["rest"])) != match["rest"]:
+        return Directive(f"No {more}", "rule", decides=True)
     return Directive(
         f"Do not {match['verb']} {match['rest']}" if match["verb"] else f"No {match['rest']}", "rule", decides=True
     )

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from scripted import ROOT, agent, asked, candidates, denied, edited, outcome, planned, ran, reasons, titles, you
 
@@ -27,6 +28,30 @@ def test_feedback_on_a_denied_call_is_a_rule() -> None:
     [found] = candidates(you("add httpx"), agent("", denied("pip install httpx", "use uv")), you("go on"))
     assert (found.title, found.kind) == ("Use uv, not pip", "preference")
     assert "refusing" in found.body
+
+
+def test_the_package_used_instead_of_the_one_refused_is_a_decision() -> None:
+    [found] = candidates(
+        you("parse the dates"), agent("", denied("npm install moment", "we use date-fns here")), you("go on")
+    )
+    assert (found.title, found.primitive) == ("Use `date-fns`, not `moment`", "decision")
+
+
+def test_a_plan_rejected_with_a_reason_is_a_decision_for_what_was_chosen_instead() -> None:
+    plan = "# Cache the rates\n\n## Approach\n- Use Redis, because it is shared, in `src/rates.py`.\n"
+    no = replace(planned(plan, "denied"), feedback="no, use SQLite. another server is too much to run")
+    [found] = candidates(you("plan it"), agent("", no), agent("", edited("src/rates.py")), you("good"))
+    assert (found.title, found.primitive) == ("Use SQLite", "decision")
+    assert "rejecting the agent's plan" in found.body
+
+
+def test_a_plan_questioned_on_rejection_gives_what_the_agent_then_says_and_does() -> None:
+    plan = "# Cache the rates\n\n## Approach\n- Use Redis, because it is shared, in `src/rates.py`.\n"
+    no = replace(planned(plan, "denied"), feedback="why do we need Redis? isn't that overkill for one process?")
+    answer = agent("You're right. I'll use SQLite in src/rates.py instead of Redis.", edited("src/rates.py"))
+    [found] = candidates(you("plan it"), agent("", no), answer, you("good"))
+    assert (found.title, found.signal) == ("Use SQLite in src/rates.py instead of Redis", "remark")
+    assert "rejected the agent's plan" in found.body
 
 
 def test_an_answer_is_a_decision_that_names_what_was_rejected() -> None:
