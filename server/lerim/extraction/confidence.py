@@ -20,7 +20,8 @@
 | open: a question that nobody answered          | 0.60 |
 
 The person's next words accepting it add 0.05; each further quote of the person adds 0.05, at most 0.10; the whole is
-at most 0.95. A model's own figure can only lower it; on the agent's words alone it is at most 0.55. What tries to command an agent or hides characters is at most 0.30.
+at most 0.95. What tries to command an agent or hides characters is at most 0.30. What a model read is at most as sure
+as the model was, and at most 0.55 on the agent's words alone.
 """
 
 from __future__ import annotations
