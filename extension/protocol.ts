@@ -100,6 +100,15 @@ export interface SessionCounts {
   failed: number;
 }
 
+/** What calls of a model took; `cost` in US dollars, 0 where the service does not tell it. */
+export interface Usage {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  cost: number;
+  seconds: number;
+}
+
 export interface SyncReport {
   project: string;
   sessions: SessionCounts;
@@ -110,6 +119,7 @@ export interface SyncReport {
   problems: Problem[];
   accepted: string[];
   model: string;
+  usage?: Usage;
   seconds: number;
   run: string;
   state: "done" | "partial" | "cancelled" | "busy" | "failed";

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
+from pathlib import Path
 
+from lerim.errors import Problem
 from lerim.paths import Home
+from lerim.report import SyncReport
 
 KEEP_BYTES = 1_000_000
 """The log is cut to its newer half when it passes this size."""
@@ -34,3 +37,20 @@ def note(
         beside.write_bytes(kept[kept.find(b"\n") + 1 :])
         beside.chmod(0o600)
         beside.replace(path)
+
+
+def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
+    """Notes how a sync, or its part with a model, ended; a problem where that cannot be written."""
+    counts, spent = report.sessions, report.usage
+    what = f"{counts.found} sessions ({counts.new} new, {counts.changed} changed, {counts.failed} failed)"
+    if report.model != "none":
+        what = f"{report.model}, {spent.calls} calls, {spent.input_tokens + spent.output_tokens} tokens"
+    stats = (
+        f"{report.state}: {what}, {len(report.candidates)} candidates, {len(report.accepted)} accepted,"
+        f" {sum(report.dropped.values())} dropped"
+    )
+    try:
+        note(home, when, "sync", Path(report.project).name, stats, report.seconds, spent.cost)
+    except OSError as error:
+        return [Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {error.strerror}.")]
+    return []

@@ -41,17 +41,16 @@ def sync_command(
     ] = None,
     quotes: QuotesOption = None,
     model: Annotated[
-        str, typer.Option(metavar="none", help="Only “none” today: extraction without a language model.")
-    ] = "none",
+        str, typer.Option(metavar="none", help="“none”: ask no model in this run, whatever the settings say.")
+    ] = "auto",
     as_json: Json = False,
 ) -> None:
     """Read new sessions of this repository and propose what they decided and taught."""
     from lerim import jobs
 
-    if model != "none":
-        raise SettingsError(
-            f"There is no model {model!r}.", where="--model", todo="Give --model none, or leave it out."
-        )
+    if model not in ("auto", "none"):
+        todo = "Give --model none, or leave it out; which model is asked stands in the settings (roles.extract)."
+        raise SettingsError(f"There is no model {model!r}.", where="--model", todo=todo)
     at = here(repo, alias)
     above = at.settings.accept_above if accept_above is None else accept_above
     options = jobs.SyncOptions(
@@ -60,6 +59,7 @@ def sync_command(
         until=_when(until, "--until"),
         accept_above=above if above > 0 or accept_above is not None else None,
         quotes=quotes or _quotes(at),
+        model="none" if model == "none" else "auto",
     )
     report = run_sync(at, options, quiet=as_json)
     if as_json:
@@ -136,6 +136,11 @@ def show_report(report: SyncReport) -> None:
         f"{counts.found} sessions: {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged, "
         f"{counts.failed} failed ({report.seconds:.1f} s, model: {report.model})"
     )
+    if (spent := report.usage).calls:
+        cost = f", ${spent.cost:.4f}" if spent.cost else ""
+        output.say(
+            f"{report.model}: {spent.calls} calls, {spent.input_tokens:,} tokens in, {spent.output_tokens:,} out{cost}"
+        )
     if report.candidates:
         show_candidates(report.candidates, "Proposed")
         output.say("Look at them with `lerim review list`, or in VS Code with “Lerim: Open Review”.")

@@ -8,23 +8,25 @@ session found there to have entered this project gets a pending extraction. `run
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from lerim import project as projects
-from lerim.activity import note
-from lerim.errors import LerimError, Problem
+from lerim.activity import log_sync, note
+from lerim.errors import BusyError, LerimError, Problem
 from lerim.learning import CancelledError, Learning
 from lerim.lock import project_lock
 from lerim.memory.quotes import QuoteChoice
+from lerim.model_pass import ModelPass, chosen
 from lerim.paths import Home
 from lerim.project import Owners, Project
-from lerim.report import DroppedView, Emit, Progress, SessionCounts, Stage, State, SyncReport, combine
+from lerim.report import Emit, Progress, SessionCounts, Stage, State, SyncReport, combine
 from lerim.review.place import Place
 from lerim.review.run import Run, try_write
 from lerim.sessions.catalog import Catalog
@@ -47,7 +49,7 @@ class SyncOptions:
     """How to sync. `explicit`: the person asked, so a session's last exchange counts at once.
 
     `since` and `until` bound the sessions by time. `accept_above`: candidates at least this sure are accepted unseen,
-    with `quotes` shared in git or kept local.
+    with `quotes` shared in git or kept local. `model`: the one the settings name is asked too, or none is.
     """
 
     explicit: bool = True
@@ -55,6 +57,7 @@ class SyncOptions:
     until: datetime | None = None
     accept_above: float | None = None
     quotes: QuoteChoice | None = None
+    model: Literal["auto", "none"] = "auto"
 
 
 @dataclass(slots=True)
@@ -75,7 +78,8 @@ def run(
     cancelled: Cancelled,
     clock: Clock = _now,
 ) -> SyncReport:
-    """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light.
+    """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light; at
+    last a model, if one is configured, reads what the rules have read.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used.
     """
@@ -92,6 +96,8 @@ def run(
             more = catalog.pending(project.key)
         if more and not cancelled():
             report = combine(report, sync(project, home, environ, options, emit, cancelled, clock))
+    if report.state != "cancelled" and options.model == "auto":
+        report = _with_model(report, project, home, environ, options, emit, cancelled, clock)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
     emit(Progress(stage, found, found, len(report.candidates)))
@@ -114,17 +120,7 @@ def sync(
     began = time.monotonic()
     started = clock().timestamp() if options.explicit else None
     owners = _owners(project, home)
-    place = Place(project, home)
-    learning = Learning(
-        place,
-        owners,
-        emit,
-        cancelled,
-        options.explicit,
-        options.accept_above,
-        options.quotes or place.store().quotes.choice() or "shared",
-        Run(place, clock()),
-    )
+    learning = _learning(project, home, options, owners, emit, cancelled, clock)
     seen = _Seen()
     state: State = "done"
     with project_lock(home, project.key, "syncing"), Catalog.open(home) as catalog, closing(learning):
@@ -153,9 +149,70 @@ def sync(
     learning.run.note(f"{state}: {counts.found} sessions, {len(learning.candidates)} candidates")
     folder, problems = try_write(learning.run)
     learning.problems += problems
-    report = _report(project, learning, counts, state, time.monotonic() - began, folder)
-    report.problems.extend(_log(home, clock(), report))
+    report = learning.report(counts, state, time.monotonic() - began, folder)
+    report.problems.extend(log_sync(home, clock(), report))
     return report
+
+
+def _with_model(
+    report: SyncReport,
+    project: Project,
+    home: Home,
+    environ: Mapping[str, str],
+    options: SyncOptions,
+    emit: Emit,
+    cancelled: Cancelled,
+    clock: Clock,
+) -> SyncReport:
+    """The report with what a model found besides. What the rules found stands, whatever becomes of this.
+
+    Raises CatalogError.
+    """
+    began = time.monotonic()
+    started = clock().timestamp() if options.explicit else None
+    model, problems = chosen(project, home, environ)
+    found = SessionCounts(report.sessions.found)
+    if model is None:
+        nothing = SyncReport(report.project, found, [], {}, [], [], problems, state="partial" if problems else "done")
+        return combine(report, nothing)
+    learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
+    try:
+        with project_lock(home, project.key, "asking a model"), Catalog.open(home) as catalog, closing(learning):
+            asked = ModelPass(model, catalog, learning, clock)
+            asked.run(started, options.since, options.until)
+    except BusyError as error:
+        busy = Problem(error.code, error.where, f"No model was asked: {error.message}")
+        return combine(report, SyncReport(report.project, found, [], {}, [], [], [busy], state="partial"))
+    spent = asked.usage
+    learning.run.note(f"{model.label}: {spent.calls} calls, {spent.input_tokens} + {spent.output_tokens} tokens")
+    folder, problems = try_write(learning.run)
+    learning.problems += problems
+    second = learning.report(found, asked.state, time.monotonic() - began, folder)
+    second = msgspec.structs.replace(second, model=model.label, usage=spent)
+    second.problems.extend(log_sync(home, clock(), second))
+    return combine(report, second)
+
+
+def _learning(
+    project: Project,
+    home: Home,
+    options: SyncOptions,
+    owners: Owners,
+    emit: Emit,
+    cancelled: Cancelled,
+    clock: Clock,
+) -> Learning:
+    place = Place(project, home)
+    return Learning(
+        place,
+        owners,
+        emit,
+        cancelled,
+        options.explicit,
+        options.accept_above,
+        options.quotes or place.store().quotes.choice() or "shared",
+        Run(place, clock()),
+    )
 
 
 def index_rest(
@@ -305,36 +362,3 @@ def _counts(own: frozenset[str], transcripts: Iterable[Transcript], seen: _Seen)
     new = main & seen.new - failed
     changed = main & seen.changed - failed
     return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))
-
-
-def _report(
-    project: Project, learning: Learning, counts: SessionCounts, state: State, seconds: float, folder: Path | None
-) -> SyncReport:
-    return SyncReport(
-        project=str(project.root),
-        sessions=counts,
-        candidates=learning.candidates,
-        dropped=dict(Counter(item.reason for item in learning.dropped)),
-        dropped_items=[
-            DroppedView(item.reason, item.title, item.session, item.turn, item.detail) for item in learning.dropped
-        ],
-        withdrawn=learning.withdrawn,
-        problems=learning.problems,
-        accepted=learning.accepted,
-        seconds=round(seconds, 3),
-        run=str(folder or ""),
-        state=state,
-    )
-
-
-def _log(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
-    counts = report.sessions
-    stats = (
-        f"{report.state}: {counts.found} sessions ({counts.new} new, {counts.changed} changed, {counts.failed} failed),"
-        f" {len(report.candidates)} candidates, {len(report.accepted)} accepted, {sum(report.dropped.values())} dropped"
-    )
-    try:
-        note(home, when, "sync", Path(report.project).name, stats, report.seconds)
-    except OSError as error:
-        return [Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {error.strerror}.")]
-    return []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
+from pathlib import Path
 
 from lerim.errors import LerimError, Problem
 from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn
@@ -14,7 +16,7 @@ from lerim.extraction.pipeline import Extraction
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.search import MemorySearch
 from lerim.project import Owners
-from lerim.report import Emit, Found, WithdrawnView, Withdrew
+from lerim.report import DroppedView, Emit, Found, SessionCounts, State, SyncReport, WithdrawnView, Withdrew
 from lerim.review import queue
 from lerim.review.place import Place
 from lerim.review.run import MemoryAction, Run
@@ -94,19 +96,20 @@ class Learning:
             if self.cancelled():
                 raise CancelledError
             if self.owners.owner(turn.cwd) == project.key:
-                self._take(extraction.feed(turn))
+                self.take(extraction.feed(turn))
         settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
         settled = self.explicit or settles <= now
-        self._take(extraction.finish(settled))
+        self.take(extraction.finish(settled))
         self.problems += (problem for problem in reading.problems if problem not in self.problems)
         met = () if transcript.parent else tuple(extraction.met.values())
         return Ended(reading.resume, extraction.state(), None if settled else settles.timestamp(), met)
 
     def meet(self, job: Job, met: Iterable[Friction], elsewhere: Callable[[Friction], list[Friction]]) -> None:
         """Proposes what a session met that others had met before. Raises MemoryError_ if nothing can be written."""
-        self._take(again(one, before, job.transcript.platform) for one in met if (before := elsewhere(one)))
+        self.take(again(one, before, job.transcript.platform) for one in met if (before := elsewhere(one)))
 
-    def _take(self, results: Iterable[Candidate | Dropped | Withdrawn]) -> None:
+    def take(self, results: Iterable[Candidate | Dropped | Withdrawn]) -> None:
+        """Proposes, notes and takes back what extraction yields. Raises MemoryError_ if nothing can be written."""
         for result in results:
             self.run.extracted.append(result)
             match result:
@@ -157,10 +160,40 @@ class Learning:
 
     def _withdraw(self, withdrawn: Withdrawn) -> None:
         for gone in queue.withdraw(self.place, withdrawn.refuted_turn, withdrawn.reason):
-            self.withdrawn.append(WithdrawnView(gone, withdrawn.reason))
-            self.emit(Withdrew(gone, withdrawn.reason))
-            self.candidates = [view for view in self.candidates if view.id != gone]
-            self._did("withdrawn", gone, "", reason=withdrawn.reason)
+            self._gone(gone, withdrawn.reason)
+
+    def join(self, kept: Candidate, gone: Candidate) -> None:
+        """Of two candidates proposed in this sync one stays, with the quotes of both. What a person changed stays."""
+        if self.memories is None:
+            return
+        reason = f"joined with: {kept.title}"
+        for view in [one for one in self.candidates if (one.turn, one.title) == (gone.turn, gone.title)]:
+            for taken in queue.withdraw(self.place, gone.turn, reason, only=view.id):
+                self._gone(taken, reason)
+                queue.propose(self.place, kept, self.memories)  # what waits gains the quotes
+
+    def _gone(self, candidate_id: str, reason: str) -> None:
+        self.withdrawn.append(WithdrawnView(candidate_id, reason))
+        self.emit(Withdrew(candidate_id, reason))
+        self.candidates = [view for view in self.candidates if view.id != candidate_id]
+        self._did("withdrawn", candidate_id, "", reason=reason)
 
     def _did(self, action: str, which: str, title: str, memory: str = "", undo: str = "", reason: str = "") -> None:
         self.run.actions.append(MemoryAction(action, which, title, memory, undo, reason))
+
+    def report(self, counts: SessionCounts, state: State, seconds: float, folder: Path | None) -> SyncReport:
+        """What this sync, or this part of one, did; `folder` is its run folder."""
+        dropped = self.dropped
+        return SyncReport(
+            project=str(self.place.project.root),
+            sessions=counts,
+            candidates=self.candidates,
+            dropped=dict(Counter(item.reason for item in dropped)),
+            dropped_items=[DroppedView(one.reason, one.title, one.session, one.turn, one.detail) for one in dropped],
+            withdrawn=self.withdrawn,
+            problems=self.problems,
+            accepted=self.accepted,
+            seconds=round(seconds, 3),
+            run=str(folder or ""),
+            state=state,
+        )

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from lerim.errors import Problem
+from lerim.models.usage import NOTHING, Usage
 from lerim.review.views import CandidateView
 
 Stage = Literal["looking", "reading", "learning", "done", "failed", "cancelled"]
@@ -68,6 +69,7 @@ class SyncReport(msgspec.Struct, frozen=True):
     """The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
 
     `accepted` are ids written without review (`--accept-above`); `run` is the run folder, "" if nothing was extracted.
+    `model` is the model that was asked besides the rules, "none" where there is none, and `usage` what that took.
     """
 
     project: str
@@ -79,6 +81,7 @@ class SyncReport(msgspec.Struct, frozen=True):
     problems: list[Problem]
     accepted: list[str] = []
     model: str = "none"
+    usage: Usage = NOTHING
     seconds: float = 0.0
     run: str = ""
     state: State = "done"
@@ -108,7 +111,8 @@ def combine(first: SyncReport, second: SyncReport) -> SyncReport:
         withdrawn=[*first.withdrawn, *second.withdrawn],
         problems=[*first.problems, *second.problems],
         accepted=[*first.accepted, *second.accepted],
-        model=second.model,
+        model=second.model if second.model != "none" else first.model,
+        usage=first.usage + second.usage,
         seconds=round(first.seconds + second.seconds, 3),
         run=first.run or second.run,
         state=state,

@@ -7,7 +7,7 @@ its speaker and its figure, and a merge only ever joins two candidates that code
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import dspy
@@ -64,7 +64,7 @@ def extract(
     max_tokens: int = 300_000,
     overlap_tokens: int = 30_000,
     answered: Answered | None = None,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Asks the model of every turn of `material` that was not sent yet and hands out what holds.
 
     `before` is what was proposed from this session already. Raises ModelError (ModelKeyError, ModelSilentError) where

@@ -132,8 +132,8 @@ def show(place: Place, candidate_id: str) -> Proposal:
     return read(place, candidate_id, place.store())
 
 
-def withdraw(place: Place, turn: str, reason: str) -> list[str]:
-    """Take back the waiting candidates whose claim rests on this turn (its id); returns their ids.
+def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
+    """Take back the waiting candidates whose claim rests on this turn (its id), or `only` one of them; their ids.
 
     One whose words a person changed stays. Raises MemoryError_, BusyError.
     """
@@ -145,6 +145,8 @@ def withdraw(place: Place, turn: str, reason: str) -> list[str]:
         for known in book.claims("pending"):
             path = place.candidate_path(known.id)
             if known.id in unfinished or known.source.rpartition("#")[2] != turn or files.is_absent(path):
+                continue
+            if only and known.id != only:
                 continue
             proposal = read(place, known.id, place.store())
             if proposal.edited:

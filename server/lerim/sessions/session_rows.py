@@ -163,7 +163,8 @@ def listed(
     taken for the project's too; a session it has only through them waits, since nothing has made it a job yet."""
     rows = db.execute(
         f"SELECT {_SESSION}, own.number, own.first, own.last, EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
-        "  AND (:project IS NULL OR jobs.project = :project) AND jobs.state IN ('pending', 'running', 'failed'))"
+        "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = 'extract'"
+        "  AND jobs.state IN ('pending', 'running', 'failed'))"
         " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND jobs.project = :project))"
         " FROM (SELECT transcript, count(*) AS number, min(time) AS first, max(time) AS last FROM turns"

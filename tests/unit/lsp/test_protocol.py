@@ -13,6 +13,7 @@ import pytest
 from lerim.errors import Problem
 from lerim.lsp import protocol
 from lerim.memory.views import EvidenceView, MemoryView
+from lerim.models.usage import Usage
 from lerim.report import DroppedView, Progress, SyncReport, Withdrew
 from lerim.review.decisions import ReviewResult
 from lerim.review.views import CandidateView, UndoView
@@ -31,6 +32,7 @@ TYPES: dict[str, Any] = {
     "DroppedView": DroppedView,
     "Withdrew": Withdrew,
     "SyncReport": SyncReport,
+    "Usage": Usage,
     "ReviewResult": ReviewResult,
     "TurnView": protocol.TurnView,
     "DebugView": protocol.DebugView,
@@ -72,7 +74,8 @@ def test_every_field_the_extension_reads_or_sends_is_one_of_ours(name: str) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["CandidateView", "MemoryView", "ReviewResult", "SyncReport", "DroppedView", "UndoView", "TitleView"]
+    "name",
+    ["CandidateView", "MemoryView", "ReviewResult", "SyncReport", "Usage", "DroppedView", "UndoView", "TitleView"],
 )
 def test_every_field_is_on_the_page(name: str) -> None:
     body = re.search(rf"`{name} \{{(.*?)\}}`", PAGE, re.DOTALL)

@@ -1,0 +1,216 @@
+"""The part of a sync that asks a model, after the rules: each session of the project that the rules have read.
+
+What the rules proposed stands whatever happens here. A refused key ends this part at once, with nothing counted against
+the sessions; a service that does not answer twice in a row ends it, too; anything else is one session's trouble.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from lerim import config
+from lerim.errors import LerimError, ModelKeyError, ModelSilentError, Problem
+from lerim.learning import SETTLED_AFTER, CancelledError, Ended, Learning
+from lerim.memory.search import MemorySearch
+from lerim.models.choose import Model, choose
+from lerim.models.usage import NOTHING, Usage
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.report import Progress, State
+from lerim.review import queue as review
+from lerim.sessions.catalog import Catalog, Job
+from lerim.sessions.claude import Reading
+from lerim.sessions.queue import EXTRACT, MODEL
+
+if TYPE_CHECKING:
+    import dspy
+
+    from lerim.extraction.grounding import Said
+    from lerim.extraction.guidance import Guidance
+    from lerim.extraction.material import Material
+    from lerim.models.engine import Engine
+
+SILENT = 2
+"""Sessions in a row that get no answer before the rest is left for the next sync."""
+NEWEST = 200  # memories whose tags tell what the person cares about
+
+Clock = Callable[[], datetime]
+
+
+def chosen(project: Project, home: Home, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:
+    """The model the person's settings name for this project, or why the one they name cannot be asked."""
+    settings, _ = config.load(environ, home, project.root)  # what is wrong with the files is said where they are shown
+    return choose(settings.extract, environ)
+
+
+@dataclass(slots=True)
+class ModelPass:
+    """One pass over the sessions that wait for a model. `state` is partial where something was left undone."""
+
+    model: Model
+    catalog: Catalog
+    learning: Learning
+    clock: Clock
+    state: State = "done"
+    usage: Usage = NOTHING
+    _engine: Engine | None = field(default=None, init=False)
+    _lm: dspy.LM | None = field(default=None, init=False)
+
+    def run(self, started: float | None, since: datetime | None, until: datetime | None) -> None:
+        """Works the queue off, the newest session first; `started`, `since` and `until` are those of `Catalog.claim`.
+
+        Raises CatalogError; what else goes wrong becomes a problem.
+        """
+        key = self.learning.place.project.key
+        total, number, silent = self.catalog.pending(key, MODEL), 0, 0
+        while silent < SILENT and (
+            job := self.catalog.claim(key, kind=MODEL, started=started, since=since, until=until)
+        ):
+            self._tell(number, max(total, number + 1), f"asking {self.model.name}")
+            number += 1
+            try:
+                ended = self._read(job, number, max(total, number))
+            except CancelledError:
+                self.catalog.put_back(job)
+                self.state = "cancelled"
+                return
+            except ModelKeyError as error:
+                self.catalog.put_back(job)
+                self._problem(error, self.model.key_variable)
+                return
+            except LerimError as error:
+                silent = silent + 1 if isinstance(error, ModelSilentError) else 0
+                self.catalog.fail(job, error.message)
+                self._problem(error, str(job.transcript.path))
+            else:
+                silent = 0
+                self.catalog.done(job, ended.resume, ended.state, ended.again_at)
+
+    def _problem(self, error: LerimError, where: str) -> None:
+        self.state = "partial"
+        self.learning.problems.append(
+            Problem(error.code, error.where or where, f"{error.message} {error.todo}".strip())
+        )
+
+    def _tell(self, done: int, total: int, message: str) -> None:
+        self.learning.emit(Progress("learning", done, total, len(self.learning.candidates), message))
+
+    def _read(self, job: Job, number: int, total: int) -> Ended:
+        """Reads one session and asks of what is new in it.
+
+        Raises CancelledError, TranscriptError, ModelError, SettingsError, MemoryError_.
+        """
+        from lerim.extraction.material import Material
+
+        transcript, learning, project = job.transcript, self.learning, self.learning.place.project
+        reading = Reading(transcript.path, transcript, job.resume)
+        turns = iter(reading)
+        first = next(turns, None)
+        material = Material(
+            project.root,
+            transcript.session_id,
+            transcript.platform,
+            None if reading.restarted else job.state,
+            exists=lambda path: (project.root / path).exists(),
+            roots=project.folders,
+        )
+        while first is not None:
+            if learning.cancelled():
+                raise CancelledError
+            if learning.owners.owner(first.cwd) == project.key:
+                material.add(first)
+            first = next(turns, None)
+        now = self.clock()
+        settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
+        settled = learning.explicit or settles <= now
+        ready = material.ready(settled)
+        last = ready[-1].number if ready else -1
+        if last > material.sent:
+            self._ask(job, material, settled, lambda part: self._tell(number - 1, total, part))
+        state = material.state(max(last, material.sent), self.model.window_overlap_tokens)
+        return Ended(reading.resume, state, None if settled else settles.timestamp())
+
+    def _ask(self, job: Job, material: Material, settled: bool, tell: Callable[[str], None]) -> None:
+        from lerim.extraction.answered import Answered
+        from lerim.extraction.asking import CancelledCallError
+        from lerim.extraction.candidate import Candidate, Dropped
+        from lerim.extraction.guidance import metadata, metrics, told
+        from lerim.extraction.model import Asking, Brief, Joined, extract
+
+        learning = self.learning
+        engine, lm = self._ready()
+        facts = material.facts
+        brief = Brief(
+            metadata(facts, learning.place.project.root.name), metrics(facts), told(self._guidance(material, settled))
+        )
+        results = extract(
+            lm,
+            material,
+            brief,
+            self._before(job),
+            settled=settled,
+            max_tokens=self.model.max_window_tokens,
+            overlap_tokens=self.model.window_overlap_tokens,
+            answered=Answered(learning.place.private / "windows", self.model.label),
+        )
+        try:
+            with closing(results):
+                for result in results:
+                    match result:
+                        case Asking(number, of):
+                            if learning.cancelled():
+                                raise CancelledError
+                            part = f", part {number} of {of}" if of > 1 else ", joining parts" if of == 0 else ""
+                            tell(f"asking {self.model.name}{part}")
+                        case Candidate() | Dropped():
+                            learning.take([result])
+                        case Joined(kept, gone):
+                            learning.join(kept, gone)
+                        case Problem():
+                            self.state = "partial"
+                            learning.problems.append(result)
+        except CancelledCallError as error:
+            raise CancelledError from error
+        finally:
+            self.usage = engine.spent
+
+    def _ready(self) -> tuple[Engine, dspy.LM]:
+        """The engine and DSPy's model over it, made at the first call: importing DSPy takes a second."""
+        if self._engine is None or self._lm is None:
+            from lerim.models.engine import Engine
+            from lerim.models.lm import language_model
+
+            self._engine = Engine(self.model, self.learning.cancelled)
+            self._lm = language_model(self.model, self._engine)
+        return self._engine, self._lm
+
+    def _before(self, job: Job) -> list[Said]:
+        """What was proposed from this session already: what the rules claimed, and what waits for the person."""
+        from lerim.extraction.grounding import Said
+        from lerim.extraction.state import unpack
+
+        claims = unpack(self.catalog.state_of(job, EXTRACT)).claims
+        source = f"{job.transcript.platform}:{job.transcript.session_id}#"
+        waiting = [one.record for one in review.pending(self.learning.place)[0] if one.record.source.startswith(source)]
+        return [
+            *(Said(claim.title, claim.turn) for claim in claims),
+            *(
+                Said(record.title, record.source.rpartition("#")[2], tuple(item.quote for item in record.evidence))
+                for record in waiting
+            ),
+        ]
+
+    def _guidance(self, material: Material, settled: bool) -> Guidance:
+        from lerim.extraction.guidance import TITLES, Guidance, focus, query
+
+        learning = self.learning
+        if learning.memories is None:
+            learning.memories = MemorySearch(learning.place.project, learning.place.home)
+        prompts = [turn.words("user") for turn in material.ready(settled) if turn.role == "user"]
+        near = learning.memories.near(query(material.facts, prompts), TITLES)
+        newest = learning.memories.search("", NEWEST)
+        return Guidance(tuple(one.record.title for one in near), focus(hit.record for hit in newest))
