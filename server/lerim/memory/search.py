@@ -281,10 +281,11 @@ def _match_all(index: Index, terms: Sequence[str], text: str, limit: int, archiv
     return index.match(" AND ".join(terms), _headed(terms), limit, archived=archived)
 
 
-def _headed(terms: Sequence[str]) -> tuple[str, str]:
-    """Queries for what has all of the terms and, of all or any, speaks in title or tags."""
+def _headed(terms: Sequence[str]) -> tuple[str, ...]:
+    """Queries for what has all of the terms, first all of them in title or tags, then any."""
     every, some = " AND ".join(terms), " OR ".join(terms)
-    return f"{_HEAD} : ({every})", f"({every}) AND {_HEAD} : ({some})"
+    headed = f"{_HEAD} : ({every})"
+    return (headed, f"({every}) AND {_HEAD} : ({some})") if len(terms) > 1 else (headed,)
 
 
 def _match_some(index: Index, terms: Sequence[str], limit: int, archived: bool, most: int) -> list[tuple[str, float]]:
