@@ -49,6 +49,7 @@ const signals: Readonly<Record<string, string>> = {
   plan: "You approved a plan",
   "fixed-command": "A failing command passed after edits",
   choice: "A choice was stated with its reason",
+  lesson: "The agent wrote this lesson down in the project",
   friction: "The same error came up in several sessions",
   diagnosis: "The agent found a cause, and what followed bore it out",
   rule: "The agent wrote down what you had said",

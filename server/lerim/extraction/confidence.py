@@ -15,6 +15,7 @@
 | conceded: a remark the agent agreed to         | 0.70 |
 | found: a cause the agent named, borne out      | 0.65 |
 | model: what a model read, with a quote of it   | 0.70 |
+| logged: written into the project's own notes   | 0.60 |
 | met: the same error in several sessions        | 0.60 |
 | accepted: the agent's own choice, accepted     | 0.60 |
 | open: a question that nobody answered          | 0.60 |
@@ -41,6 +42,7 @@ _BASE: dict[Basis, float] = {
     "replaced": 0.70,
     "conceded": 0.70,
     "found": 0.65,
+    "logged": 0.60,
     "met": 0.60,
     "accepted": 0.60,
     "open": 0.60,

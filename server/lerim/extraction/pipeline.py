@@ -33,7 +33,7 @@ _BOOT = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
     r"claude/rules)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
 )
-_UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found"))
+_UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found", "logged"))
 """What a plain "no" of the person ends."""
 
 

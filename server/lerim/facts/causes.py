@@ -83,7 +83,7 @@ _SYMPTOM = re.compile(
 )
 """Says that a check failed, not why."""
 _LINES = re.compile(r"\s?\((?:on )?lines? [\d ,–-]+\)|\s(?:on|at) lines? [\d ,–-]+")
-_AMISS = re.compile(
+AMISS = re.compile(
     r"\b(?:not|never|no|cannot|only|without|before|twice|skip\w*|block\w*|fail\w*|los[te]\w*|overw\w+|overrid\w+|ignor\w+|"
     r"duplicat\w+|missing|lacks?|prevent\w*|instead|rather|break\w*|cycle|circular|conflict\w*|stale|wrong\w*)\b",
     re.IGNORECASE,
@@ -153,7 +153,7 @@ def _cause(pieces: list[Piece], index: int) -> list[Piece]:
     told = [one for one in following(pieces, index, 4, over_lines=True) if not _FILLER.match(one.plain)]
     return (
         told[:3]
-        if opens and (piece.heading or any(_CONTRAST.search(one.plain) or _AMISS.search(one.plain) for one in told[:2]))
+        if opens and (piece.heading or any(_CONTRAST.search(one.plain) or AMISS.search(one.plain) for one in told[:2]))
         else []
     )
 
@@ -167,4 +167,4 @@ def _title(said: list[Piece], known: Iterable[str]) -> str:
         for claim in assertions(_LINES.sub("", one.plain), known)
         if not (_SYMPTOM.search(claim) or FIX.match(claim) or " still " in claim)
     ]
-    return next((claim for claim in claims if _AMISS.search(claim)), claims[0] if claims else "")
+    return next((claim for claim in claims if AMISS.search(claim)), claims[0] if claims else "")

@@ -18,6 +18,7 @@ Signal = Literal[
     "model",
     "diagnosis",
     "friction",
+    "lesson",
     "rule",
     "remark",
     "question",
@@ -35,6 +36,7 @@ Basis = Literal[
     "replaced",
     "found",
     "met",
+    "logged",
     "recorded",
     "conceded",
     "open",
@@ -42,10 +44,10 @@ Basis = Literal[
 ]
 """On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
 agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text; approved a
-plan; accepted the agent's own choice; found: the agent named a cause that was borne out; met: several sessions met the
-same error; or a command's exit codes show it (fixed: same command, replaced: another). recorded: the agent
-wrote down what the person had said, where it keeps rules; conceded: the person remarked on it, the agent agreed, said it in full and did so;
-open: asked and not answered."""
+plan; accepted the agent's own choice; found: the agent named a cause that was borne out; logged: the agent wrote it
+into the project's notes; met: several sessions met the same error; or a command's exit codes show it (fixed: same
+command, replaced: another). recorded: the agent wrote down what the person had said, where it keeps rules; conceded:
+the person remarked on it, the agent agreed, said it in full and did so; open: asked and not answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from lerim.facts.choices import choices
 from lerim.facts.corrections import corrections
 from lerim.facts.diagnoses import diagnoses
 from lerim.facts.draft import Draft, Found, Scene
+from lerim.facts.lessons import lessons
 from lerim.facts.plans import plans
 from lerim.facts.recorded import recorded
 from lerim.facts.remarks import remarks
@@ -27,3 +28,4 @@ def signals(scene: Scene) -> Iterator[Found]:
     yield from plans(scene)
     yield from unanswered(scene)
     yield from diagnoses(scene)
+    yield from lessons(scene)
