@@ -24,13 +24,16 @@ def eval_command(
         "evals/verdicts.toml"
     ),
     part: Annotated[Part, typer.Option("--set", help="Which labels: those set aside are “held”.")] = "open",
+    extractor: Annotated[
+        Literal["rules", "model"], typer.Option(help="The rules alone, or with the model your settings name.")
+    ] = "rules",
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run's figures here.")] = None,
     against: Annotated[Path | None, typer.Option(metavar="FILE", help="Compare with a run kept by --out.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run the extractor over labelled sessions and print how right it is."""
     from lerim.evaluation import figures
-    from lerim.evaluation.extractors import by_rules
+    from lerim.evaluation.extractors import by_model, by_rules
     from lerim.evaluation.labels import read_labels, read_verdicts
     from lerim.evaluation.raw import texts
     from lerim.evaluation.score import score
@@ -38,17 +41,18 @@ def eval_command(
     chosen, problems = read_labels(labels)
     chosen = [one for one in chosen if part == "all" or one.held == (part == "held")]
     files = {path.stem: path for path in sorted(sessions.rglob("*.jsonl"))}
+    extract = by_model if extractor == "model" else by_rules
     runs = []
     for label in chosen:
         if (path := files.get(label.session)) is None:
             problems.append(Problem("session", str(sessions), f"Session {label.session} is not there; left out."))
             continue
-        runs.append((label, by_rules(path, label.until), texts(path)))
+        runs.append((label, extract(path, label.until), texts(path)))
     if not runs:
         raise SettingsError(
             "None of the labelled sessions is there.", where=str(sessions), todo="Name their folder with --sessions."
         )
-    evaluation = score("rules", runs, read_verdicts(verdicts))
+    evaluation = score(extractor, runs, read_verdicts(verdicts))
     before = figures.kept(against) if against else None
     if out:
         figures.keep(evaluation, out)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lerim import config
+from lerim.errors import Problem, SettingsError
 from lerim.evaluation.raw import records
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.pipeline import Extraction
+from lerim.models.choose import Model, choose
+from lerim.paths import Home
 from lerim.sessions.claude import Reading
 from lerim.sessions.model import Transcript, Turn, turn_id
 
@@ -47,6 +52,53 @@ def by_rules(path: Path, until: str) -> Extracted:
         time.perf_counter() - began,
         problems=problems,
     )
+
+
+def by_model(path: Path, until: str) -> Extracted:
+    """The rules, then the model that the person's settings name, as a sync asks it, but with no memories to compare.
+
+    Raises TranscriptError, SettingsError where no model can be asked, ModelError where it does not answer.
+    """
+    from lerim.extraction.grounding import said
+    from lerim.extraction.guidance import Guidance, metadata, metrics, told
+    from lerim.extraction.material import Material
+    from lerim.extraction.model import Brief, Joined, extract
+    from lerim.models.engine import Engine
+    from lerim.models.lm import language_model
+
+    rules = by_rules(path, until)
+    began = time.perf_counter()
+    model = chosen_model()
+    engine, material = Engine(model, lambda: False), Material(None, path.stem, "claude")
+    for turn in read(path, until)[0]:
+        material.add(turn)
+    brief = Brief(metadata(material.facts, ""), metrics(material.facts), told(Guidance()))
+    before = [said(candidate) for candidate in rules.candidates]
+    lm, most, overlap = language_model(model, engine), model.max_window_tokens, model.window_overlap_tokens
+    results = list(extract(lm, material, brief, before, max_tokens=most, overlap_tokens=overlap))
+    joined = [result.gone for result in results if isinstance(result, Joined)]
+    found = tuple(item for item in results if isinstance(item, Candidate) and item not in joined)
+    return Extracted(
+        (*rules.candidates, *found),
+        (*rules.dropped, *(item for item in results if isinstance(item, Dropped))),
+        rules.turn_of,
+        rules.seconds + time.perf_counter() - began,
+        engine.spent.input_tokens + engine.spent.output_tokens,
+        engine.spent.cost,
+        (*rules.problems, *(item.message for item in results if isinstance(item, Problem))),
+    )
+
+
+def chosen_model() -> Model:
+    """The model the person's settings name. Raises SettingsError where there is none, or no key for it."""
+    settings, _ = config.load(os.environ, Home.of(os.environ))
+    model, problems = choose(settings.extract, os.environ)
+    if model is None:
+        told = problems[0].message if problems else "The settings name no model to ask."
+        raise SettingsError(
+            told, where="roles.extract", todo="Set roles.extract.provider and its key, or measure rules."
+        )
+    return model
 
 
 def read(path: Path, until: str) -> tuple[list[Turn], dict[str, str], tuple[str, ...]]:

@@ -1,0 +1,49 @@
+"""The extractor with a model, as `lerim eval` measures it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chat_server import KEY, chat, finds, item
+from claude_lines import encoded, prompt, reply, text
+from lerim.errors import SettingsError
+from lerim.evaluation.extractors import by_model, by_rules
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "s1.jsonl"
+    records = [
+        prompt("Use `pnpm` instead of `npm` in this repo."),
+        reply("a", text("I will use pnpm.")),
+        prompt("amounts of `Money` are cents by agreement with billing"),
+        reply("b", text("Noted.")),
+    ]
+    path.write_bytes(encoded(*records))
+    return path
+
+
+def settings(home: Path, url: str) -> None:
+    (home / ".lerim").mkdir(parents=True, exist_ok=True)
+    (home / ".lerim" / "config.toml").write_text(f'[roles.extract]\nprovider = "openai"\nbase_url = "{url}"\n')
+
+
+def test_a_model_adds_to_what_the_rules_find_and_its_cost_is_counted(session: Path, isolated: Path) -> None:
+    rules = by_rules(session, "")
+    cents = item("`Money` holds cents", "amounts of `Money` are cents by agreement", 2)
+    again = item("Use `pnpm` instead of `npm`", "Use `pnpm` instead of `npm` in this repo", 0)
+    with chat(finds(cents, again)) as server:
+        settings(isolated, server.url)
+        found = by_model(session, "")
+    assert found.candidates[: len(rules.candidates)] == rules.candidates
+    assert "`Money` holds cents" in [candidate.title for candidate in found.candidates]
+    assert (found.tokens, found.cost) == (1_050, 0.002)
+    assert found.turn_of == rules.turn_of
+
+
+def test_without_a_model_it_says_what_to_set(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(SettingsError, match="no model"):
+        by_model(session, "")
