@@ -1,0 +1,46 @@
+"""A question waits, is kept and is recognised like any other memory."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from lerim.extraction.candidate import Candidate
+from lerim.memory.record import parse
+from lerim.review import queue
+from lerim.review.place import Place
+
+Make = Callable[..., Candidate]
+ASKED = {
+    "primitive": "question",
+    "title": "Extract the quota check, or not?",
+    "body": "Nobody answered.",
+    "signal": "question",
+}
+
+
+def accepted(place: Place, candidate: Candidate) -> Path:
+    outcome = queue.propose(place, candidate)
+    assert isinstance(outcome, queue.Proposed), outcome
+    result = queue.accept(place, outcome.proposal.id, quotes="shared")
+    assert result.ok and result.path
+    return Path(result.path)
+
+
+def test_a_question_becomes_a_file_of_its_own_folder(place: Place, make: Make) -> None:
+    path = accepted(place, make(**ASKED))
+    assert path.parent == place.project.root / ".lerim/memory/questions"
+    memory = parse(path.read_text(), path)
+    assert (memory.primitive, memory.kind, memory.title) == ("question", None, "Extract the quota check, or not?")
+
+
+def test_a_question_asked_again_is_known_and_a_decision_of_the_same_words_is_not(place: Place, make: Make) -> None:
+    accepted(place, make(**ASKED))
+    assert isinstance(queue.propose(place, make(**ASKED, turn="later")), queue.AlreadyKnown)
+    decided = make(title="Extract the quota check", body="It is shared by `api` and `cli`.", turn="decided")
+    assert isinstance(queue.propose(place, decided), queue.Proposed)
+
+
+def test_a_rejected_question_stays_rejected(place: Place, make: Make) -> None:
+    outcome = queue.propose(place, make(**ASKED))
+    assert isinstance(outcome, queue.Proposed)
+    queue.reject(place, outcome.proposal.id)
+    assert not isinstance(queue.propose(place, make(**ASKED, turn="later")), queue.Proposed)
