@@ -18,6 +18,7 @@ _SENTENCES = (
     r"The person rejected the agent's plan\.",
     rf"The person refused to let {_CODE} run\.",
     r"The agent found this to be the cause of a failure\.",
+    r"The agent wrote it down in the project's own notes\.",
     r"The agent wrote it down after the person had said so\.",
     r"It passed without it\.",
     r"It is part of a plan that was carried out\.",

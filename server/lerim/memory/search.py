@@ -27,7 +27,7 @@ _MAX_TERMS = 32
 _MANY = 4
 _TRIES = 3
 _HEAD = "{title tags}"
-_ALIKE = 10_000
+_ALIKE = 3_000
 
 
 @dataclass(frozen=True, slots=True)
