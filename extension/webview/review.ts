@@ -19,7 +19,8 @@ declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; 
 const vscode = acquireVsCodeApi();
 const saved = parseSaved(vscode.getState());
 
-let model: Model = { ...emptyModel, root: saved?.root ?? "", selected: saved?.selected, drafts: saved?.drafts ?? [] };
+// of no root before the host named one: until then a list may be what it sent to the page that was here before
+let model: Model = { ...emptyModel, selected: saved?.selected, drafts: saved?.drafts ?? [] };
 let footOpen = saved?.foot ?? false;
 let scrollTop = saved?.scrollTop ?? 0;
 let drawn = "";
@@ -83,7 +84,7 @@ function receive(message: ToWebview): void {
   switch (message.type) {
     case "root":
       drawn = "";
-      return update(showRoot(model, message.root, message.name, message.restricted));
+      return update(showRoot(model.root === "" ? { ...model, root: saved?.root ?? "" } : model, message.root, message.name, message.restricted));
     case "list": {
       const first = model.list === undefined;
       const before = orderOf(model).length;
@@ -134,7 +135,7 @@ function update(next: Model): void {
 }
 
 function save(): void {
-  vscode.setState({ root: model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: footOpen });
+  vscode.setState({ root: model.root === "" ? (saved?.root ?? "") : model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: footOpen });
 }
 
 function draw(): void {
@@ -194,7 +195,7 @@ function drawDetail(): void {
   if (draft !== undefined) {
     detail.replaceChildren(editForm(draft, { changed, save: () => act("edit"), saveAndAccept: () => act("accept"), cancel: cancelEdit }));
     if (formTakesFocus) detail.querySelector<HTMLElement>("#edit-title")?.focus();
-    else if (within !== undefined) focusList();
+    else if (within !== undefined) restoreFocus(edited, "");
     return;
   }
   if (candidate === undefined) {

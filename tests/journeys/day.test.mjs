@@ -134,6 +134,10 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
 
   await run("what is decided on the command line goes from the panel, and the words being typed into it are kept", async () => {
     const name = waiting(/LogsDir/);
+    await panel.select(/slog\.String/);
+    await panel.press("e");
+    await panel.editing(/slog\.String/);
+    await panel.retype("Mine of slog.String");
     await panel.select(/LogsDir/);
     await panel.press("e");
     await panel.editing(/LogsDir/);
@@ -152,6 +156,10 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     await panel.kept(/^LogsDir stays as it is\n/);
     await panel.discard();
     await until("the candidate is gone", () => waiting(/LogsDir/) === undefined);
+    await panel.select(/Mine of slog/, "#edit-title");
+    await panel.press("e");
+    await panel.editing("Mine of slog.String");
+    await panel.press("Escape");
   });
 
   await run("undo brings back what was there, one action at a time", async () => {

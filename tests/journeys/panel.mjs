@@ -10,6 +10,10 @@ export class Panel {
     const panel = new Panel();
     panel.screen = screen;
     panel.#frame = await screen.frame("#review .heading");
+    await until("the panel has its list, or is restricted", async () => {
+      const text = `${await panel.#frame.locator(".count").innerText()}${await panel.#frame.locator(".restricted").innerText()}`;
+      return text !== "";
+    });
     if ((await panel.#frame.locator("#edit-title").count()) === 0) await panel.#frame.locator(".heading").click();
     return panel;
   }
