@@ -5,6 +5,7 @@ Text of memories and transcripts is foreign: no control or hidden character of i
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,11 @@ import msgspec
 
 from lerim.errors import LerimError, Problem
 
+_ACTING = re.compile(
+    "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000110bd\U000110cd\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters of the categories `visible` writes out that JSON leaves as they are."""
 WIDE = 160
 """Columns of a table that goes into a file or a pipe."""
 
@@ -57,8 +63,16 @@ def note(text: str) -> None:
 
 
 def show_json(answer: object) -> None:
-    """The answer as one JSON object with sorted-as-declared keys, indented."""
-    say(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    """The answer as one JSON object with sorted-as-declared keys, indented.
+
+    What does not show or acts on a terminal is written as JSON's own escape: the same text to whoever reads it.
+    """
+    say(_ACTING.sub(_escaped, msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    units = match.group().encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:

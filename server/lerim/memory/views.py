@@ -58,6 +58,7 @@ def safe(record: MemoryRecord) -> MemoryRecord:
         title=cut(record.title),
         body=cut(record.body),
         tags=tuple(cut(tag) for tag in record.tags),
+        references=tuple(cut(reference) for reference in record.references),
         evidence=tuple(replace(item, quote=cut(item.quote)) for item in record.evidence),
     )
 
