@@ -96,12 +96,16 @@ def _condition(match: re.Match[str]) -> Directive | None:
 def _recorded(match: re.Match[str]) -> Directive | None:
     """A rule the person has written down; what it says is looked at by itself."""
     rest = wording.clean(match["rest"])
+    if forms.OTHER_RULES.search(match.group()):
+        return None
     if recipe := forms.RECIPE.match(rest):
         return Directive(wording.capital(f"{recipe['when']}, {recipe['do']}"), "always", recorded=True)
     found = directive(rest)
     if found is not None:
         return replace(found, weight="always", recorded=True)
-    if standing := forms.STANDING.match(rest):
+    if (standing := forms.STANDING.match(rest)) and not re.match(
+        r"(?!always|tests|commits)[a-z]+s\b", rest, re.IGNORECASE
+    ):
         return Directive(wording.capital(standing["rest"]), "always", recorded=True)
     return None
 
@@ -227,7 +231,7 @@ def _dont(match: re.Match[str]) -> Directive | None:
 def _must(match: re.Match[str]) -> Directive | None:
     subject = forms.MUST_BE.match(match["rest"])
     plural = subject is not None and forms.PLURAL.match(subject["s"]) is not None
-    plural = plural or bool(re.search(r", not | rather than | instead of ", match["rest"]))
+    plural = plural or ", not " in match["rest"]
     if forms.INFERRED.search(match["rest"]) and not plural:
         return None
     weight: Weight = "rule" if plural else "wish"

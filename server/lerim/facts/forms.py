@@ -91,7 +91,7 @@ ALWAYS = re.compile(
 )
 CONDITION = re.compile(
     r"^(?P<when>when(?:ever)? (?!(?:i|we|you|it|they)\b)[^,;?]{4,60}), (?:please |you (?:should|must) )?"
-    r"(?P<rest>(?:always|never|do not|avoid|prefer|use|first) [a-z`][^?]{3,120})$",
+    r"(?P<rest>(?:always|never|do not|avoid|prefer|first) [a-z`][^?]{3,120})$",
     re.IGNORECASE,
 )
 """When working with X, never do Y."""
@@ -107,6 +107,12 @@ RECORDED = re.compile(
     re.IGNORECASE,
 )
 """The person has a rule written down: `add a rule that …`, `note in CLAUDE.md that …`."""
+OTHER_RULES = re.compile(
+    r"\b(?:(?:es|style)?lint\w*|css|ruff|biome|prettier|firewall|nginx|routing|redirect|rewrite|validation|business|"
+    r"security|iptables|alert\w*|semgrep|make|build|cron|proxy|dns|sonar|mypy) rules?\b",
+    re.IGNORECASE,
+)
+"""Rules that are code or settings, not words for people and agents."""
 RECIPE = re.compile(
     r"^(?P<when>(?:when|before|after) [^,;]{4,60}?),? to (?P<do>(?:first |always |never )+[a-z][^?]{4,120})$"
 )
@@ -138,13 +144,15 @@ NAMED_TOOL = re.compile(
     re.IGNORECASE,
 )
 NO_SUCH = re.compile(
-    r"^no (?P<x>(?!(?:problem|worries|need|idea|way|one|longer|more|it|we|i|you|this|that|the|but|and|just|not|"
-    r"changes?|"
-    r"errors?|issues?|difference|luck|results?|output|sign|clue|effect|success|failures?|warnings?|access|such|matter|"
-    r"doubt|point|reason|harm|thanks|please|use|let|do|don'?t|is|are|its?|a|my|your)\b)[a-z`][^,;?:]{2,40}?"
-    r" (?:in|for|on|inside|outside|from|without|within) [^,;?]{3,60})$",
+    r"^no (?P<x>(?!(?:such|more|other|need|changes?|errors?|logs?|output|data|results?|"
+    r"differences?)\b)[a-z`][^,;?:]{2,40}? "
+    r"(?:in|for|on|inside|from|without) (?:the |our |any )?(?:commit messages?|commits?|prs?|pull requests?|pr titles?|"
+    r"code comments|comments|code|tests?|production|repo(?:sitory)?|codebase|docs|docstrings|public api|names|"
+    r"file ?names|"
+    r"migrations|changelog|readme|source|titles|log messages))$",
     re.IGNORECASE,
 )
+"""What is not to be in a place that has conventions; elsewhere `no buttons on the page` is what somebody sees."""
 STANDARD = re.compile(
     r"^(?:(?:code|coding|project|team|our|the|naming|commit|style|a|general) ){0,2}(?:standard|convention|rule|"
     r"policy|guideline|requirement|style)s?"

@@ -70,7 +70,7 @@ def _put_off(scene: Scene, prompt: Turn, said: str) -> Draft | None:
     what = wording.capital(re.sub(r"^(?:the|a|an) ", "", match["x"]))
     body = f"The person put {match['x']} off. It is still to be done or decided."
     return _draft(
-        scene, prompt, f"{what} was put off: when and how?", body, (Quote(said, prompt.id, "user"),), match["x"]
+        scene, prompt, f"{what}: put off, still to be done?", body, (Quote(said, prompt.id, "user"),), match["x"]
     )
 
 
