@@ -84,7 +84,7 @@ def _fault(
         return "no-evidence", "no quote of it stands in its turn"
     if draft.signal != "fixed-command" and not any(item.who in ("user", "assistant") for item in evidence):
         return "not-the-person", "only a tool or a web page says so"
-    if draft.signal in ("correction", "answer") and not any(item.who == "user" for item in evidence):
+    if draft.signal in ("correction", "answer", "rule", "remark") and not any(item.who == "user" for item in evidence):
         return "not-the-person", "the person did not say so"
     if not draft.artifacts and not draft.references:
         return "no-artifact", "it names no file, symbol, command, setting or error"
