@@ -30,6 +30,12 @@ _CAUSE = re.compile(
 _TURNS = re.compile(
     r"^(?:\w{2,8}[,!:] )?(?:it |as it )?turn(?:s|ed) out(?: that)?[:,]? (?P<x>\S.{14,500})$", re.IGNORECASE
 )
+_LEARNED = re.compile(
+    r"^(?:[A-Za-z]{2,10}[,!.:] )?(?:(?:i|it|this|the \w{3,12})(?:'ve| have| has)? )?(?:just |also |now )?"
+    r"(?:found|discovered|confirmed|verified|noticed|learned|realized)(?: out| something \w{3,12})?(?: that|:| —) "
+    r"(?P<x>\S.{14,400})$|^(?:[^:.]{3,80} and )?found something \w{3,12}: (?P<y>\S.{14,400})$",
+    re.IGNORECASE,
+)
 _FAILS = (
     r"(?:fail(?:s|ed|ing)?|broke|breaks|(?:is|was|are|were) (?:broken|failing|caused|empty|skipped|missing|blocked|"
     r"stuck|ignored)|crash(?:es|ed)|hangs?|hung|errors?(?: out)?|times? out|(?:do|does|did) not \w{2,12}|"
@@ -92,7 +98,8 @@ _CONTRAST = re.compile(r"\b(?:but|actually|however|though|while)\b|n't\b", re.IG
 """A finding that is announced only (`found it!`) has to say what is other than thought."""
 _FILLER = re.compile(r"^(?:here(?:'s| is| are)|let me|let's|looking|now|i(?:'ll| will))\b", re.IGNORECASE)
 _HINT = re.compile(
-    r"cause|culprit|issue|problem|bug|reason|finding|turn(?:s|ed) out|found it|see it|difference|broke|why ",
+    r"cause|culprit|issue|problem|bug|reason|finding|found|discovered|noticed|realized|learned|verified|confirmed|"
+    r"turn(?:s|ed) out|see it|difference|broke|why ",
     re.IGNORECASE,
 )
 
@@ -149,6 +156,9 @@ def _cause(pieces: list[Piece], index: int) -> list[Piece]:
     for pattern in (_CAUSE, _TURNS, _REASON, _BECAUSE, _CAUSED_BY):
         if not piece.heading and (match := pattern.match(piece.plain)):
             return [Piece(piece.raw, match["x"], False, piece.line), *following(pieces, index, 2)]
+    learned = None if piece.heading else _LEARNED.match(piece.plain)
+    if learned and AMISS.search(told := learned["x"] or learned["y"]):
+        return [Piece(piece.raw, told, False, piece.line), *following(pieces, index, 1)]
     opens = _HEADED.match(piece.plain) if piece.heading or piece.plain.endswith(":") else _ANNOUNCED.match(piece.plain)
     told = [one for one in following(pieces, index, 4, over_lines=True) if not _FILLER.match(one.plain)]
     return (

@@ -38,6 +38,12 @@ class _Event:
 _FORMATS = re.compile(r"\b(?:fmt|format|prettier|gofmt)\b|^git\b")
 """What passes whatever the code does."""
 
+_TROUBLE = re.compile(
+    r"\?|\b(?:still|errors?|fail\w*|broken?|wrong|bugs?|issues?|problems?|why|not|cannot|can't|doesn't|don't|isn't|didn't|"
+    r"again|revert|undo|wait|hmm+|but|same|weird|instead|crash\w*|stop)\b|Traceback|^\s{0,4}at ",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Words of a person that may speak of what was done before: they have not simply gone on."""
 _CHANGES = re.compile(
     r"\bsed\s(?:-E\s)?-i|^(?:cat|tee|echo|printf)\b[^\n|]{0,200}>|\bgit\s(?:rm|mv|config)\b|\b(?:mv|rm|cp|ln)\s|"
     r"\bconfig\s(?:set|unset)\b|\b(?:install|uninstall|add|remove|link)\s",
@@ -79,6 +85,7 @@ def _events(scene: Scene) -> Iterator[_Event]:
 def _ran(at: int, call: ToolCall) -> Iterator[_Event]:
     command = commands.parse(call.command)
     if call.status == "ok" and commits(call.command):
+        yield _Event(at, "edit", call.command.lower())  # its message tells what was changed
         yield _Event(at, "commit", command=command.text)
     if not command.runner:
         return
@@ -112,7 +119,10 @@ def _borne_out(scene: Scene, item: Finding, found: list[Finding], events: list[_
         return f"`{wording.shorten(passed[-1], 60)}` passed afterwards."
     if ran:
         return "The change was committed."
-    return "The person accepted the change." if verdict(scene.after) == "accepted" else ""
+    if verdict(scene.after) == "accepted":
+        return "The person accepted the change."
+    went_on = scene.after is not None and verdict(scene.after) == "open" and not _TROUBLE.search(scene.after.text[:600])
+    return "The person went on without objecting." if went_on and since >= 0 else ""
 
 
 def _bare(name: str) -> str:
@@ -125,7 +135,9 @@ def _met(kept: list[tuple[Finding, str]]) -> list[tuple[Finding, str]]:
     for item, proof in kept:
         for old, _ in out:
             told = " ".join([old.title, *(one.plain for one in old.said), old.around])
-            if (old.turn is item.turn and old.noun != item.noun) or share(item.title, told) >= 0.6:
+            if (old.turn is item.turn and "" not in (old.noun, item.noun) and old.noun != item.noun) or share(
+                item.title, told
+            ) >= 0.6:
                 old.more.append((item.turn, item.said[0]))
                 old.fix = old.fix or item.fix
                 if len(item.names) > len(old.names) and old.turn is item.turn:

@@ -29,6 +29,14 @@ def test_a_commit_or_the_persons_agreement_bears_a_cause_out_too() -> None:
     assert len(titles(you("why"), agent(CAUSE, MENDED), you("perfect, thanks"))) == 1
 
 
+def test_a_person_who_goes_on_with_other_work_has_not_objected() -> None:
+    turns = (you("why are reports off"), agent(CAUSE, MENDED))
+    [found] = candidates(*turns, you("add a column for the currency"))
+    assert "The person went on without objecting." in found.body
+    assert titles(*turns, you("the reports are still off by a day")) == []
+    assert titles(*turns, you("TypeError: can't compare naive and aware datetimes")) == []
+
+
 @pytest.mark.parametrize(
     "turns",
     [
@@ -87,6 +95,7 @@ def test_the_cause_given_as_an_answer_counts_when_the_next_exchange_mends_it() -
             "`cart.db` has a rule which blocks every write",
         ),
         ("Ah, the problem: the same `cart.db` is opened twice (line 7).", "One `cart.db` is opened twice"),
+        ("I also discovered that `cart.db` never closes the handle.", "`cart.db` never closes the handle"),
     ],
 )
 def test_causes_are_told_in_many_ways(text: str, title: str) -> None:
@@ -104,8 +113,20 @@ def test_causes_are_told_in_many_ways(text: str, title: str) -> None:
         "The issue is that I forgot to pass the zone to `parse_day`.",
         "Let me find the root cause of the shift in `parse_day`.",
         "The issue is that reports are shifted by a day after every import.",
+        "I found that `src/days.py` has three functions and a table.",
+        "CI fails because the linter is reporting two errors in `parse_day`.",
     ],
-    ids=["guess", "slip", "no referent", "symptom", "speaks of itself", "only announced", "names nothing"],
+    ids=[
+        "guess",
+        "slip",
+        "no referent",
+        "symptom",
+        "speaks of itself",
+        "only announced",
+        "names nothing",
+        "told by the way",
+        "what a check reports",
+    ],
 )
 def test_what_is_no_cause_a_colleague_would_keep_gives_nothing(text: str) -> None:
     assert titles(you("why"), agent(text, MENDED), agent("", GREEN), you("ok")) == []

@@ -29,9 +29,7 @@ def test_an_entry_of_a_friction_log_is_a_pitfall_once_it_was_committed() -> None
 
 
 def test_an_entry_appended_by_a_shell_command_counts_too() -> None:
-    append = ran(
-        f"cat >> docs/gotchas.md << 'EOF'\n- **`db.sh` skips rows without a total.** Seen twice.\nEOF\n", "", 0
-    )
+    append = ran("cat >> docs/gotchas.md << 'EOF'\n- **`db.sh` skips rows without a total.** Seen twice.\nEOF\n", "", 0)
     assert titles(you("log it"), agent("", append), you("perfect")) == ["`db.sh` skips rows without a total"]
 
 
