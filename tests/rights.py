@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,41 @@ def without_rights() -> list[str]:
     if shutil.which("setpriv") is None:
         pytest.skip("nothing is closed to root, and there is no setpriv to give its rights away")
     return ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+
+
+@contextlib.contextmanager
+def bound() -> Iterator[None]:
+    """Inside, permissions bind this thread as they bind any owner of a file, root too; skips where that cannot be."""
+    if sys.platform == "win32":
+        pytest.skip("this system has other permissions")
+    if os.geteuid():
+        yield
+        return
+    if sys.platform != "linux":
+        pytest.skip("nothing is closed to root here")
+    before = _capabilities()
+    _set_capabilities([before[0] & ~_READS_ALL, *before[1:]])
+    try:
+        yield
+    finally:
+        _set_capabilities(before)
+
+
+_READS_ALL = 1 << 1 | 1 << 2  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+_HEADER = (ctypes.c_uint32 * 2)(0x20080522, 0)  # of capget(2): the 64-bit form, this thread
+
+
+def _capabilities() -> list[int]:
+    """Effective, permitted, inheritable: the low half, then the high half."""
+    found = (ctypes.c_uint32 * 6)()
+    if ctypes.CDLL(None).capget(_HEADER, found):
+        pytest.skip("the rights of this thread cannot be seen")
+    return list(found)
+
+
+def _set_capabilities(wanted: list[int]) -> None:
+    if ctypes.CDLL(None).capset(_HEADER, (ctypes.c_uint32 * 6)(*wanted)):
+        pytest.skip("the rights of this thread cannot be changed")
 
 
 def close(*folders: Path, mode: int = 0o555) -> None:

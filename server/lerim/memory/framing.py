@@ -15,6 +15,7 @@ _SENTENCES = (
     r"The person approved this plan\.",
     r"The person accepted the change\.",
     r"The person remarked on it, and the agent changed the code accordingly\.",
+    r"The person went on without objecting\.",
     r"The person rejected the agent's plan\.",
     rf"The person refused to let {_CODE} run\.",
     r"The agent found this to be the cause of a failure\.",

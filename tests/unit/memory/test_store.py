@@ -13,6 +13,7 @@ from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError
 from lerim.memory import files
 from lerim.memory.record import MemoryRecord, render, update
 from lerim.memory.store import Store
+from rights import bound
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 RECORD = MemoryRecord("20260801-use-uv", "decision", "Use uv", NOW, NOW, "manual", 0.9, ("a",), "Because.")
@@ -145,13 +146,13 @@ def test_an_unknown_id_is_said(store: Store, name: str) -> None:
         store.read(name)
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a user whom permissions bind")
 def test_a_folder_without_write_permission_is_an_error_that_says_what_to_do(store: Store, root: Path) -> None:
     root.chmod(0o555)
     try:
-        with pytest.raises(MemoryError_) as error:
+        with bound(), pytest.raises(MemoryError_) as error:
             store.write_new(RECORD)
         assert error.value.where and error.value.todo
+        assert everything(root) == []
     finally:
         root.chmod(0o755)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 from claude_lines import encoded, envelope, prompt
 from lerim.sessions.claude import find, probe
+from rights import bound
 
 
 def touch(path, content=b"x"):
@@ -57,12 +56,12 @@ def test_folders_pipes_and_broken_links_are_not_transcripts(tmp_path):
     assert [one.path for one in problems] == [str(project / "broken.jsonl")]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_a_folder_that_may_not_be_listed_is_a_problem(tmp_path):
     closed = tmp_path / "projects" / "p"
     closed.mkdir(parents=True)
     closed.chmod(0)
-    found, problems = find(tmp_path)
+    with bound():
+        found, problems = find(tmp_path)
     closed.chmod(0o700)
     assert (found, [one.code for one in problems]) == ([], ["unreadable"])
 
