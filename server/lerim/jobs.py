@@ -184,7 +184,8 @@ def _with_model(
         busy = Problem(error.code, error.where, f"No model was asked: {error.message}")
         return combine(report, SyncReport(report.project, found, [], {}, [], [], [busy], state="partial"))
     spent = asked.usage
-    learning.run.note(f"{model.label}: {spent.calls} calls, {spent.input_tokens} + {spent.output_tokens} tokens")
+    learning.run.model, learning.run.usage = model.label, spent
+    learning.run.note(f"{asked.state}: {model.label}, {spent.calls} calls, {len(learning.candidates)} candidates")
     folder, problems = try_write(learning.run)
     learning.problems += problems
     second = learning.report(found, asked.state, time.monotonic() - began, folder)

@@ -16,12 +16,29 @@ from pathlib import Path
 
 import pytest
 
-from chat_server import KEY, Act, Chat, chat, completion, fails, finds, hangs, huge, item, marked, raw, says
+from chat_server import (
+    KEY,
+    Act,
+    Asked,
+    Chat,
+    Handler,
+    chat,
+    completion,
+    fails,
+    finds,
+    hangs,
+    huge,
+    item,
+    marked,
+    raw,
+    says,
+)
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk, correction
 from lerim.jobs import SyncOptions
 from lerim.paths import Home
 from lerim.report import Event, Found, Progress
+from lerim.review import queue
 from lerim.sessions.catalog import Catalog
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
@@ -438,6 +455,45 @@ def test_a_window_answered_before_a_kill_is_not_asked_again(desk: Desk) -> None:
     assert again
     assert not any("[0] user:" in asked.prompt for asked in again)
     assert desk.waiting() == [first["title"]]
+
+
+def test_the_run_folder_tells_what_was_asked_and_what_it_took(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS)):
+        report = reported(desk)
+    kept = json.loads((Path(report["run"]) / "extract.json").read_text())
+    assert [one["outcome"] for one in kept] == ["candidate", "asked"]
+    assert (kept[-1]["model"], kept[-1]["calls"], kept[-1]["input_tokens"]) == ("openai:m", 1, 1_000)
+    log = desk.home.activity_log.read_text()
+    assert "openai:m, 1 calls, 1050 tokens" in log
+    assert "$0.0020" in log
+
+
+def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(desk: Desk) -> None:
+    long = "We talked about the weather and the harbour. " * 400
+    desk.session(
+        "s1",
+        prompt(f"Amounts in src/app.py are cents, says billing. {long}"),
+        reply("a", text(long)),
+        prompt(f"As billing wants it, src/app.py has cents. {long}"),
+        reply("b", text(long)),
+    )
+    one = item("Amounts in `src/app.py` are cents", "Amounts in src/app.py are cents")
+    two = item("All sums of `src/app.py` stay cents", "As billing wants it, src/app.py has cents")
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        merging = "Join candidates" in asked.prompt
+        first, second = "[0] user:" in asked.prompt, "[2] user:" in asked.prompt
+        found = [one] if merging or first else [two] if second else []
+        handler.answer(200, completion(marked(found)))
+
+    with model(desk, answer, max_window_tokens=4_000, window_overlap_tokens=0) as server:
+        report = reported(desk)
+    assert any("Join candidates" in asked.prompt for asked in server.asked)
+    assert [gone["reason"] for gone in report["withdrawn"]] == [f"joined with: {one['title']}"]
+    assert desk.waiting() == [one["title"]]
+    [proposal] = queue.pending(desk.place)[0]
+    assert len(proposal.record.evidence) == 2
 
 
 def test_progress_tells_that_a_model_is_asked(desk: Desk) -> None:

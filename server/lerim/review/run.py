@@ -19,6 +19,7 @@ import msgspec
 from lerim.errors import BoundaryError, MemoryError_, Problem
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.memory import files
+from lerim.models.usage import NOTHING, Usage
 from lerim.review.place import Place
 
 KEPT_RUNS = 50
@@ -43,13 +44,15 @@ class MemoryAction(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Run:
-    """Gathers what one sync did; `write` makes the folder. `started` names it."""
+    """Gathers what one sync did; `write` makes the folder. `started` names it; `usage` is what asking `model` took."""
 
     place: Place
     started: datetime
     extracted: list[Extracted] = field(default_factory=list)
     actions: list[MemoryAction] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
+    model: str = ""
+    usage: Usage = NOTHING
 
     def note(self, line: str) -> None:
         """Add a line to `session.log`; no text of a transcript belongs here."""
@@ -68,7 +71,8 @@ class Run:
         name = f"sync-{self.started.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = workspace / name
         files.make_folder(folder)
-        self._write(folder / "extract.json", [_extracted(item) for item in self.extracted])
+        asked = [{"outcome": "asked", "model": self.model, **msgspec.structs.asdict(self.usage)}] if self.model else []
+        self._write(folder / "extract.json", [*(_extracted(item) for item in self.extracted), *asked])
         self._write(folder / "memory_actions.json", self.actions)
         if self.log:
             files.create(folder / "session.log", "\n".join(self.log) + "\n")
