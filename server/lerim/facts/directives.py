@@ -115,8 +115,7 @@ def _needless(match: re.Match[str]) -> Directive | None:
 
 
 def _one_only(match: re.Match[str]) -> Directive | None:
-    one = "a single" if "single" in match["only"].lower() else "only one"
-    return Directive(f"Keep {one}{match['x']}{match['y']}", "rule", decides=True)
+    return Directive(f"Keep a single{match['x']}{match['y']}", "rule", decides=True)
 
 
 def _named_tool(match: re.Match[str]) -> Directive | None:
@@ -200,6 +199,9 @@ def _unwanted(match: re.Match[str]) -> Directive | None:
 def _truth(match: re.Match[str]) -> Directive | None:
     if wording.loose(match["a"]) or wording.personal(match["a"]):
         return None
+    told = match["b"] or artifacts.paths(match["a"]) or "`" in match["a"]
+    if not told and not re.search(r"(?:should|must) be (?:the |our )?(?:single )?source", match.group(), re.IGNORECASE):
+        return None  # of what, and is it said or wanted?
     subject = wording.capital(match["a"])
     verb = "are" if re.search(r" are | should be .*s$", match.group()) and subject.endswith("s") else "is"
     return Directive(

@@ -26,7 +26,8 @@ _SOFT = (
 )
 _FILLER = re.compile(rf"^(?:(?:{_LOUD}){_END}|(?:{_SOFT})(?:{_END}|\s{{1,3}}))", re.IGNORECASE)
 _TRAILER = re.compile(
-    r"(?:[\s,]{1,3}(?:please|pls|plz|thanks|thank you|thx|ok|okay|lol|haha|though|tho|btw|right|instead|again|too|as "
+    r"(?:[\s,]{1,3}(?:please|pls|plz|thanks|thank you|thx|ok|okay|lol|haha|though|tho|btw|right|instead|again|too|"
+    r"and that'?s (?:it|all)|as "
     r"well|"
     r"from now on|going forward|in (?:the )?future|here|in (?:this|the|our) (?:repo(?:sitory)?|project|codebase)|:\)|"
     r";\)))$",
@@ -233,7 +234,7 @@ def fit(claim: str) -> str:
         if not fault:
             return title
         cut = max((match.start() for match in _ASIDE.finditer(title)), default=-1)
-        if cut < 12 and fault.startswith("too long"):
+        if cut < 12 and fault.startswith(("too long", "refers")):
             cut = max((match.start() for match in _FURTHER.finditer(title)), default=-1)
         if cut < 12 or len(title[:cut].split()) < 3:
             break
@@ -250,7 +251,7 @@ _ASIDE = re.compile(
 )
 _FURTHER = re.compile(
     r"(?<!check)(?<!sure)(?<!ensure)(?<!verify)(?<!means)(?<!mean)(?<!assume)(?<!confirm)\s(?:that|which|prior to|at "
-    r"the root of|in order to|such as|like|to make sure|by (?=\w+ing))\s"
+    r"the root of|in order to|based on|such as|like|to make sure|by (?=\w+ing))\s"
 )
 """Where a title that is too long may end: what follows describes further and is told in the body."""
 
