@@ -12,15 +12,19 @@ from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path
 
+MAX_FILES = 200
+"""Files whose problems are shown: a stranger's repository may bring thousands."""
 LINE = re.compile(r"^(.+):([0-9]{1,6})$")
 
 
 def publish(sidecar: Sidecar, repo: Repo) -> None:
-    """Sends the diagnostics of every file with a problem, and clears those of files that have none any more."""
+    """Sends the diagnostics of the files with a problem, and clears those of files that have none any more."""
     by_file: dict[str, list[types.Diagnostic]] = {}
     for problem in repo.references.problems:
         path, line = where(problem.path)
-        by_file.setdefault(from_path(path), []).append(diagnostic(problem, line))
+        uri = from_path(path)
+        if uri in by_file or len(by_file) < MAX_FILES:
+            by_file.setdefault(uri, []).append(diagnostic(problem, line))
     for uri in {*by_file, *repo.reported}:
         found = by_file.get(uri, [])
         sidecar.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=found))

@@ -18,6 +18,8 @@ from lerim.errors import MemoryError_
 Yaml: TypeAlias = "str | int | float | bool | date | datetime | list[Yaml] | dict[str, Yaml] | None"
 MAX_HEADER = 64 * 1024
 MAX_DEPTH = 8
+MAX_VALUES = 2_000
+_MAX_NUMBER = 200
 _OPEN = re.compile(r"\ufeff?---[ \t]*(\r?\n)")
 _CLOSE = re.compile(r"^---[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
 # What YAML reads as a line break or refuses outright; our writer escapes all of it.
@@ -105,11 +107,19 @@ def safe_loader() -> Any:
 
 
 def refuse_bombs(events: Iterable[Any], where: str) -> None:
-    """Refuse aliases (they multiply) and deep nesting before any value is built."""
+    """Refuse what takes long, before any value is built: aliases (they multiply), deep nesting, thousands of values,
+    and numbers of thousands of digits."""
     import yaml
 
-    depth = 0
+    depth = values = 0
     for event in events:
+        if isinstance(event, yaml.NodeEvent):
+            values += 1
+            if values > MAX_VALUES:
+                todo = "Keep what a memory needs there."
+                raise MemoryError_(f"The header has more than {MAX_VALUES:,} values.", where=where, todo=todo)
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _is_endless(event.value):
+            raise MemoryError_("The header holds an endless number.", where=where, todo="Write it in quotes.")
         if isinstance(event, yaml.AliasEvent):
             raise MemoryError_("The header uses YAML aliases (`*name`).", where=where, todo="Write the values out.")
         if isinstance(event, yaml.CollectionStartEvent):
@@ -118,6 +128,10 @@ def refuse_bombs(events: Iterable[Any], where: str) -> None:
             depth -= 1
         if depth > MAX_DEPTH:
             raise MemoryError_("The header is nested too deeply.", where=where, todo="Flatten it.")
+
+
+def _is_endless(value: str) -> bool:
+    return len(value) > _MAX_NUMBER and value[0] in "+-.0123456789"
 
 
 def _load_own_form(head: str) -> dict[str, Yaml] | None:
@@ -129,7 +143,7 @@ def _load_own_form(head: str) -> dict[str, Yaml] | None:
         return None
     found: dict[str, Yaml] = {}
     lines = head.split("\n")
-    if lines.pop() != "":
+    if lines.pop() != "" or len(lines) > MAX_VALUES:
         return None
     index = 0
     while index < len(lines):
@@ -194,7 +208,7 @@ def _flow_list(text: str) -> Yaml:
             items.append(item)
         rest = rest[match.end() :]
         if not rest:
-            return items
+            return items if len(items) <= MAX_VALUES else _UNKNOWN
         if not rest.startswith(", "):
             return _UNKNOWN
         rest = rest[2:]
