@@ -13,7 +13,7 @@ from lerim.sessions.model import Turn
 MOST = 3  # findings of one exchange
 _NOUN = (
     r"(?:root cause|key finding|finding|cause|culprit|issue|problem|bug|reason|defect|failure|mismatch|"
-    r"difference|catch)"
+    r"catch)"
 )
 _KIND = r"(?:(?:root|real|actual|underlying|core|main|true|exact|key|remaining|original) )?"
 _LEAD = (
@@ -32,10 +32,17 @@ _TURNS = re.compile(
 )
 _LEARNED = re.compile(
     r"^(?:[A-Za-z]{2,10}[,!.:] )?(?:(?:i|it|this|the \w{3,12})(?:'ve| have| has)? )?(?:just |also |now )?"
-    r"(?:found|discovered|confirmed|verified|noticed|learned|realized)(?: out| something \w{3,12})?(?: that|:| —) "
+    r"(?:found|discovered|noticed|learned|realized)(?: out| something \w{3,12})?(?: that|:| —) "
     r"(?P<x>\S.{14,400})$|^(?:[^:.]{3,80} and )?found something \w{3,12}: (?P<y>\S.{14,400})$",
     re.IGNORECASE,
 )
+_TRAP = re.compile(
+    r"\b(?:silent\w*|never|skip\w*|ignor\w+|orphan\w*|leak\w*|overw\w+|los(?:es|t|ing)|drops?|dropped|duplicat\w+|"
+    r"twice|race\w*|cannot|breaks?|broke|hangs?|conflict\w*|stale|swallow\w*|only (?:works?|runs?|when|if|after|in)|"
+    r"fails? (?:when|if|on|in|with))\b",
+    re.IGNORECASE,
+)
+"""What is worth a note although it was found by the way."""
 _FAILS = (
     r"(?:fail(?:s|ed|ing)?|broke|breaks|(?:is|was|are|were) (?:broken|failing|caused|empty|skipped|missing|blocked|"
     r"stuck|ignored)|crash(?:es|ed)|hangs?|hung|errors?(?: out)?|times? out|(?:do|does|did) not \w{2,12}|"
@@ -80,6 +87,13 @@ _SMALL = re.compile(
     re.IGNORECASE,
 )
 """Slips of the moment: mended, they teach nothing."""
+_SLIP = re.compile(
+    r"\b(?:was|been) modified|\bappears (?:twice|more than once)|\btoo large to|\bdoes not (?:exist|accept|have|export|"
+    r"define|take)\b|\bno (?:other|longer)\b|\boutdated\b|\balready (?:in use|running|exists)|\bclosing\b|"
+    r"\b(?:is|was|are|were) (?:missing|not found)\b",
+    re.IGNORECASE,
+)
+"""As a claim of its own, true of the moment only."""
 _SYMPTOM = re.compile(
     r"^(?:the |our |your )?(?:\S{1,20} )?(?:push|ci|build|commit|tests?|checks?|lint(?:er|ing)?|hooks?|typecheck|"
     r"pipeline|workflow|job|deploy(?:ment)?)s? (?:is|are|was|were)?\s?(?:still )?(?:fail\w*|broke\w*)|"
@@ -157,7 +171,7 @@ def _cause(pieces: list[Piece], index: int) -> list[Piece]:
         if not piece.heading and (match := pattern.match(piece.plain)):
             return [Piece(piece.raw, match["x"], False, piece.line), *following(pieces, index, 2)]
     learned = None if piece.heading else _LEARNED.match(piece.plain)
-    if learned and AMISS.search(told := learned["x"] or learned["y"]):
+    if learned and _TRAP.search(told := learned["x"] or learned["y"]):
         return [Piece(piece.raw, told, False, piece.line), *following(pieces, index, 1)]
     opens = _HEADED.match(piece.plain) if piece.heading or piece.plain.endswith(":") else _ANNOUNCED.match(piece.plain)
     told = [one for one in following(pieces, index, 4, over_lines=True) if not _FILLER.match(one.plain)]
@@ -175,6 +189,6 @@ def _title(said: list[Piece], known: Iterable[str]) -> str:
         for one in said
         if not _SMALL.search(one.plain)
         for claim in assertions(_LINES.sub("", one.plain), known)
-        if not (_SYMPTOM.search(claim) or FIX.match(claim) or " still " in claim)
+        if not (_SYMPTOM.search(claim) or _SLIP.search(claim) or FIX.match(claim) or " still " in claim)
     ]
     return next((claim for claim in claims if AMISS.search(claim)), claims[0] if claims else "")

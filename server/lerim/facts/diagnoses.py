@@ -44,6 +44,10 @@ _TROUBLE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Words of a person that may speak of what was done before: they have not simply gone on."""
+_LOOKS = frozenset(("read", "search", "shell", "web", "agent"))
+_CORRECTS = re.compile(r"\b(?:thought|assumed|believed|expected|supposed)\b.{3,200}\bbut\b", re.IGNORECASE)
+"""A belief put right."""
+LOOKED = 2  # calls of a search from which what it found cost something
 _CHANGES = re.compile(
     r"\bsed\s(?:-E\s)?-i|^(?:cat|tee|echo|printf)\b[^\n|]{0,200}>|\bgit\s(?:rm|mv|config)\b|\b(?:mv|rm|cp|ln)\s|"
     r"\bconfig\s(?:set|unset)\b|\b(?:install|uninstall|add|remove|link)\s",
@@ -66,7 +70,7 @@ def diagnoses(scene: Scene) -> Iterator[Found]:
     for at, turn in enumerate(scene.now.replies):
         found += causes(turn, at, scene.known)
     kept = [(item, proof) for item in found if (proof := _borne_out(scene, item, found, events))]
-    for item, proof in _met(kept)[:MOST]:
+    for item, proof in [one for one in _met(kept) if _costly(scene, one[0], events)][:MOST]:
         yield _draft(scene, item, proof)
 
 
@@ -123,6 +127,16 @@ def _borne_out(scene: Scene, item: Finding, found: list[Finding], events: list[_
         return "The person accepted the change."
     went_on = scene.after is not None and verdict(scene.after) == "open" and not _TROUBLE.search(scene.after.text[:600])
     return "The person went on without objecting." if went_on and since >= 0 else ""
+
+
+def _costly(scene: Scene, item: Finding, events: list[_Event]) -> bool:
+    """Whether finding it took something: a search, failures, a wrong belief; or whether it was worth saying again. A
+    slip seen and mended at once is told by the code."""
+    turns = scene.now.replies[: item.at + 1] if item.at >= 0 else scene.before.replies
+    looked = sum(call.kind in _LOOKS for turn in turns for call in turn.tool_calls)
+    failed = sum(event.kind == "failed" and event.at <= max(item.at, 0) for event in events)
+    corrects = any(_CORRECTS.search(one.plain) for one in item.said)
+    return looked >= LOOKED or failed > 1 or bool(item.more) or corrects
 
 
 def _bare(name: str) -> str:

@@ -40,14 +40,15 @@ _LOOSE_WORDS = re.compile(
     re.IGNORECASE,
 )
 _SUBORDINATE = re.compile(
-    r"^(?:when|if|while|after|before|because|since|once|although|to|as|unless|for)\s", re.IGNORECASE
+    r"^(?:with|in|on|at|of|from|by|about|when|if|while|after|before|because|since|once|although|to|as|unless|for)\s",
+    re.IGNORECASE,
 )
 _TRYING = re.compile(r"\b(?:is|are|was|were) trying to\b", re.IGNORECASE)
 _PLACE = re.compile(r"^lines? [\d ,–-]+ (?:in|of) (?=`|\S{1,60}\.\w)", re.IGNORECASE)
 _DOES = re.compile(r"^(?P<name>`[^`]{1,60}`): (?P<verb>[A-Z])(?=[a-z]{2,14}(?:s|ed) )")
 _ONE = re.compile(r"^(?:the )?same (?=[A-Za-z`])", re.IGNORECASE)
 _DOING = re.compile(r"\b(?:is|are)(?= (?:not |also |always )?[a-z]{3,14}ing\b)")
-_OPEN_END = re.compile(r"\b(?:that|to|which|the|an?|and|or|with|of|by)[.:]?$", re.IGNORECASE)
+_OPEN_END = re.compile(r"\b(?:that|to|which|the|an?|and|or|with|of|by|in|on|at|for|from|as|than)[.:]?$", re.IGNORECASE)
 _POINTS = re.compile(
     r"^(?:which|worse|hence|this|that|these|those|it|they|he|she|here|there|the (?:same|former|latter|following))\b|"
     r"\b(?:above|below|following)\b",
@@ -194,6 +195,7 @@ def _stands(title: str) -> bool:
         and not wording.title_fault(title)
         and not wording.momentary(title)
         and not (_SUBORDINATE.match(title) and "," not in title)
+        and not _OPEN_END.search(title)
         and _says(title)
     )
 
