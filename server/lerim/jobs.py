@@ -170,7 +170,7 @@ def _with_model(
     """
     began = time.monotonic()
     started = clock().timestamp() if options.explicit else None
-    model, problems = chosen(project, home, environ)
+    model, since, problems = chosen(project, home, environ, clock())
     found = SessionCounts(report.sessions.found)
     if model is None:
         nothing = SyncReport(report.project, found, [], {}, [], [], problems, state="partial" if problems else "done")
@@ -179,7 +179,7 @@ def _with_model(
     try:
         with project_lock(home, project.key, "asking a model"), Catalog.open(home) as catalog, closing(learning):
             asked = ModelPass(model, catalog, learning, clock)
-            asked.run(started, options.since, options.until)
+            asked.run(started, options.since or since, options.until)
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No model was asked: {error.message}")
         return combine(report, SyncReport(report.project, found, [], {}, [], [], [busy], state="partial"))

@@ -18,6 +18,7 @@ from lerim.learning import SETTLED_AFTER, CancelledError, Ended, Learning
 from lerim.memory.search import MemorySearch
 from lerim.models.choose import Model, choose
 from lerim.models.usage import NOTHING, Usage
+from lerim.moments import moment
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.report import Progress, State
@@ -41,10 +42,13 @@ NEWEST = 200  # memories whose tags tell what the person cares about
 Clock = Callable[[], datetime]
 
 
-def chosen(project: Project, home: Home, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:
-    """The model the person's settings name for this project, or why the one they name cannot be asked."""
+def chosen(
+    project: Project, home: Home, environ: Mapping[str, str], now: datetime
+) -> tuple[Model | None, datetime | None, list[Problem]]:
+    """The model the settings name for this project, since when sessions are read, and why no model is asked."""
     settings, _ = config.load(environ, home, project.root)  # what is wrong with the files is said where they are shown
-    return choose(settings.extract, environ)
+    model, problems = choose(settings.extract, environ)
+    return model, moment(settings.since, now) if settings.since else None, problems
 
 
 @dataclass(slots=True)

@@ -230,6 +230,17 @@ def test_the_last_exchange_of_a_live_session_is_not_sent_by_an_idle_sync(desk: D
         assert "Anything else?" not in first.prompt
 
 
+def test_sessions_from_before_the_time_in_the_settings_are_not_sent(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS)) as server:
+        named = desk.home.config.read_text()
+        desk.home.config.write_text(f'[sync]\nsince = "2090-01-01"\n{named}')
+        assert reported(desk)["candidates"] == []
+        assert server.asked == []
+        desk.home.config.write_text(named)
+        assert len(reported(desk)["candidates"]) == 1
+
+
 def test_a_model_can_be_left_out_of_one_run(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)) as server:

@@ -64,9 +64,7 @@ class _Completion(msgspec.Struct):
 
 
 class Engine:
-    """Asks one model; DSPy calls `complete`. `spent` is what its calls took so far, `cut` whether the last answer was
-    cut at the model's own limit. `cancelled` ends a call that waits.
-    """
+    """Asks one model; DSPy calls `complete`. `spent` is what its calls took so far; `cancelled` ends one that waits."""
 
     supports_function_calling = False
     supports_reasoning = False
@@ -77,7 +75,6 @@ class Engine:
         self._model = model
         self._cancelled = cancelled
         self.spent = NOTHING
-        self.cut = False
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """One answer. Raises errors of `dspy.lm15`; TransportError with code "cancelled" when the person cancelled."""
@@ -117,12 +114,11 @@ class Engine:
         tokens_in, tokens_out = _number(usage.prompt_tokens), _number(usage.completion_tokens)
         self.spent += Usage(1, tokens_in, tokens_out, _cost(usage.cost), time.monotonic() - began)
         choice = completion.choices[0]
-        self.cut = choice.finish_reason == "length"
         return lm15.Response(
             id=completion.id,
             model=completion.model or request.model,
             message=lm15.Message.assistant([lm15.TextPart(_text(choice.message))]),
-            finish_reason="length" if self.cut else "stop",
+            finish_reason="length" if choice.finish_reason == "length" else "stop",
             usage=lm15.Usage(input_tokens=tokens_in, output_tokens=tokens_out),
         )
 

@@ -67,9 +67,8 @@ def test_text_in_parts_and_text_that_is_not_there_are_read() -> None:
 
 def test_an_answer_cut_at_the_models_limit_is_kept_and_known() -> None:
     with chat(says("half an", "length")) as server:
-        engine = Engine(model(server.url), never)
-        assert engine.complete(REQUEST).finish_reason == "length"
-    assert engine.cut
+        response = ask(server)
+    assert (response.text, response.finish_reason) == ("half an", "length")
 
 
 @pytest.mark.parametrize("status", [401, 403])

@@ -1,0 +1,71 @@
+"""Whatever a model answers, reading it ends, keeps to its bounds and yields only what has the form."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat_server import item, marked
+from lerim.extraction.asking import Answer, salvaged
+from lerim.extraction.grounding import plain
+from lerim.extraction.signatures import MOST_ITEMS, MemoryCandidate
+
+GOOD = item("Use `pnpm`, not npm", "use pnpm here")
+PARTS = st.sampled_from(
+    [
+        "[[ ## primitives ## ]]\n",
+        "[[ ## completed ## ]]\n",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        '"title":',
+        "null",
+        json.dumps(GOOD),
+    ]
+)
+TEXT = st.lists(PARTS | st.text(max_size=20), max_size=30).map("".join)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(list(GOOD)), inner, max_size=6),
+    max_leaves=12,
+)
+
+
+def sound(answer: Answer) -> None:
+    assert len(answer.items) <= MOST_ITEMS
+    assert all(isinstance(one, MemoryCandidate) and 0 <= one.confidence <= 1 for one in answer.items)
+    assert not (answer.unread and answer.items)
+
+
+@given(TEXT)
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_read_or_said_to_be_unreadable(text: str) -> None:
+    sound(salvaged(text))
+
+
+@given(st.lists(JSON | st.just(GOOD), max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_any_json_yields_only_what_has_the_form(values: list) -> None:
+    answer = salvaged(marked(values))
+    sound(answer)
+    assert len(answer.items) >= min(MOST_ITEMS, sum(value == GOOD for value in values))
+
+
+@given(st.integers(0, 2_000))
+@settings(max_examples=100, deadline=None)
+def test_wherever_an_answer_is_cut_what_was_whole_before_is_kept(at: int) -> None:
+    text = marked([GOOD, item("Store `Money` in cents", "cents"), item("Never log `Money`", "never log")])
+    whole = text[:at].count('"references": []}')
+    assert len(salvaged(text[:at]).items) >= whole
+
+
+@given(st.text(max_size=300) | TEXT)
+@settings(max_examples=300, deadline=None)
+def test_plain_text_is_one_line_and_stays_plain(text: str) -> None:
+    once = plain(text)
+    assert "\n" not in once
+    assert "](command:" not in once
