@@ -123,19 +123,21 @@ class Ledger:
 
     def claims(self, *states: State) -> list[Known]:
         """The claims in these states, or all."""
-        where = f" WHERE state IN ({','.join('?' * len(states))})" if states else ""
+        return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
+
+    def known(self, claim_id: str) -> Known | None:
+        return next(iter(self._claims(" WHERE id=?", claim_id)), None)
+
+    def _claims(self, where: str, *values: str) -> list[Known]:
         query = "SELECT id, source, title, words, hard, state, memory, note, blocked, written FROM claims"
         return [
             Known(row[0], row[1], Fingerprint(*map(_unpack, row[2:5])), *row[5:])
-            for row in self._sql.execute(query + where, states)
+            for row in self._sql.execute(query + where, values)
         ]
 
     def states(self) -> dict[str, State]:
         """The state of every candidate this installation made."""
         return dict(self._sql.execute("SELECT id, state FROM claims"))
-
-    def known(self, claim_id: str) -> Known | None:
-        return next((claim for claim in self.claims() if claim.id == claim_id), None)
 
     def register(
         self, claim_id: str, source: str, fingerprint: Fingerprint, state: State, memory: str = "", written: str = ""
