@@ -16,7 +16,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from lerim.errors import Problem, SettingsError
+from lerim.errors import BoundaryError, Problem, SettingsError
+from lerim.memory import files
 from lerim.models.choose import address_fault
 from lerim.models.providers import PROVIDERS, Role
 from lerim.moments import EXAMPLES, moment
@@ -188,12 +189,14 @@ def _layers(environ: Mapping[str, str], home: Home, root: Path | None) -> Iterat
 def _read(layer: _Layer, problems: list[Problem]) -> Iterator[tuple[str, Value]]:
     """The good settings of one file; what is wrong with the others is added to `problems`."""
     try:
+        if not layer.trusted:
+            files.inside(layer.path.parent.parent, layer.path)
         if layer.path.stat().st_size > MAX_BYTES or not layer.path.is_file():
             raise OSError(f"it is no file of at most {MAX_BYTES // 1000} kB")
         table = tomllib.loads(layer.path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError, BoundaryError) as error:
         message = f"This file cannot be read, so none of its settings count: {error}. Correct it."
         problems.append(Problem("settings", str(layer.path), message))
         return

@@ -234,7 +234,9 @@ def test_nothing_that_acts_on_a_terminal_is_printed_and_json_stays_json(desk: De
         assert not unseen(said.stdout + said.stderr), said.args
     for said in (waiting[-1], kept[-1]):
         shown = json.loads(said.stdout)
-        assert any("\u202e" in json.dumps(one, ensure_ascii=False) for one in shown.get("candidates", shown.get("memories")))
+        assert any(
+            "\u202e" in json.dumps(one, ensure_ascii=False) for one in shown.get("candidates", shown.get("memories"))
+        )
 
 
 def test_text_that_commands_an_agent_is_flagged_and_never_accepted_unseen(desk: Desk) -> None:

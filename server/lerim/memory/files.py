@@ -38,6 +38,11 @@ def inside(anchor: Path, path: Path) -> Path:
     return path
 
 
+def spelled(path: str | Path) -> str:
+    """A path as text that any file or answer can hold: bytes in it that are no UTF-8 become `?`."""
+    return str(path).encode("utf-8", "replace").decode()
+
+
 def text_hash(text: str) -> str:
     """The hash by which a file is recognised: 16 hex digits of SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from lerim.errors import Problem
+from lerim.memory import files
 
 _OTHERS = frozenset({"archived", "summaries", "journal"})
 _DEPTH = 4
@@ -29,7 +30,9 @@ def misplaced(memory_dir: Path, folders: Collection[str]) -> list[Problem]:
     problems: list[Problem] = []
     for path in _files(memory_dir, held, skipped):
         message = "This file is no memory where it lies and is not read. Move it into decisions/, learnings/, "
-        problems.append(Problem("memory-misplaced", str(path), f"{message}questions/ or themes/, or out of here."))
+        problems.append(
+            Problem("memory-misplaced", files.spelled(path), f"{message}questions/ or themes/, or out of here.")
+        )
         if len(problems) == _TOLD:
             break
     return problems

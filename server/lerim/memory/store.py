@@ -286,6 +286,10 @@ def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[Fo
         for entry in entries:
             if not entry.name.endswith(".md") or entry.name.startswith("."):
                 continue
+            if files.spelled(entry.name) != entry.name:
+                message = "The name of this file is not UTF-8 and it was not read. Rename it."
+                problems.append(Problem("memory-unreadable", files.spelled(entry.path), message))
+                continue
             state = entry.stat(follow_symlinks=False)
             if not stat.S_ISREG(state.st_mode):
                 what = "a symbolic link" if entry.is_symlink() else "no regular file"

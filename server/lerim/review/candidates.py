@@ -182,7 +182,7 @@ def waiting(
             continue
         if path.stem not in ours:
             message = "This candidate was not made by this installation and was ignored. Delete the file."
-            problems.append(Problem("foreign-candidate", str(path), message))
+            problems.append(Problem("foreign-candidate", files.spelled(path), message))
             continue
         try:
             found.append(read(place, path.stem, store))
