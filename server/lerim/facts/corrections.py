@@ -10,7 +10,7 @@ from itertools import islice
 
 from lerim.facts import commands, wording
 from lerim.facts.artifacts import artifacts, is_tool, is_workflow, paths, subjects
-from lerim.facts.directives import Directive, directive
+from lerim.facts.directives import Directive, complaint, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
 from lerim.facts.plans import remark
 from lerim.facts.reasons import because, explains
@@ -104,9 +104,10 @@ def _paired(text: str) -> list[Sentence]:
 
 
 def _judge(scene: Scene, turn: Turn, said: Sentence, denied: ToolCall | None) -> Found | None:
-    if said.question:
+    rule = complaint(said.text)
+    if said.question and (rule is None or not scene.before.replies):
         return None
-    rule = directive(said.text)
+    rule = rule or directive(said.text)
     if rule is not None and rule.claim.endswith(" the source of truth"):
         rule = _of_what(scene, rule)
     if denied is not None:
@@ -188,7 +189,7 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
     decides = rule.decides or planned or (rule.weight == "contrast" and not habit)
     primitive: Primitive = "decision" if decides else "learning"
     kind: LearningKind | None = None if decides else "insight" if rule.fact else "preference"
-    against = _AGAINST.match(said.text) and not _REMEMBER.match(said.text)
+    against = complaint(said.text) or (_AGAINST.match(said.text) and not _REMEMBER.match(said.text))
     basis: Basis = "corrected" if against else "stated"
     if denied is not None:
         basis = "denied"

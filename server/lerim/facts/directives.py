@@ -64,6 +64,20 @@ def directive(text: str) -> Directive | None:
     return None
 
 
+def complaint(text: str) -> Directive | None:
+    """The rule behind a complaint: `why are you using npm instead of pnpm?` is `Use pnpm, not npm`."""
+    match = forms.COMPLAINT.match(wording.squeeze(text))
+    if match is None:
+        return None
+    verb = next(
+        verb for verb in ("Use", "Import", "Call", "Install", "Run") if verb[:1].lower() == match["verb"][:1].lower()
+    )
+    wanted, wrong = wording.clean(match["a"]), wording.clean(match["b"])
+    if not (artifacts.artifacts(wanted) or artifacts.is_tool(wanted)) or not wrong:
+        return None
+    return Directive(f"{verb} {wanted}, not {wrong}", "contrast", prefer=wanted, over=wrong)
+
+
 def _contrast(match: re.Match[str]) -> Directive | None:
     verb = wording.imperative(wording.squeeze(match["verb"])) if "verb" in match.re.groupindex else "use"
     a, b = wording.clean(match["a"]), wording.clean(match["b"])

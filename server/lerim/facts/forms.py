@@ -55,6 +55,14 @@ STATEMENT = re.compile(
     r"sends?|belongs?|accepts?|points?) [^,;?]{2,60}, not [^,;?]{1,50})$",
     re.IGNORECASE,
 )
+COMPLAINT = re.compile(
+    r"^(?:(?:and|but|hey|wait|no|ugh)[, ]{1,2}){0,2}(?:why are (?:you|we)|(?:i see |looks like |seems )?"
+    r"you(?:['’]re| are| were|['’]ve)?)(?: still| again| just| now){0,2} (?P<verb>using|used|importing|imported|calling|"
+    r"called|running|ran|installing|installed) (?P<b>[^,;?]{2,50}?),? (?:and not|not|instead of|rather than) "
+    r"(?P<a>[^,;?]{2,50})[?!. ]{0,3}$",
+    re.IGNORECASE,
+)
+"""What the agent did wrong, and what it was to do: `why are you using X instead of Y?`."""
 DESCRIBES = re.compile(
     r"^we (?!should|must|need|have|want|will|can\b).{1,80}(?:instead of|rather than|in place of)", re.IGNORECASE
 )

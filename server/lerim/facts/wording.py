@@ -250,8 +250,11 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _FURTHER = re.compile(
-    r"(?<!check)(?<!sure)(?<!ensure)(?<!verify)(?<!means)(?<!mean)(?<!assume)(?<!confirm)\s(?:that|which|prior to|at "
-    r"the root of|in order to|based on|such as|like|to make sure|by (?=\w+ing))\s"
+    r"(?<!check)(?<!sure)(?<!ensure)(?<!verify)(?<!means)(?<!mean)(?<!assume)(?<!confirm)(?<!use)\s(?:that(?= "
+    r"(?:is|are|has|"
+    r"have|can|must|should|[a-z]{3,14}[^s\W]s)\b)|which|prior to|at the root of|in order to|based on|such as|like|"
+    r"to make "
+    r"sure|by (?=\w+ing))\s"
 )
 """Where a title that is too long may end: what follows describes further and is told in the body."""
 
