@@ -57,8 +57,8 @@ STATEMENT = re.compile(
 )
 COMPLAINT = re.compile(
     r"^(?:(?:and|but|hey|wait|no|ugh)[, ]{1,2}){0,2}(?:why are (?:you|we)|(?:i see |looks like |seems )?"
-    r"you(?:['’]re| are| were|['’]ve)?)(?: still| again| just| now){0,2} (?P<verb>using|used|importing|imported|calling|"
-    r"called|running|ran|installing|installed) (?P<b>[^,;?]{2,50}?),? (?:and not|not|instead of|rather than) "
+    r"you(?:['’]re| are| were|['’]ve)?)(?: still| again| just| now){0,2} (?P<verb>using|used|importing|imported|"
+    r"calling|called|running|ran|installing|installed) (?P<b>[^,;?]{2,50}?),? (?:and not|not|instead of|rather than) "
     r"(?P<a>[^,;?]{2,50})[?!. ]{0,3}$",
     re.IGNORECASE,
 )
