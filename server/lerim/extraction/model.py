@@ -28,7 +28,7 @@ NEAR = 0.3  # word overlap of titles and bodies from which a merge's word is tak
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The model is about to be asked of one window of several; `number` counts from 1."""
+    """The model is about to be asked of one window of several; `number` counts from 1. 0 of 0 is to join them."""
 
     number: int
     of: int

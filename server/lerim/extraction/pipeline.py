@@ -7,7 +7,6 @@ and what is taken back in the same pass never appears.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,10 +28,6 @@ from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Platform, Turn
 
 Result = Candidate | Dropped | Withdrawn
-_BOOT = re.compile(
-    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
-    r"claude/rules)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
-)
 _UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found", "logged"))
 """What a plain "no" of the person ends."""
 
@@ -111,7 +106,7 @@ class Extraction:
         for call in turn.tool_calls:
             for path in call.paths[:8]:
                 self._locate.touch(path, turn.cwd)
-            boots = [path for path in call.paths if _BOOT.search(path.replace("\\", "/"))]
+            boots = [path for path in call.paths if BOOT.search(path.replace("\\", "/"))]
             if call.output and boots and call.kind not in ("edit", "write") and not _written(replies, boots):
                 self._state.boot = f"{self._state.boot} {squeeze(call.output).lower()}"[-20_000:]
 
