@@ -18,6 +18,7 @@ from lerim.extraction.locate import Locator
 from lerim.extraction.redact import clean
 from lerim.extraction.said import alike, content, light, words
 from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
+from lerim.extraction.transcript import BOOT
 from lerim.facts.diagnoses import joined
 from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
 from lerim.facts.known import names

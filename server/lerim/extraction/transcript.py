@@ -31,8 +31,9 @@ CODE = 400  # characters shown of what was written into a file
 
 BOOT = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
-    r"claude/rules)"
+    r"claude/rules)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
 )
+"""Files of instructions and of memories: what they say is not learned from."""
 _DATA = re.compile(r"[A-Za-z0-9+/=_-]{240,}")
 _FIELD = re.compile(r"\[\[(?=\s{0,4}#)")
 _HEADER = re.compile(r"^([ \t]{0,8})\[(?=\d{1,9}\])", re.MULTILINE)
