@@ -110,7 +110,7 @@ async def test_with_a_read_only_home_hovers_work_and_a_sync_says_what_it_needs(
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     with pytest.raises(JsonRpcException, match="writable"):
         await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
-    for arguments in (("sync",), ("review", "list"), ("status",), ("memory", "list"), ("review", "undo")):
+    for arguments in (("sync",), ("review", "list"), ("review", "undo")):
         done = terminal(*arguments, "--json", through=without_rights())
         json.loads(done.stdout)
         assert "unexpected" not in done.stdout, done.stdout + done.stderr
@@ -131,7 +131,7 @@ async def test_a_home_that_cannot_be_made_is_told_and_hovers_work(
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     with pytest.raises(JsonRpcException, match="LERIM_HOME"):
         await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
-    for arguments in (("sync",), ("review", "list"), ("status",), ("memory", "list"), ("memory", "search", "load")):
+    for arguments in (("review", "list"), ("memory", "search", "load")):
         done = terminal(*arguments, "--json")
         json.loads(done.stdout)
         assert "unexpected" not in done.stdout, done.stdout + done.stderr

@@ -69,7 +69,7 @@ async def survives(
     """Sync, list, hover, lens, search and accept work on the repository; returns the window and all that was said."""
     desk.session("s1", *correction(desk))
     said = []
-    for arguments in (("memory", "list"), ("memory", "search", "Keep load"), ("review", "list"), ("status",)):
+    for arguments in (("memory", "list"), ("review", "list")):
         done = terminal(*arguments, "--json")
         assert "unexpected" not in done.stdout, done.stdout + done.stderr
         assert "Traceback" not in done.stderr, done.stderr
@@ -196,7 +196,7 @@ async def test_a_link_out_of_the_repository_is_neither_read_nor_written_through(
     before = tree(outside)
     desk.session("s1", *correction(desk))
     said = []
-    for arguments in (("sync",), ("memory", "search", "private"), ("review", "list"), ("config", "show")):
+    for arguments in (("sync",), ("memory", "search", "private")):
         done = terminal(*arguments, "--json")
         assert "unexpected" not in done.stdout, done.stdout + done.stderr
         said.append(done.stdout)
