@@ -15,8 +15,9 @@ import typer
 
 from lerim import config, output
 from lerim.errors import LerimError, Problem, ProjectError
+from lerim.moved import known_as
 from lerim.paths import Home
-from lerim.project import Project, known_as, locate
+from lerim.project import Project, locate
 from lerim.review.place import Place
 
 Repo = Annotated[Path, typer.Option("--repo", metavar="PATH", help="A folder of the repository.", show_default="here")]
@@ -65,7 +66,7 @@ def here(repo: Path, aliases: list[str] | None = None) -> Here:
             todo="Run `git init` there, or name a repository with --repo.",
         )
     for old in aliases or ():
-        project = known_as(project, old)
+        project = known_as(project, old, mine)
     settings, problems = config.load(os.environ, mine, project.root)
     output.warn(problems)
     return Here(project, mine, settings, problems)

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from lerim import output, project
+from lerim import moved, output, project
 from lerim.cli_place import HERE, Json, Repo, guarded, here, home
 from lerim.errors import Problem
 from lerim.project import Project
@@ -110,8 +110,10 @@ def alias_command(
 ) -> None:
     """Say that sessions which ran in OLD_PATH belong to this repository."""
     at = here(repo)
-    known = project.add_alias(at.project, old, at.home)
+    known = moved.keep(moved.known_as(at.project, old, at.home), at.home)
     if as_json:
         output.show_json(OneProject(view(known)))
         return
     output.say(f"Sessions of {output.visible(old)} belong to {output.visible(known.name)}. The next sync takes them.")
+    if known.key != at.project.key:
+        output.say("Its review goes on here: what waits, what was rejected, undo. Reload editor windows open on it.")

@@ -19,6 +19,8 @@ from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here
 from lerim.cli_review import Quotes, QuotesOption, show_candidates
 from lerim.errors import SettingsError
 from lerim.moments import moment
+from lerim.moved import keep
+from lerim.project import gone_from
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncOptions
@@ -52,6 +54,8 @@ def sync_command(
         todo = "Give --model none, or leave it out; which model is asked stands in the settings (roles.extract)."
         raise SettingsError(f"There is no model {model!r}.", where="--model", todo=todo)
     at = here(repo, alias)
+    if any(gone_from(old, at.home) for old in alias):
+        keep(at.project, at.home)  # its review goes on here from now on, not in this run alone
     above = at.settings.accept_above if accept_above is None else accept_above
     options = jobs.SyncOptions(
         explicit=True,

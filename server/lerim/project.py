@@ -12,14 +12,14 @@ import os
 import posixpath
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lerim import registry
+from lerim import registry, shell
 from lerim.errors import Problem, ProjectError
 from lerim.paths import Home
-from lerim.repository import Layout, innermost, read_config, remote_of, worktree_folders
+from lerim.repository import Layout, innermost, read_config, real_path, remote_of, worktree_folders
 
 _WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
@@ -28,8 +28,9 @@ _WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 class Project:
     """One repository, seen from one of its worktrees.
 
-    `root` is that worktree, `main` the main one (None for a bare repository), `common_dir` the git dir they share,
-    `remote` its address without credentials ('' none), `aliases` the folders it was known under elsewhere or before.
+    `key` names what is kept of it; one that was moved may have that of its old place. `root` is that worktree, `main`
+    the main one (None for a bare repository), `common_dir` the git dir they share, `remote` its address without
+    credentials ('' none), `aliases` the folders it was known under elsewhere or before.
     """
 
     key: str
@@ -60,10 +61,27 @@ class Project:
         return self.main / ".lerim" if self.main else home.project(self.key)
 
 
-def project_key(common_dir: Path) -> str:
-    """The project's key: 16 hex digits of SHA-256 over the real path of its common git dir."""
+def place_key(common_dir: Path) -> str:
+    """The key of a place: 16 hex digits of SHA-256 over the real path of a common git dir."""
     spelled = os.path.normcase(str(common_dir))
     return hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
+    """The key of the project there: the one `keys` has for the place, else the place's own, unless the project that had
+    it lives elsewhere now; then one made from it."""
+    key = place_key(common_dir)
+    known = keys.get(key)
+    taken = set(keys.values()) if known is None else set()
+    while key in taken:
+        key = hashlib.sha256(key.encode()).hexdigest()[:16]
+    return known or key
+
+
+def _keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
+    """Place -> project for known ones (common dir, key). Of two in one place the one that was moved there counts."""
+    pairs = [(place_key(common_dir), key) for common_dir, key in known]
+    return dict(sorted(pairs, key=lambda pair: pair[0] != pair[1]))
 
 
 def locate(path: Path, home: Home) -> Project | None:
@@ -71,18 +89,20 @@ def locate(path: Path, home: Home) -> Project | None:
     layout = innermost(path)
     if layout is None:
         return None
-    project = _project(layout)
-    try:
-        entry = registry.read(home, project.key)
-    except ProjectError:
-        return project  # the broken entry is reported by `listed`; it must not hide the repository
-    return replace(project, aliases=entry.aliases) if entry else project
+    entries, _ = registry.entries(home)  # a broken entry is reported by `listed`; it must not hide the repository
+    project = _project(layout, _entry_keys(entries))
+    aliases = next((entry.aliases for entry in entries if entry.key == project.key), ())
+    return replace(project, aliases=aliases)
 
 
-def _project(layout: Layout) -> Project:
+def _entry_keys(entries: Iterable[registry.Entry]) -> dict[str, str]:
+    return _keys((Path(entry.common_dir), entry.key) for entry in entries)
+
+
+def _project(layout: Layout, keys: Mapping[str, str]) -> Project:
     named_by = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
     return Project(
-        key=project_key(layout.common_dir),
+        key=project_key(layout.common_dir, keys),
         root=layout.root,
         main=layout.main,
         common_dir=layout.common_dir,
@@ -110,11 +130,6 @@ def add(project: Project, home: Home) -> Project:
     return kept
 
 
-def add_alias(project: Project, old: str, home: Home) -> Project:
-    """Remembers that `old` was this project; as `known_as`. Raises ProjectError."""
-    return add(known_as(project, old), home)
-
-
 def known_as(project: Project, old: str) -> Project:
     """The project with one more alias: an absolute folder, POSIX or Windows, here or elsewhere.
 
@@ -126,8 +141,10 @@ def known_as(project: Project, old: str) -> Project:
         raise ProjectError(f"{old!r} cannot stand for a project.", where=old, todo=todo)
     path = Path(old)
     other = innermost(path) if path.is_absolute() and _exists(path) else None
-    if other is not None and project_key(other.common_dir) != project.key:
-        todo = f"Use `lerim sync --repo {other.root}` for them, or move that repository away first."
+    if other is not None and place_key(other.common_dir) != place_key(project.common_dir):
+        todo = (
+            f"Use `{shell.line('lerim', 'sync', '--repo', other.root)}` for them, or move that repository away first."
+        )
         raise ProjectError("This folder is in another repository, whose sessions are its own.", where=old, todo=todo)
     return replace(project, aliases=(*project.aliases, old))
 
@@ -137,20 +154,45 @@ def remove(project: Project, home: Home) -> bool:
     return registry.remove(home, project.key)
 
 
+def unmoved(project: Project) -> Project:
+    """The project as it would be known if none had been moved to its place, without aliases."""
+    return replace(project, key=place_key(project.common_dir), aliases=())
+
+
+def gone_from(old: str, home: Home) -> registry.Entry | None:
+    """The known project that was at this folder and is not there any more; None where there was none."""
+    spelled = {_parts(old), _parts(str(real_path(Path(old))))}
+    for entry in registry.entries(home)[0]:
+        if {_parts(entry.root), _parts(entry.common_dir)} & spelled and _layout(entry) is None:
+            return entry
+    return None
+
+
+def _layout(entry: registry.Entry) -> Layout | None:
+    """The repository of an entry where it was when it was remembered; None if it is not there any more."""
+    layout = innermost(Path(entry.root))
+    return layout if layout and place_key(layout.common_dir) == place_key(Path(entry.common_dir)) else None
+
+
 def listed(home: Home) -> tuple[list[Project], list[Problem]]:
     """The remembered projects; one whose folder is gone or is another repository now is listed as it was, with a
     problem."""
     entries, problems = registry.entries(home)
+    keys = _entry_keys(entries)
     projects: list[Project] = []
     for entry in entries:
-        layout = innermost(Path(entry.root))
-        found = _project(layout) if layout else None
-        if found is None or found.key != entry.key:
-            message = "The repository is not there any more. Run `lerim project add` in its new place, then "
-            message += f"`lerim project alias {entry.root}`; or forget it with `lerim project remove`."
-            problems.append(Problem("project-gone", entry.root, message))
+        if keys[place_key(Path(entry.common_dir))] != entry.key:
+            continue  # a project that was moved here has taken its place
+        layout = _layout(entry)
+        if layout is None:
+            moved = shell.line("lerim", "project", "alias", entry.root, "--repo", "NEW_PLACE")
+            forget = shell.line("lerim", "project", "remove", "--repo", entry.root)
+            message = f"The repository is not there any more. If it was moved, `{moved}` keeps its sessions and review"
+            problems.append(Problem("project-gone", entry.root, f"{message}; if not, forget it with `{forget}`."))
             root = Path(entry.root)
             found = Project(entry.key, root, root, Path(entry.common_dir), entry.remote, entry.name)
+        else:
+            found = _project(layout, keys)
         projects.append(replace(found, aliases=entry.aliases))
     return projects, problems
 
@@ -161,6 +203,8 @@ class Owners:
     def __init__(self, projects: Iterable[Project] = (), platform: str = sys.platform) -> None:
         self._windows = platform == "win32"
         self._known: dict[str, str] = {}
+        projects = list(projects)
+        self._keys = _keys((project.common_dir, project.key) for project in projects)
         aliases = [(_parts(alias), project.key) for project in projects for alias in project.folders]
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
@@ -186,7 +230,7 @@ class Owners:
             return key
         if key and not _exists(path) and len(alias) > len(layout.root.parts):
             return key
-        return project_key(layout.common_dir)
+        return project_key(layout.common_dir, self._keys)
 
 
 def _exists(path: Path) -> bool:

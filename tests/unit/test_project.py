@@ -215,7 +215,7 @@ def test_a_config_with_broken_lines_still_gives_the_remote(repo, home):
 def test_an_added_project_keeps_its_aliases_and_is_readable_by_its_owner_alone(repo, home):
     found = locate(repo, home)
     assert found is not None
-    project.add_alias(found, "/old/place", home)
+    project.add(project.known_as(found, "/old/place"), home)
     project.add(found, home)
     again = locate(repo, home)
     assert again is not None
@@ -260,7 +260,7 @@ def test_an_alias_must_be_an_absolute_folder_and_no_whole_disk(repo, home, alias
     found = locate(repo, home)
     assert found is not None
     with pytest.raises(ProjectError):
-        project.add_alias(found, alias, home)
+        project.add(project.known_as(found, alias), home)
 
 
 class TestOwners:
@@ -268,7 +268,7 @@ class TestOwners:
         found = locate(repo, home)
         assert found is not None
         for alias in aliases:
-            found = project.add_alias(found, alias, home)
+            found = project.add(project.known_as(found, alias), home)
         return found.key, Owners([found], **options)
 
     def test_a_working_folder_that_is_there_is_owned_by_its_innermost_repository(self, repo, home, git):
@@ -325,7 +325,7 @@ class TestOwners:
         wide, narrow = locate(repo, home), locate(other, home)
         assert wide is not None
         assert narrow is not None
-        owners = Owners([project.add_alias(wide, "/old", home), project.add_alias(narrow, "/old/inner", home)])
+        owners = Owners([project.known_as(wide, "/old"), project.known_as(narrow, "/old/inner")])
         assert owners.owner("/old/inner/x") == narrow.key
         assert owners.owner("/old/x") == wide.key
 

@@ -31,7 +31,7 @@ def ledger(place: Place) -> Iterator[Ledger]:
 
     What cannot be made good stays unfinished, is tried again next time, and is told: `free` and `pending` say it.
     """
-    with place.lock(), opened(place.private) as book:
+    with place.lock(), opened(place.private, place.moves) as book:
         stuck: dict[str, LerimError] = {}
         for action in book.unfinished():
             try:

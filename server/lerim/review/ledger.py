@@ -111,9 +111,10 @@ def alike(one: Fingerprint, other: Fingerprint) -> float:
 class Ledger:
     """One open ledger; every method is one statement, `commit` ends a step."""
 
-    def __init__(self, connection: sqlite3.Connection, salt: bytes) -> None:
+    def __init__(self, connection: sqlite3.Connection, salt: bytes, moves: Sequence[tuple[str, str]]) -> None:
         self._sql = connection
         self._salt = salt
+        self._moves = moves
 
     def fingerprint(self, claim: Claim) -> Fingerprint:
         return Fingerprint(*(frozenset(map(self._hash, part)) for part in (claim.title, claim.words, claim.hard)))
@@ -204,6 +205,10 @@ class Ledger:
         """The last thing a person did that was not undone."""
         return next(self._actions("WHERE stage='done' AND kind != 'withdraw' ORDER BY number DESC LIMIT 1"), None)
 
+    def decided(self) -> bool:
+        """Whether a person ever did something here."""
+        return self._sql.execute("SELECT 1 FROM actions WHERE kind != 'withdraw' LIMIT 1").fetchone() is not None
+
     def keep_stuck(self, problems: Sequence[Problem]) -> None:
         """Remember, for those who only look, what keeps unfinished actions from their end."""
         if problems != self.stuck():
@@ -220,22 +225,32 @@ class Ledger:
     def _actions(self, where: str, *values: str) -> Iterator[Action]:
         query = "SELECT id, kind, label, candidate, memory, was, becomes, stage, time, changes FROM actions "
         for row in self._sql.execute(query + where, values):
-            changes = tuple(Change(*change) for change in json.loads(row[9]))
+            changes = tuple(self._moved(Change(*change)) for change in json.loads(row[9]))
             yield Action(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], changes)
+
+    def _moved(self, change: Change) -> Change:
+        """The change where its files are now: what lay in `.lerim` of a folder the project was in lies in its own."""
+        path = Path(change.path)
+        for before, now in self._moves:
+            if path.is_relative_to(Path(before, ".lerim")) and not path.is_relative_to(Path(now, ".lerim")):
+                anchor = Path(now, Path(change.anchor).relative_to(before))
+                return replace(change, anchor=str(anchor), path=str(Path(now, path.relative_to(before))))
+        return change
 
     def commit(self) -> None:
         self._sql.commit()
 
 
 @contextmanager
-def opened(private: Path) -> Iterator[Ledger]:
-    """The ledger in this private folder, made if it is not there. Raises MemoryError_."""
+def opened(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterator[Ledger]:
+    """The ledger in this private folder, made if it is not there; `moves` are folders (before, now) the
+    project was in. Raises MemoryError_."""
     path = private / "review.sqlite3"
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(path, timeout=10)
         try:
-            yield _prepared(connection, path)
+            yield _prepared(connection, path, moves)
             connection.commit()
         finally:
             connection.close()
@@ -253,7 +268,7 @@ def _todo(error: sqlite3.Error | OSError) -> str:
     return "Free some space or make its folder writable, then try again; nothing was changed."
 
 
-def _prepared(connection: sqlite3.Connection, path: Path) -> Ledger:
+def _prepared(connection: sqlite3.Connection, path: Path, moves: Sequence[tuple[str, str]]) -> Ledger:
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA synchronous=FULL")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -262,7 +277,7 @@ def _prepared(connection: sqlite3.Connection, path: Path) -> Ledger:
     if version < _VERSION:
         _bring_up(connection)
     salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
-    return Ledger(connection, salt[0])
+    return Ledger(connection, salt[0], moves)
 
 
 def _bring_up(connection: sqlite3.Connection) -> None:

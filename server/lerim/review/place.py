@@ -47,6 +47,12 @@ class Place:
         """The folder below which nothing of the state may be a symbolic link."""
         return self.state if self.state == self.private else self.state.parent
 
+    @property
+    def moves(self) -> list[tuple[str, str]]:
+        """The folders the project was in, by its aliases, each with the one it is in now."""
+        now = str(self.project.main or self.project.root)
+        return [(alias, now) for alias in self.project.aliases]
+
     def store(self) -> Store:
         """The memories of the open worktree."""
         return Store(self.project.memory_dir, self.private)
