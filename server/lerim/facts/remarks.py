@@ -38,7 +38,8 @@ _WANTS = re.compile(
 _RULE = re.compile(
     r"\b(?:should(?:n['’]t| not)?|must(?:n['’]t| not)?|no longer|never|always|only|belongs? (?:in|to|with)|cannot|"
     r"can['’]t|"
-    r"does(?:n['’]t| not) need|the (?:correct|right|proper|actual) [^,;]{3,50} (?:is|are) |(?:is|are) [^,;]{3,60}, not)\b",
+    r"does(?:n['’]t| not) need|the (?:correct|right|proper|actual) [^,;]{3,50} (?:is|are) |(?:is|are) "
+    r"[^,;]{3,60}, not)\b",
     re.IGNORECASE,
 )
 _ACCORDING = re.compile(r"^according to (?:the )?[^,;]{3,60}, ", re.IGNORECASE)
