@@ -121,8 +121,24 @@ def matches(candidate: Candidate, expected: Expected, turn_of: Mapping[str, str]
     return hits * 2 >= len(expected.terms) and any(quote.turn in named for quote in candidate.evidence)
 
 
+def _met(candidate: Candidate, label: Label, turn_of: Mapping[str, str]) -> str:
+    """The claim of the label that the candidate says best: one whose turn it rests on, then the most terms."""
+    text = f"{candidate.title}\n{candidate.body}".lower()
+    best, found = (False, 0.0), ""
+    for one in label.expected:
+        if matches(candidate, one, turn_of):
+            hits = sum(any(term.lower() in text for term in group) for group in one.terms) / max(1, len(one.terms))
+            rank = (
+                any(turn_of.get(native) == quote.turn for native in one.turns for quote in candidate.evidence),
+                hits,
+            )
+            if rank > best or not found:
+                best, found = rank, one.claim
+    return found
+
+
 def _proposal(candidate: Candidate, label: Label, extracted: Extracted, said: str, verdicts: Verdicts) -> Proposal:
-    met = next((one.claim for one in label.expected if matches(candidate, one, extracted.turn_of)), "")
+    met = _met(candidate, label, extracted.turn_of)
     verdict = verdicts.get(key(label.session, candidate.turn, candidate.title))
     judged: Judged = "expected" if met else "unjudged"
     if verdict is not None:
