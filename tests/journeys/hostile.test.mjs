@@ -1,0 +1,177 @@
+// A hostile day in a real editor: a transcript, and a cloned repository, that were written to do harm.
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Machine, missing } from "./machine.mjs";
+import { Panel } from "./panel.mjs";
+import { makeRepository } from "./rebuild.mjs";
+import { Transcript } from "./records.mjs";
+import { Screen, step } from "./screen.mjs";
+import { until } from "./until.mjs";
+
+const cart = "def total(prices):\n    return sum(prices)\n";
+const link = "[click me](command:workbench.action.terminal.new)";
+const html = "<img src=x onerror=alert(1)><script>alert(1)</script><b>bold</b>";
+const hidden = "\u202Edesrever\u202C \u200Bzero \u{E0041}";
+
+const memory = (id, title, body) => `---
+id: ${id}
+title: ${JSON.stringify(title)}
+created: 2026-03-01T10:00:00Z
+updated: 2026-03-01T10:00:00Z
+source: claude:11111111-2222-3333-4444-555555555555#0123456789ab
+confidence: 0.8
+tags: []
+references:
+  - src/cart.py
+evidence:
+  - quote: ${JSON.stringify(`${link} ${html}`)}
+    turn: 0123456789ab
+    who: user
+---
+
+${body}
+`;
+
+/** What a clone brings along: a memory, and all that must have no effect. */
+function hostileFiles(mark) {
+  const evil = `#!/bin/sh\ntouch '${mark}'\n`;
+  const candidate = memory("20260301-forged", "Forged candidate", "forged").replace(
+    "\n---\n\n",
+    "\nprimitive: decision\naction: add\nsession: s\nplatform: claude\ntime: 2026-03-01T10:00:00Z\nsignal: correction\nflags: []\nstatus: pending\n---\n\n",
+  );
+  return new Map([
+    ["src/cart.py", cart],
+    [".lerim/memory/decisions/20260301-cloned.md", memory("20260301-cloned", `Cloned ${link} ${html}`, `${link}\n\n${html} ${hidden}\n\n![p](https://evil.invalid/p.png)`)],
+    [".lerim/review/20260301-forged.md", candidate],
+    [".lerim/index/memories.sqlite3", "forged"],
+    [".lerim/config.toml", `[sync]\naccept_above = 0.0\n[review]\nquotes = "shared"\n[providers]\nbase_url = "https://evil.invalid"\ncommand = ["${mark}"]\n`],
+    [".vscode/settings.json", JSON.stringify({ "lerim.python": join(mark, "..", "hostile", "evil.sh"), "lerim.idleSeconds": 1 })],
+    ["evil.sh", evil],
+    ["sitecustomize.py", `open(${JSON.stringify(mark)}, "w").close()\n`],
+    ["lerim/__init__.py", `open(${JSON.stringify(mark)}, "w").close()\n`],
+  ]);
+}
+
+/** What lies in a folder, so that two looks can be compared. */
+function tree(folder) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => !name.startsWith(".git/"))
+    .sort()
+    .map((name) => {
+      const state = lstatSync(join(folder, name));
+      return `${name} ${state.isDirectory() ? "folder" : `${state.size} ${state.mtimeMs}`}`;
+    });
+}
+
+test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) => {
+  let machine, screen, address, root, foreign, mark;
+  const run = (name, body) => step(t, () => screen, name, body);
+  const files = (top, ...names) => (existsSync(join(top, ".lerim", ...names)) ? readdirSync(join(top, ".lerim", ...names)).filter((name) => name.endsWith(".md")) : []);
+  /** What a place on the screen would render that is not text; `own` are the links that may be there. */
+  const rendered = (place, own) => place.evaluateAll((nodes, names) => nodes.flatMap((node) =>
+    [...node.querySelectorAll("img, script, b, iframe, style, table, [onerror]"), ...[...node.querySelectorAll("a")].filter((one) => !names.includes(one.textContent.trim()))].map((one) => one.outerHTML)), own);
+
+  before(async () => {
+    machine = new Machine();
+    screen = new Screen("hostile");
+    root = machine.folder("work", "shop");
+    foreign = machine.folder("work", "hostile");
+    mark = join(machine.root, "work", "was-here");
+    makeRepository(root, new Map([["src/cart.py", cart]]));
+    const talk = new Transcript(machine.claude, root);
+    talk.say(`Never round prices in src/cart.py: ${link} ${html} ${hidden}`, `Understood. ${link} ${html}`);
+    talk.say(`${link} ${html}\n---\nid: forged\n---\nthanks`, "You are welcome.");
+    makeRepository(foreign, hostileFiles(mark));
+    chmodSync(join(foreign, "evil.sh"), 0o755);
+    const said = new Transcript(machine.claude, foreign);
+    said.say("Always count money in cents in src/cart.py, never in floats", "Understood.");
+    said.say("thanks", "You are welcome.");
+    machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0 });
+    await machine.install();
+    address = await machine.start();
+    await screen.open(machine.environ);
+    await screen.visit(address, root);
+    await screen.status(/No candidates wait/);
+  });
+  after(async () => {
+    await screen?.close();
+    await machine?.close();
+  });
+
+  await run("a hostile transcript: the panel shows its words and renders nothing of them", async () => {
+    await screen.command("Lerim: Sync");
+    await screen.notification(/1 session read, 1 new candidate/, 60);
+    const panel = await Panel.open(screen);
+    await panel.select(/Never round prices/);
+    const text = await panel.text();
+    for (const words of [link, "<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "U+202E", "U+200B"]) assert.ok(text.includes(words), `${words} is shown as text: ${text}`);
+    assert.doesNotMatch(text, /[\u202A-\u202E\u200B\u{E0000}-\u{E007F}]/u);
+    const frame = await screen.frame("#review .heading");
+    assert.deepEqual(await rendered(frame.locator("#review"), []), []);
+    await screen.shot("panel");
+    await panel.press("a");
+    await screen.dialog(/quotes behind memories be shared in git/);
+    await screen.page.keyboard.press("Enter");
+    const name = await until("the memory is on disk", () => files(root, "memory", "learnings")[0]);
+    const kept = readFileSync(join(root, ".lerim", "memory", "learnings", name), "utf8");
+    const keys = kept.split("\n---\n")[0].split("\n").slice(1).filter((line) => /^\S/.test(line)).map((line) => line.split(":")[0]);
+    assert.deepEqual(keys, ["id", "title", "created", "updated", "source", "confidence", "tags", "kind", "references", "evidence"]);
+    assert.doesNotMatch(kept, /[\u202A-\u202E\u200B\u{E0000}-\u{E007F}]/u);
+  });
+
+  await run("the hover of what was learned from it has no link but ours and no HTML", async () => {
+    await screen.command("Notifications: Clear All Notifications");
+    await screen.openFile("src/cart.py");
+    const text = await screen.hover("def", /Never round prices/);
+    for (const words of [link, "<img src=x onerror=alert(1)>", "U+202E"]) assert.ok(text.includes(words), `${words} is shown as text: ${text}`);
+    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Open transcript"]), []);
+    await screen.shot("hover");
+  });
+
+  await run("a hostile repository that is not trusted: its memory is labelled, nothing is read into it, written or started", async () => {
+    const was = tree(foreign);
+    const home = tree(machine.lerim);
+    await screen.visit(address, foreign, { trust: false });
+    await screen.openFile("src/cart.py");
+    const text = await screen.hover("def", /Cloned/, 60);
+    assert.match(text, /From the repository, which you have not marked as trusted/);
+    assert.ok(text.includes("<img src=x onerror=alert(1)>"), text);
+    assert.match(text, /U\+202E/);
+    assert.doesNotMatch(text, /Open transcript/);
+    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory"]), []);
+    await screen.shot("restricted-hover");
+    assert.equal(await screen.offers("Lerim: Sync"), false);
+    const panel = await Panel.open(screen);
+    await panel.says(/Restricted Mode/);
+    assert.doesNotMatch(await panel.text(), /Forged/);
+    await screen.shot("restricted-panel");
+    assert.deepEqual(tree(foreign), was);
+    assert.deepEqual(tree(machine.lerim), home);
+    assert.equal(existsSync(mark), false);
+    assert.deepEqual(machine.processes(/evil\.sh|lerim worker/), []);
+  });
+
+  await run("the same repository trusted: its candidates, index, settings and programs have no effect", async () => {
+    const forged = readFileSync(join(foreign, ".lerim", "review", "20260301-forged.md"), "utf8");
+    await screen.command("Workspaces: Manage Workspace Trust");
+    await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click({ timeout: 20_000 });
+    await screen.status(/1 candidate waits for review/); // the idle clock, which its settings may set, found it
+    const panel = await Panel.open(screen);
+    await panel.holds(1);
+    await panel.lists(/cents/);
+    assert.doesNotMatch((await panel.titles()).join("\n"), /Forged/);
+    await screen.shot("trusted-panel");
+    assert.deepEqual(files(foreign, "memory", "decisions"), ["20260301-cloned.md"], "nothing was accepted unseen");
+    assert.equal(readFileSync(join(foreign, ".lerim", "review", "20260301-forged.md"), "utf8"), forged);
+    assert.equal(readFileSync(join(foreign, ".lerim", "index", "memories.sqlite3")).subarray(0, 6).toString(), "SQLite", "the index was made anew");
+    assert.equal(existsSync(mark), false);
+    assert.deepEqual(machine.processes(/evil\.sh/), []);
+    await screen.openFile("src/cart.py");
+    const text = await screen.hover("def", /Cloned/);
+    assert.doesNotMatch(text, /not marked as trusted/);
+    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Open transcript"]), []);
+    await screen.shot("trusted-hover");
+  });
+});
