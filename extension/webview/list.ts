@@ -4,7 +4,7 @@ import { h } from "./dom";
 import { plain } from "./text";
 
 /** Pixels; the same in review.css. */
-const rowHeight = 48;
+const rowHeight = 66;
 const spare = 6;
 
 /** Which rows to draw for a scroll position. */
