@@ -75,8 +75,7 @@ def told(answer: dict[str, object]) -> str:
 
 def whole(desk: Desk, titles: int) -> None:
     """Everything is there once: a sync finds no more, and what waits can be accepted."""
-    code, answer, _ = run(desk, "sync")
-    assert code == 0, told(answer)
+    assert desk.sync().state == "done"
     for proposal in queue.pending(desk.place)[0]:
         assert queue.accept(desk.place, proposal.id, quotes="shared").ok
     assert len(desk.memories()) == len(set(desk.memories())) == titles
@@ -106,8 +105,7 @@ def on_disk(disk: Path, repo: Path, isolated: Path) -> Callable[[str], Desk]:
     return make
 
 
-@pytest.mark.parametrize("what", ["repository", "home", "both"])
-@pytest.mark.parametrize("left", [0, 65536])
+@pytest.mark.parametrize(("what", "left"), [("repository", 0), ("home", 0), ("both", 0), ("both", 65536)])
 def test_a_sync_on_a_full_disk_says_so_and_the_next_one_carries_on(
     disk: Path, on_disk: Callable[[str], Desk], what: str, left: int
 ) -> None:
@@ -122,7 +120,7 @@ def test_a_sync_on_a_full_disk_says_so_and_the_next_one_carries_on(
     whole(desk, 6)
 
 
-@pytest.mark.parametrize("what", ["repository", "home", "both"])
+@pytest.mark.parametrize("what", ["repository", "home"])
 def test_an_accept_on_a_full_disk_changes_nothing_and_works_once_there_is_space(
     disk: Path, on_disk: Callable[[str], Desk], what: str
 ) -> None:
@@ -141,7 +139,7 @@ def test_an_accept_on_a_full_disk_changes_nothing_and_works_once_there_is_space(
     whole(desk, 2)
 
 
-@pytest.mark.parametrize("limit", [0, 4096, 40960, 200_000])
+@pytest.mark.parametrize("limit", [4096, 200_000])
 def test_files_that_cannot_grow_fail_a_sync_in_words_and_the_next_one_carries_on(desk: Desk, limit: int) -> None:
     rules(desk, 6)
     code, answer, _ = run(desk, "sync", limit=limit)
@@ -150,7 +148,7 @@ def test_files_that_cannot_grow_fail_a_sync_in_words_and_the_next_one_carries_on
     whole(desk, 6)
 
 
-@pytest.mark.parametrize("limit", [0, 300, 4096])
+@pytest.mark.parametrize("limit", [0, 4096])
 def test_files_that_cannot_grow_fail_an_accept_in_words_and_change_nothing(desk: Desk, limit: int) -> None:
     rules(desk, 2)
     desk.sync()

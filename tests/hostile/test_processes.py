@@ -63,14 +63,14 @@ def processes_of(mark: str) -> list[psutil.Process]:
 async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_next_start_is_clean(
     desk: Desk, repo: Path
 ) -> None:
-    rules(desk, 12)
+    rules(desk, 8)
     chance = Random(7)
     for _ in range(KILLS):
         async with opened(repo) as editor:
             await editor.start()
             asked = asyncio.ensure_future(editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True}))
             await editor.until(lambda: psutil.Process(pid_of(editor)).children())
-            await asyncio.sleep(chance.uniform(0, 0.4))  # the instant, not a wait for something
+            await asyncio.sleep(chance.uniform(0, 0.3))  # the instant, not a wait for something
             os.kill(pid_of(editor), signal.SIGKILL)
             async with asyncio.timeout(GONE_WITHIN):
                 while processes_of(str(desk.home.root)):  # noqa: ASYNC110
@@ -84,7 +84,7 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
         listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
         assert listed.problems == []
         assert sorted(view.title for view in listed.candidates) == sorted(set(desk.waiting()))
-        assert len(listed.candidates) == 12
+        assert len(listed.candidates) == 8
 
 
 async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and_the_others_say_who(
