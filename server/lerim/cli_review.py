@@ -69,7 +69,7 @@ def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
     else:
         output.say("Nothing is waiting for review.")
     if blocked:
-        output.say(f"Rejected before and held back: {blocked} times.")
+        output.say(f"Rejected before and held back: {output.counted(blocked, 'time')}.")
     output.warn(problems)
 
 

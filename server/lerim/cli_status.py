@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from pathlib import Path
 
 import msgspec
 
@@ -18,7 +20,8 @@ from lerim.review import queue
 class StatusView(msgspec.Struct, frozen=True):
     """What `status --json` prints. `memories` counts by primitive; `sessions` and `waiting` are of this repository.
 
-    `waiting` sessions have turns not yet learned from. `blocked` counts rejected claims met again.
+    `waiting` sessions have turns not yet learned from, by the rules or by the model the settings name. `blocked` counts
+    rejected claims met again.
     """
 
     project: ProjectView
@@ -43,7 +46,7 @@ def status_command(
     if as_json:
         output.show_json(msgspec.structs.replace(shown, problems=[*at.problems, *shown.problems]))
         return
-    memories = ", ".join(f"{count} {primitive}" for primitive, count in shown.memories.items()) or "none"
+    memories = ", ".join(output.counted(count, primitive) for primitive, count in shown.memories.items()) or "none"
     output.show_table(
         ("", ""),
         (
@@ -52,7 +55,7 @@ def status_command(
             ("waiting for review", str(shown.candidates)),
             ("rejected, met again", str(shown.blocked)),
             ("sessions", f"{shown.sessions}, {shown.waiting} not yet learned from"),
-            ("newest session", shown.last_session or "none"),
+            ("newest session", shown.last_session[:19].replace("T", " ") + " UTC" if shown.last_session else "none"),
         ),
     )
     output.warn(shown.problems)
@@ -76,18 +79,25 @@ def _status(at: Here) -> StatusView:
 
 
 def _sessions(at: Here) -> tuple[int, int, str]:
-    """How many sessions the catalog has of this repository, how many wait, when the newest ended.
+    """How many sessions the catalog has of this repository, how many wait (for a model only where the settings name one
+    that can be asked), when the newest ended.
 
     Folders are asked whose they are now, so that an alias counts before the next sync moves their turns.
     """
+    from lerim.models.choose import choose
     from lerim.sessions.catalog import Catalog
+    from lerim.sessions.queue import EXTRACT, MODEL
 
     if not at.home.catalog.exists():
         return 0, 0, ""
     others = [known for known in listed(at.home)[0] if known.key != at.project.key]
     owners = Owners([at.project, *others])
+    kinds = (EXTRACT, MODEL) if choose(at.settings.extract, os.environ)[0] else (EXTRACT,)
+    waiting: set[Path] = set()
     with Catalog.open(at.home) as catalog:
         own = [cwd for cwd in catalog.folders() if owners.owner(cwd) == at.project.key]
-        rows = catalog.sessions(at.project.key, folders=own, limit=1_000_000)
+        for kind in kinds:
+            rows = catalog.sessions(at.project.key, folders=own, limit=1_000_000, kind=kind)
+            waiting |= {row.session.path for row in rows if row.waits}
     newest = max((row.last for row in rows if row.last), default=None)
-    return len(rows), sum(row.waits for row in rows), moment(newest) if newest else ""
+    return len(rows), len(waiting), moment(newest) if newest else ""

@@ -137,13 +137,18 @@ def show_report(report: SyncReport) -> None:
     """The report of a sync as tables: sessions, what is proposed, what was dropped and why, what went wrong."""
     counts = report.sessions
     output.say(
-        f"{counts.found} sessions: {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged, "
-        f"{counts.failed} failed ({report.seconds:.1f} s, model: {report.model})"
+        f"{output.counted(counts.found, 'session')}: {counts.new} new, {counts.changed} changed, "
+        f"{counts.unchanged} unchanged, {counts.failed} failed ({report.seconds:.1f} s, model: {report.model})"
     )
+    if report.left_out:
+        were = "was" if report.left_out == 1 else "were"
+        left_out = output.counted(report.left_out, "session")
+        output.say(f"{left_out} {were} left out by --since, --until or the setting sync.since.")
     if (spent := report.usage).calls:
         cost = f", ${spent.cost:.4f}" if spent.cost else ""
         output.say(
-            f"{report.model}: {spent.calls} calls, {spent.input_tokens:,} tokens in, {spent.output_tokens:,} out{cost}"
+            f"{report.model}: {output.counted(spent.calls, 'call')}, "
+            f"{spent.input_tokens:,} tokens in, {spent.output_tokens:,} out{cost}"
         )
     if report.candidates:
         show_candidates(report.candidates, "Proposed")

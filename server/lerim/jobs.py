@@ -144,12 +144,14 @@ def sync(
         except CancelledError:
             state = "cancelled"
         counts = _counts(catalog.paths_of(project.key), transcripts, seen)
+        left_out = catalog.left_out(project.key, options.since, options.until)
     if state == "done" and seen.failed:
         state = "partial"
     learning.run.note(f"{state}: {counts.found} sessions, {len(learning.candidates)} candidates")
     folder, problems = try_write(learning.run)
     learning.problems += problems
     report = learning.report(counts, state, time.monotonic() - began, folder)
+    report = msgspec.structs.replace(report, left_out=left_out)
     report.problems.extend(log_sync(home, clock(), report))
     return report
 
@@ -354,6 +356,8 @@ def _learn(
             learning.problems.append(Problem(error.code, error.where or path, f"{error.message} {error.todo}".strip()))
         else:
             catalog.done(job, ended.resume, ended.state, ended.again_at, ended.met)
+            if job.resume is None:  # also one that another project's sync has indexed
+                seen.new.add(str(job.transcript.path))
 
 
 def _counts(own: frozenset[str], transcripts: Iterable[Transcript], seen: _Seen) -> SessionCounts:
@@ -361,5 +365,5 @@ def _counts(own: frozenset[str], transcripts: Iterable[Transcript], seen: _Seen)
     failed = seen.failed
     main = ({str(one.path) for one in transcripts if not one.parent} & own) | failed
     new = main & seen.new - failed
-    changed = main & seen.changed - failed
+    changed = main & seen.changed - failed - new
     return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))

@@ -52,6 +52,11 @@ def _shown(character: str, *, lines: bool) -> str:
     return character
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 session`, `2 sessions`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def say(text: str = "") -> None:
     """One line to standard output."""
     sys.stdout.write(text + "\n")

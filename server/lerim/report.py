@@ -39,7 +39,8 @@ class Withdrew(msgspec.Struct, frozen=True, tag_field="event", tag="withdrawn"):
 
 
 class SessionCounts(msgspec.Struct, frozen=True):
-    """Sessions of this project. found = new + changed + unchanged + failed."""
+    """Sessions of this project. found = new + changed + unchanged + failed; `new` is what this project had not learned
+    from before, whoever indexed it."""
 
     found: int = 0
     new: int = 0
@@ -69,6 +70,7 @@ class SyncReport(msgspec.Struct, frozen=True):
     """The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
 
     `accepted` are ids written without review (`--accept-above`); `run` is the run folder, "" if nothing was extracted.
+    `left_out` sessions wait that `since` and `until` kept this run from.
     `model` is the model that was asked besides the rules, "none" where there is none, and `usage` what that took.
     """
 
@@ -80,6 +82,7 @@ class SyncReport(msgspec.Struct, frozen=True):
     withdrawn: list[WithdrawnView]
     problems: list[Problem]
     accepted: list[str] = []
+    left_out: int = 0
     model: str = "none"
     usage: Usage = NOTHING
     seconds: float = 0.0
@@ -111,6 +114,7 @@ def combine(first: SyncReport, second: SyncReport) -> SyncReport:
         withdrawn=[*first.withdrawn, *second.withdrawn],
         problems=[*first.problems, *second.problems],
         accepted=[*first.accepted, *second.accepted],
+        left_out=max(first.left_out, second.left_out),
         model=second.model if second.model != "none" else first.model,
         usage=first.usage + second.usage,
         seconds=round(first.seconds + second.seconds, 3),

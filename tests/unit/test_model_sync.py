@@ -259,7 +259,7 @@ def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
         assert (run.returncode, "model: none" in run.stdout) == (0, True)
         run = subprocess.run(base, env=environ(), capture_output=True, text=True, check=False, timeout=60)
     assert run.returncode == 0, run.stderr
-    assert "openai:m: 1 calls, 1,000 tokens in, 50 out, $0.0020" in run.stdout
+    assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in run.stdout
     assert KEY not in run.stdout + run.stderr
 
 

@@ -120,10 +120,12 @@ class Catalog:
         until: datetime | None = None,
         limit: int = 1000,
         folders: Iterable[str] = (),
+        kind: str = queue.EXTRACT,
     ) -> list[SessionRow]:
-        """Sessions with turns of a project (None: all), newest first. `folders` are taken for the project's too."""
+        """Sessions with turns of a project (None: all), newest first. `folders` are taken for the project's too;
+        `kind` of the jobs is what a session may wait for."""
         with self._telling():
-            return session_rows.listed(self.db, project, since, until, limit, folders)
+            return session_rows.listed(self.db, project, since, until, limit, folders, kind)
 
     def folders(self) -> list[str]:
         """Every working folder some turn was said in."""
@@ -209,6 +211,11 @@ class Catalog:
         """How many jobs of a project are due now."""
         with self._telling():
             return queue.due(self.db, project, kind, self._clock())
+
+    def left_out(self, project: str, since: datetime | None, until: datetime | None) -> int:
+        """How many sessions of a project wait that these bounds leave out; see `queue.left_out`."""
+        with self._telling():
+            return queue.left_out(self.db, project, since, until)
 
     def state_of(self, job: Job, kind: str) -> bytes | None:
         """What the last job of another kind left open for the same transcript; see `queue.state_of`."""

@@ -195,6 +195,24 @@ def due(db: sqlite3.Connection, project: str, kind: str, now: float) -> int:
     return int(row[0])
 
 
+def left_out(db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None) -> int:
+    """How many sessions of a project wait to be learned from that `claim` passes over for these bounds."""
+    row = db.execute(
+        "SELECT count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " LEFT JOIN sessions s ON s.transcript = t.id"
+        " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed')"
+        " AND NOT t.vanished AND t.parent = ''"
+        " AND NOT coalesce((:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until), 0)",
+        {
+            "project": project,
+            "kind": EXTRACT,
+            "since": since.timestamp() if since else None,
+            "until": until.timestamp() if until else None,
+        },
+    ).fetchone()
+    return int(row[0])
+
+
 def state_of(db: sqlite3.Connection, job: Job, kind: str) -> bytes | None:
     """What the last job of another kind left open for the same transcript and project."""
     row = db.execute(

@@ -158,12 +158,14 @@ def listed(
     until: datetime | None,
     limit: int,
     folders: Iterable[str],
+    kind: str = queue.EXTRACT,
 ) -> list[SessionRow]:
     """Sessions with turns of a project (None: every session), said between the bounds, newest first. `folders` are
-    taken for the project's too; a session it has only through them waits, since nothing has made it a job yet."""
+    taken for the project's too; a session it has only through them waits, since nothing has made it a job yet.
+    `kind` of the jobs is what a session waits for."""
     rows = db.execute(
         f"SELECT {_SESSION}, own.number, own.first, own.last, EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
-        "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = 'extract'"
+        "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = :kind"
         "  AND jobs.state IN ('pending', 'running', 'failed'))"
         " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND jobs.project = :project))"
@@ -175,6 +177,7 @@ def listed(
         " ORDER BY own.last DESC, t.id DESC LIMIT :limit",
         {
             "project": project,
+            "kind": kind,
             "folders": _json(folders),
             "since": _seconds(since),
             "until": _seconds(until),

@@ -1,0 +1,85 @@
+"""What is counted: sessions that are new to a repository, those that wait, and those a command left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from chat_server import KEY
+from desk import Desk, correction
+from lerim.cli import app
+from lerim.paths import Home
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def desk(repo: Path) -> Desk:
+    made = Desk(repo, Home.of(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
+    made.session("one", *correction(made, "pathlib"))
+    made.session("two", *correction(made, "tomllib", over="configparser"))
+    return made
+
+
+def test_sessions_that_another_repository_s_sync_has_read_are_new_to_their_own(
+    desk: Desk, tmp_path: Path, git: Any
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    answer("sync", "--repo", str(other))
+    first = answer("sync", "--repo", str(desk.repo))
+    assert len(first["candidates"]) == 2
+    assert first["sessions"] == {"found": 2, "new": 2, "changed": 0, "unchanged": 0, "failed": 0}
+    again = answer("sync", "--repo", str(desk.repo))["sessions"]
+    assert (again["new"], again["unchanged"]) == (0, 2)
+
+
+def test_a_sync_tells_how_many_sessions_its_bounds_left_out(desk: Desk) -> None:
+    here = ("--repo", str(desk.repo))
+    assert answer("sync", *here, "--since", "2030-01-01")["left_out"] == 2
+    assert "2 sessions were left out by --since" in run("sync", *here, "--since", "2030-01-01").stdout
+    assert answer("sync", *here, "--until", "2001-01-01")["left_out"] == 2
+    everything = run("sync", *here).stdout
+    assert "2 sessions: 2 new" in everything
+    assert "left out" not in everything
+    assert answer("sync", *here, "--since", "2030-01-01")["left_out"] == 0
+
+
+def test_what_waits_for_a_model_counts_only_where_one_is_configured(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = ("--repo", str(desk.repo))
+    answer("sync", *here)
+    assert answer("status", *here)["waiting"] == 0
+    assert "sessions" in run("status", *here).stdout
+    desk.home.config.write_text('[roles.extract]\nprovider = "openai"\n', encoding="utf-8")
+    assert answer("status", *here)["waiting"] == 0  # without a key no model can be asked
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert answer("status", *here)["waiting"] == 2
+    assert "2, 2 not yet learned from" in run("status", *here).stdout
+
+
+def test_one_thing_is_not_told_as_several_and_times_are_whole_seconds(desk: Desk, repo: Path) -> None:
+    shutil.rmtree(desk.projects)
+    desk.session("one", *correction(desk, "pathlib"))
+    here = ("--repo", str(repo))
+    assert "1 session: 1 new" in run("sync", *here).stdout
+    status = run("status", *here).stdout
+    newest = answer("status", *here)["last_session"]
+    assert newest[:19].replace("T", " ") in status
+    assert newest not in status
