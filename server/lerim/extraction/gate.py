@@ -13,6 +13,7 @@ from lerim.extraction.confidence import confidence
 from lerim.extraction.hidden import flags, visible
 from lerim.extraction.redact import Span, clean, redact
 from lerim.facts.draft import Draft, Quote
+from lerim.facts.retold import retold
 from lerim.facts.wording import squeeze, title_fault
 from lerim.memory.record import Evidence, LearningKind, Primitive
 from lerim.sessions.model import Platform
@@ -41,7 +42,8 @@ class Source:
 
 def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
-    title, body = redact(squeeze(draft.title)), clean(draft.body.strip())
+    said = [quote.text for quote in draft.quotes if quote.who != "tool"]  # an error is named as it was printed
+    title, body = redact(squeeze(draft.title)), clean(retold(draft.body.strip(), draft.title, said))
     shown = visible(title.text)
     evidence = _evidence(draft, source)
     fault = _fault(draft, source, evidence, shown, title.count)
@@ -49,13 +51,13 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
         reason, detail = fault
         return Dropped(reason, shown, source.session, draft.turn.id, detail)
     marks = flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
-    said = sum(item.who == "user" for item in evidence)
+    persons = sum(item.who == "user" for item in evidence)
     return Candidate(
         primitive=draft.primitive,
         kind=draft.kind,
         title=shown,
         body=body,
-        confidence=confidence(draft.basis, accepted=source.accepted, repeated=said - 1, flagged=bool(marks)),
+        confidence=confidence(draft.basis, accepted=source.accepted, repeated=persons - 1, flagged=bool(marks)),
         tags=_tags(draft),
         references=draft.references,
         evidence=evidence,
@@ -162,6 +164,7 @@ def merged(first: Candidate, second: Candidate) -> Candidate:
     sure = first.confidence if first.flags else round(min(0.95, max(first.confidence, second.confidence) + extra), 2)
     return replace(
         first,
+        body=retold(first.body, first.title, [item.quote for item in evidence if item.who != "tool"]),
         evidence=evidence[:QUOTES],
         confidence=sure,
         references=tuple(dict.fromkeys((*first.references, *second.references)))[:3],

@@ -98,8 +98,7 @@ def _answered(scene: Scene, turn: Turn, answer: Answer) -> Found | None:
     others = [_LABEL.sub(" ", wording.squeeze(option)).strip(" .") for option in answer.options]
     rejected = [option for option in others if option and option.lower() not in chosen.lower() and len(option) <= 60]
     refs = references(scene, f"{question} {chosen}")
-    body = [f"{wording.sentence(title)} This is the answer to the question “{wording.shorten(question, 160)}”"]
-    body[0] = body[0].rstrip("?") if body[0].endswith("??") else body[0]
+    body = [wording.sentence(title), "The person chose it when the agent asked."]
     if rejected:
         body.append(f"Rejected: {wording.listing([f'“{item}”' for item in rejected[:4]])}.")
     body.append(where(refs))
@@ -109,9 +108,7 @@ def _answered(scene: Scene, turn: Turn, answer: Answer) -> Found | None:
         primitive="decision",
         kind=None,
         title=title,
-        body=" ".join(part if part.endswith((".", "”")) else f"{part}." for part in body if part).replace(
-            "?” ", "?”. "
-        ),
+        body=" ".join(part for part in body if part),
         turn=turn,
         quotes=(Quote(answer.answer.strip(), turn.id, "user"), Quote(answer.question.strip(), turn.id, "assistant")),
         artifacts=artifacts(f"{question} {chosen}", scene.known),

@@ -14,6 +14,7 @@ from lerim.facts.causes import FIX, MOST, Finding, causes
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.outcome import commits, verdict
 from lerim.facts.prose import full, readable, share
+from lerim.facts.retold import head
 from lerim.facts.where import edited, named, where
 from lerim.sessions.model import ToolCall
 
@@ -167,14 +168,18 @@ def _draft(scene: Scene, item: Finding, proof: str) -> Draft:
     files = [path for event in _events(scene) if event.kind == "edit" and event.at >= item.at for path in event.files]
     refs = named(scene, text) or tuple(dict.fromkeys(files))
     refs = refs if len(refs) <= 3 else ()
+    source = max(item.said, key=lambda one: share(item.title, one.plain))
     told = [told for one in item.said if not FIX.match(one.plain) and (told := readable(one.plain))]
     whole = any(share(item.title, one) >= 0.8 for one in told)
     body = [*([] if whole else [wording.sentence(item.title)]), *map(full, told)]
     if fix := readable(item.fix):
         body.append(full(f"The fix: {fix}"))
     body += ["The agent found this to be the cause of a failure.", proof, where(refs)]
-    quotes = [Quote(one.raw, item.turn.id, "assistant") for one in item.said[:2]]
-    quotes[1:1] = [Quote(piece.raw, turn.id, "assistant") for turn, piece in item.more[:1]]
+    end = head(item.title, source.raw)
+    quotes = [
+        Quote(source.raw[:end] if end > 0 and end < len(source.raw) - 2 else source.raw, item.turn.id, "assistant")
+    ]
+    quotes += [Quote(piece.raw, turn.id, "assistant") for turn, piece in item.more[:1]]
     return Draft(
         signal="diagnosis",
         basis="found",

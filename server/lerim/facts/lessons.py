@@ -118,7 +118,7 @@ def _draft(scene: Scene, turn: Turn, path: str, entry: tuple[str, list[Piece]], 
     body = [full(first) if first and share(title, first) >= 0.8 else full(title), *map(full, told[:1])]
     refs = named(scene, title)
     body += ["The agent wrote it down in the project's own notes.", where(refs)]
-    quotes = [Quote(lead, turn.id, "assistant"), *(Quote(piece.raw, turn.id, "assistant") for piece in rest[:1])]
+    quotes = [Quote(lead, turn.id, "assistant")]
     return Draft(
         signal="lesson",
         basis="logged",

@@ -131,6 +131,11 @@ def _lines(plan: str) -> list[str]:
     return [match["text"] for line in plan[:2_000].split("\n") if (match := _HEADING.match(line))]
 
 
+def _head(plan: str) -> str:
+    """The plan's first heading as it stands there."""
+    return next(iter(_lines(plan)), "")
+
+
 def _stated(heading: str, scene: Scene) -> str:
     """`Add a cache with Redis` names a task; what it decides is `Use Redis for the cache`."""
     match = _MADE.match(heading)
@@ -175,7 +180,7 @@ def _whole(scene: Scene, turn: Turn, plan: str, heading: str, chosen: list[str],
         title=heading,
         body=f"{points} The person approved this plan. {where(refs)}".strip(),
         turn=turn,
-        quotes=tuple(Quote(point, turn.id, "assistant") for point in chosen[:2]),
+        quotes=(Quote(_head(plan) or chosen[0], turn.id, "assistant"),),
         artifacts=artifacts(text, scene.known),
         references=refs,
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lerim.facts import wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Found, Quote, Scene, Unclear
+from lerim.facts.retold import head
 from lerim.facts.sentences import spoken
 from lerim.facts.where import RULES, named, where
 from lerim.memory.record import LearningKind, Primitive
@@ -130,6 +131,7 @@ def _draft(
     own = max(spoken(prompt.text), key=lambda item: _shared(item.text, f"{lead} {quote}"))
     refs = tuple(dict.fromkeys((*named(scene, title), *refs)))[:3]
     told = "The agent wrote it down after the person had said so."
+    end = head(title, quote)
     return Draft(
         signal="rule",
         basis="recorded",
@@ -140,7 +142,7 @@ def _draft(
             part for part in (*(wording.sentence(part) for part in parts if part), told, where(refs)) if part
         ),
         turn=prompt,
-        quotes=(Quote(own.text, prompt.id, "user"), Quote(quote, turn.id, "assistant")),
+        quotes=(Quote(own.text, prompt.id, "user"), Quote(quote[:end] if end > 0 else quote, turn.id, "assistant")),
         artifacts=(*artifacts(title, scene.known), *names),
         references=refs,
     )

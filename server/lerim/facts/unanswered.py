@@ -114,8 +114,8 @@ def _choice(scene: Scene, prompt: Turn) -> Draft | None:
     ]
     if not _plain(title):
         return None
-    body = f"{title} In the person's words: “{wording.shorten(wording.squeeze(about['do']), 160)}”."
-    body = f"{body} The agent offered {wording.listing([f'“{option}”' for option in options[:4]])}. Nobody answered."
+    offered = wording.listing([f"“{option}”" for option in options[:4]])
+    body = f"{title} The agent offered {offered}. The session ended before anybody answered."
     quotes = (Quote(about["do"], prompt.id, "user"), Quote(asked, last.id, "assistant"))
     return _draft(scene, last, title, body, quotes, f"{about['do']} {' '.join(options)}")
 

@@ -24,6 +24,8 @@ _SENTENCES = (
     r"It passed without it\.",
     r"It is part of a plan that was carried out\.",
     r"The agent chose so, and the person agreed\.",
+    r"The person chose it when the agent asked\.",
+    r"The session ended before anybody answered\.",
     r"The person picked this from the options the agent laid out\.",
     r"It passed when run in the root of the repository\.",
     rf"It concerns {_CODE}(?:(?:,| and) {_CODE}){{0,40}}\.",

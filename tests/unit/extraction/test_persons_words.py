@@ -216,7 +216,7 @@ def test_what_belongs_to_the_moment_or_to_others_gives_nothing(said: str) -> Non
 
 def test_the_reason_may_be_the_next_sentence() -> None:
     [found] = heard("Run `make check` before every commit. CI failed twice this week only because of formatting.")
-    assert "CI failed twice this week only because of formatting." in found.body
+    assert "CI failed twice this week only owing to formatting." in found.body
     assert [item.quote for item in found.evidence][1].startswith("CI failed twice")
 
 
