@@ -128,23 +128,28 @@ def sync(at: Here) -> int:
 
 def finish(at: Here, *, sample: bool) -> None:
     """Where everything is, and how to go on."""
+    from lerim import shell
+
     repo = at.project.root
     say(f"\ncandidates  {at.place.review}")
     say(f"memories    {at.project.memory_dir}")
     say(f"catalog     {at.home.catalog}")
     if PACKAGE.is_file():
         say(f"extension   {PACKAGE} ({PACKAGE.stat().st_size / 1e6:.1f} MB)")
-        say(f"  install   code --install-extension {PACKAGE}")
+        say(f"  install   {shell.line('code', '--install-extension', PACKAGE)}")
         say("            or in VS Code: Extensions, the … menu, “Install from VSIX…”")
         say(f"  then open {repo}")
     else:
         say("extension   not built yet: `make package`")
     say("\nin a terminal:")
     if sample:
-        say(f"  export LERIM_HOME={SAMPLE / 'lerim'} CLAUDE_CONFIG_DIR={SAMPLE / 'claude'}")
+        for name, folder in (("LERIM_HOME", "lerim"), ("CLAUDE_CONFIG_DIR", "claude")):
+            value = f"{name}={SAMPLE / folder}"
+            say(f"  {shell.line('set', value) if sys.platform == 'win32' else shell.line('export', value)}")
         say("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
-    command = shutil.which("lerim", path=str(Path(sys.executable).parent)) or f"{sys.executable} -m lerim"
-    say(f"  {command} review list --repo {repo}")
+    installed = shutil.which("lerim", path=str(Path(sys.executable).parent))
+    command = (installed,) if installed else (sys.executable, "-m", "lerim")
+    say(f"  {shell.line(*command, 'review', 'list', '--repo', repo)}")
 
 
 def main() -> int:

@@ -18,14 +18,18 @@ def main() -> int:
 
             return worker(arguments[1:])
         case ["--version"] | ["-V"]:
-            from lerim import __version__
+            from lerim import __version__, output
 
-            sys.stdout.write(f"lerim {__version__}\n")
+            try:
+                output.say(f"lerim {__version__}")
+                output.finish()
+            except output.Unwritten as error:
+                output.show_error(error, as_json=False)
+                return error.exit_code
             return 0
-    from lerim.cli import app
+    from lerim.cli import main as cli
 
-    app(prog_name="lerim")
-    return 0
+    return cli(arguments)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lerim import __version__
+from lerim import __version__, output
 from lerim.cli_config import config_app
 from lerim.cli_eval import eval_command
 from lerim.cli_memory import memory_app
@@ -40,7 +40,7 @@ app.add_typer(config_app, name="config")
 
 def _version(asked: bool) -> None:
     if asked:
-        sys.stdout.write(f"lerim {__version__}\n")
+        output.say(f"lerim {__version__}")
         raise typer.Exit
 
 
@@ -58,7 +58,18 @@ def _root(
 def main(argv: Sequence[str]) -> int:
     """Runs the command line with these arguments; returns the exit code."""
     try:
-        app(args=list(argv), prog_name="lerim")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 1 if end.code else 0
+        code = _run(argv)
+        output.finish()
+    except output.Unwritten as error:
+        output.show_error(error, as_json=False)
+        return error.exit_code
+    return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    with output.written():
+        try:
+            app(args=list(argv), prog_name="lerim")
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else 1 if end.code else 0
     return 0

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from lerim import config, output
-from lerim.cli_place import HERE, Json, Repo, guarded, home
+from lerim.cli_place import HERE, Json, Repo, guarded, home, there
 from lerim.errors import Problem
 from lerim.project import locate
 
@@ -35,7 +35,7 @@ class ConfigView(msgspec.Struct, frozen=True):
 def show(repo: Repo = HERE, as_json: Json = False) -> None:
     """Print every setting with its value and where it comes from."""
     mine = home()
-    project = locate(repo.expanduser().absolute(), mine)
+    project = locate(there(repo), mine)
     settings, problems = config.load(os.environ, mine, project.root if project else None)
     views = [SettingView(name, value, settings.origins[name]) for name, value in settings.values.items()]
     if as_json:

@@ -58,11 +58,12 @@ def here(repo: Path, aliases: list[str] | None = None) -> Here:
     Raises ProjectError outside any repository, and for an alias that cannot be one.
     """
     mine = home()
-    project = locate(repo.expanduser().absolute(), mine)
+    folder = there(repo)
+    project = locate(folder, mine)
     if project is None:
         raise ProjectError(
             "This folder is in no git repository.",
-            where=str(repo.absolute()),
+            where=str(folder),
             todo="Run `git init` there, or name a repository with --repo.",
         )
     for old in aliases or ():
@@ -72,6 +73,15 @@ def here(repo: Path, aliases: list[str] | None = None) -> Here:
     return Here(project, mine, settings, problems)
 
 
+def there(repo: Path) -> Path:
+    """The folder a person named, absolute. Raises ProjectError: a mistyped one is not the repository around it."""
+    folder = repo.expanduser().absolute()
+    if folder.is_dir():
+        return folder
+    message = "This is a file, not a folder." if folder.exists() else "This folder does not exist."
+    raise ProjectError(message, where=str(folder), todo="Name a folder of a repository with --repo.")
+
+
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
     """The command with its errors shown, in JSON where `as_json` is set, and turned into the exit code."""
 
@@ -79,7 +89,13 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     def run(*arguments: P.args, **options: P.kwargs) -> R:
         as_json = bool(options.get("as_json"))
         try:
-            return command(*arguments, **options)
+            try:
+                return command(*arguments, **options)
+            finally:
+                output.finish()
+        except output.Unwritten as error:
+            output.show_error(error, as_json=False)
+            raise typer.Exit(error.exit_code) from error
         except LerimError as error:
             output.show_error(error, as_json=as_json)
             raise typer.Exit(error.exit_code) from error

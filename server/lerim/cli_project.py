@@ -66,7 +66,9 @@ def list_command(repo: OnlyRepo = None, as_json: Json = False) -> None:
     if as_json:
         output.show_json(ProjectsView([view(known) for known in projects], problems))
         return
-    if projects:
+    if repo is not None and not projects:
+        output.say("This repository is not known yet. `lerim sync` in it, or `lerim project add`, makes it known.")
+    elif projects:
         rows = [(p.name, str(p.main or p.root), ", ".join(p.aliases), p.key) for p in projects]
         output.show_table(("name", "folder", "was before", "key"), rows)
     else:

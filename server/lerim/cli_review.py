@@ -211,7 +211,7 @@ def _view(name: str, result: ReviewResult) -> ResultView:
 def _say(result: ResultView) -> None:
     message = output.visible(result.message, lines=True)
     if not result.ok:
-        output.note(f"error: {output.visible(result.id)}: {message}")
+        output.note(f"error: {f'{output.visible(result.id)}: ' if result.id else ''}{message}")
         output.show_difference(result.diff or "")
         return
     output.say(message)

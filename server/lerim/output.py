@@ -5,10 +5,14 @@ Text of memories and transcripts is foreign: no control or hidden character of i
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TextIO
 
 import msgspec
 
@@ -21,6 +25,12 @@ _ACTING = re.compile(
 """Characters of the categories `visible` writes out that JSON leaves as they are."""
 WIDE = 160
 """Columns of a table that goes into a file or a pipe."""
+
+
+class Unwritten(LerimError):  # noqa: N818 - it is said, and nothing can be done with it
+    """What a command has to say could not be written where it was sent to."""
+
+    code = "output"
 
 
 class ErrorView(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -58,13 +68,48 @@ def counted(number: int, noun: str) -> str:
 
 
 def say(text: str = "") -> None:
-    """One line to standard output."""
-    sys.stdout.write(text + "\n")
+    """One line to standard output. Raises Unwritten."""
+    with written():
+        sys.stdout.write(text + "\n")
+
+
+def finish() -> None:
+    """Hands on what was said so far. Raises Unwritten."""
+    with written():
+        sys.stdout.flush()
+
+
+@contextmanager
+def written() -> Iterator[None]:
+    """A reader that went away (`… | head`) has read enough: the command goes on, unheard.
+
+    Raises Unwritten where it cannot be written for any other reason.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        _discard(sys.stdout)
+    except OSError as error:
+        _discard(sys.stdout)
+        todo = "Send it where there is space, or to a terminal. What the command did is done."
+        raise Unwritten(f"The answer could not be written: {error.strerror}.", todo=todo) from error
+
+
+def _discard(stream: TextIO) -> None:
+    """What the stream still holds, and what follows, goes nowhere; Python would fail on it again at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    with suppress(OSError, ValueError):  # a stream without a file of the system has nothing to fail on
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def note(text: str) -> None:
     """One line to standard error: remarks that are no part of the answer."""
-    sys.stderr.write(text + "\n")
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except OSError:  # there is nowhere left to say it
+        _discard(sys.stderr)
 
 
 def show_json(answer: object) -> None:
@@ -87,9 +132,18 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, soft_wrap=False)
-    if not sys.stdout.isatty():
-        console.width = WIDE
+    seen = Console(file=sys.stdout)
+    # Drawn in memory: where nobody reads any more, rich itself would end the process.
+    drawn = io.StringIO()
+    console = Console(
+        file=drawn,
+        width=seen.width if sys.stdout.isatty() else WIDE,
+        force_terminal=seen.is_terminal and not seen.legacy_windows,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=False,
+    )
     table = Table(
         title=Text(title) if title else None,
         title_justify="left",
@@ -102,6 +156,8 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     console.print(table)
+    with written():
+        sys.stdout.write(drawn.getvalue())
 
 
 def show_item(head: str, lines: Iterable[str]) -> None:

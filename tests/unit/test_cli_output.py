@@ -1,0 +1,93 @@
+"""A reader that went away is no fault, a full disk is said in words, and a folder that is not there is an error."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lerim import shell
+from lerim.cli import app
+
+CLONE = Path(__file__).resolve().parents[2]
+COMMANDS = (["--version"], ["--help"], ["config", "show"], ["config", "show", "--json"], ["project", "list", "--help"])
+
+
+def start(arguments: list[str], cwd: Path, stdout: int) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "PYTHONPATH": str(CLONE / "server")}
+    command = [sys.executable, "-m", "lerim", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=environ, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_a_reader_that_went_away_ends_no_command(repo: Path, arguments: list[str]) -> None:
+    readable, writable = os.pipe()
+    os.close(readable)
+    try:
+        done = start(arguments, repo, writable)
+    finally:
+        os.close(writable)
+    assert done.stderr == ""
+    assert done.returncode in (0, 1) if "--help" in arguments else done.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_an_answer_that_finds_no_space_is_said_in_words(repo: Path, arguments: list[str]) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        done = start(arguments, repo, full)
+    finally:
+        os.close(full)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: The answer could not be written: No space left on device.")
+    assert "Traceback" not in done.stderr
+    assert "fault" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("sync",), ("status",), ("config", "show"), ("memory", "list"), ("project", "remove")], ids=" ".join
+)
+@pytest.mark.parametrize("inner", ["srcc", "src/app.py"])
+def test_a_folder_that_is_not_there_is_not_the_repository_around_it(
+    repo: Path, command: tuple[str, ...], inner: str
+) -> None:
+    result = CliRunner().invoke(app, [*command, "--repo", str(repo / inner), "--json"], catch_exceptions=False)
+    error = json.loads(result.stdout)["error"]
+    assert (result.exit_code, error["code"], error["where"]) == (1, "project", str(repo / inner))
+    assert error["message"] in ("This folder does not exist.", "This is a file, not a folder.")
+    assert not (repo / ".lerim").exists()
+    assert not Path(os.environ["LERIM_HOME"]).exists()
+
+
+def test_make_run_refuses_a_folder_that_is_not_there(repo: Path) -> None:
+    command = [sys.executable, str(CLONE / "scripts" / "run.py"), "--repo", str(repo / "srcc")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: This folder does not exist.")
+    assert not (repo / ".lerim").exists()
+
+
+def test_the_last_step_of_nothing_is_said_without_an_empty_name(repo: Path) -> None:
+    result = CliRunner().invoke(app, ["review", "undo", "--repo", str(repo)], catch_exceptions=False)
+    assert (result.exit_code, result.stderr) == (1, "error: There is nothing to undo.\n")
+
+
+def test_a_repository_that_is_not_known_is_not_all_of_them(repo: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    CliRunner().invoke(app, ["project", "add", "--repo", str(repo)], catch_exceptions=False)
+    said = CliRunner().invoke(app, ["project", "list", "--repo", str(other)], catch_exceptions=False).stdout
+    assert said.startswith("This repository is not known yet.")
+
+
+def test_a_command_line_is_quoted_as_the_platform_s_shell_reads_it() -> None:
+    assert shell.line("lerim", "--repo", Path("/a b/it's")) == "lerim --repo '/a b/it'\"'\"'s'"
+    assert shell.line("lerim", "--repo", "C:\\my work", platform="win32") == 'lerim --repo "C:\\my work"'
