@@ -66,6 +66,7 @@ export interface MemoryView {
   path: string;
   status: string;
   scope: string;
+  source: string;
 }
 
 export interface Problem {
@@ -118,6 +119,7 @@ export interface SyncReport {
   withdrawn: Withdrew[];
   problems: Problem[];
   accepted: string[];
+  leftOut: number;
   model: string;
   usage?: Usage;
   seconds: number;

@@ -110,11 +110,11 @@ def add_command(
     as_json: Json = False,
 ) -> None:
     """Write a memory of your own."""
-    at = here(repo)
     if kind and primitive != "learning":
-        raise MemoryError_(f"A {primitive} has no kind.", where="--kind", todo="Leave --kind out, or add a learning.")
+        raise typer.BadParameter(f"A {primitive} has no kind; leave it out, or add a learning.", param_hint="--kind")
     if kind is None and primitive == "learning":
         kind = "insight"
+    at = here(repo)
     result = queue.add(at.place, primitive, title, body, kind=kind, tags=tag, references=_references(reference))
     if cut := result.message.partition("\n")[2]:
         output.note(f"note: {cut}")

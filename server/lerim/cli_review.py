@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Annotated, Literal
 
 import msgspec
@@ -91,12 +91,14 @@ def show_candidate(view: CandidateView) -> None:
     output.say()
 
 
-def show_candidates(views: list[CandidateView], title: str) -> None:
-    """Candidates as a table: what, how sure, about which files, and the words it rests on."""
+def show_candidates(views: list[CandidateView], title: str, accepted: Collection[str] = ()) -> None:
+    """Candidates as a table: what, how sure, about which files, and the words it rests on; `accepted` are marked."""
     rows = []
     for view in views:
         said = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
         what = view.title if view.action == "add" else f"{view.title} (changes {view.target})"
+        if view.id in accepted:
+            what = f"accepted: {what}"
         kind = name_of(view.primitive, view.kind)
         rows.append((kind, what, f"{view.confidence:.2f}", ", ".join(view.references), said))
     output.show_table(("kind", "title", "conf.", "files", "evidence"), rows, title=title)

@@ -17,7 +17,6 @@ import typer
 from lerim import output
 from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here
 from lerim.cli_review import Quotes, QuotesOption, show_candidates
-from lerim.errors import SettingsError
 from lerim.moments import moment
 from lerim.moved import keep
 from lerim.project import gone_from
@@ -51,8 +50,8 @@ def sync_command(
     from lerim import jobs
 
     if model not in ("auto", "none"):
-        todo = "Give --model none, or leave it out; which model is asked stands in the settings (roles.extract)."
-        raise SettingsError(f"There is no model {model!r}.", where="--model", todo=todo)
+        todo = "give “none”, or leave it out; which model is asked stands in the settings (roles.extract)"
+        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     at = here(repo, alias)
     if any(gone_from(old, at.home) for old in alias):
         keep(at.project, at.home)  # its review goes on here from now on, not in this run alone
@@ -92,7 +91,7 @@ def _when(text: str, where: str) -> datetime | None:
     try:
         return moment(text, datetime.now(UTC))
     except ValueError as error:
-        raise SettingsError("This time cannot be read.", where=where, todo=f"{error}.") from error
+        raise typer.BadParameter(f"{error}.", param_hint=where) from error
 
 
 @contextmanager
@@ -151,8 +150,12 @@ def show_report(report: SyncReport) -> None:
             f"{spent.input_tokens:,} tokens in, {spent.output_tokens:,} out{cost}"
         )
     if report.candidates:
-        show_candidates(report.candidates, "Proposed")
-        output.say("Look at them with `lerim review list`, or in VS Code with “Lerim: Open Review”.")
+        accepted = set(report.accepted)
+        show_candidates(report.candidates, "Proposed", accepted)
+        if any(one.id not in accepted for one in report.candidates):
+            output.say("Look at them with `lerim review list`, or in VS Code with “Lerim: Open Review”.")
+        if accepted:
+            output.say("What was accepted is a memory now: `lerim memory list`.")
     else:
         output.say("Nothing new to propose.")
     if report.dropped:
@@ -162,8 +165,6 @@ def show_report(report: SyncReport) -> None:
         output.say("Nothing was dropped.")
     for withdrawn in report.withdrawn:
         output.say(f"Withdrawn: {output.visible(withdrawn.id)}: {output.visible(withdrawn.reason)}")
-    for accepted in report.accepted:
-        output.say(f"Accepted: {output.visible(accepted)}")
     if report.message:
         output.say(output.visible(report.message))
     output.warn(report.problems)

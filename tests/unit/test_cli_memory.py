@@ -54,7 +54,7 @@ def test_a_reference_outside_the_repository_is_refused(repo: Path, reference: st
 
 def test_only_a_learning_has_a_kind(repo: Path):
     error = answer(
-        *("memory", "add", "--title", "x", "--primitive", "decision", "--kind", "pitfall", "--repo", str(repo)), code=1
+        *("memory", "add", "--title", "x", "--primitive", "decision", "--kind", "pitfall", "--repo", str(repo)), code=2
     )["error"]
     assert "has no kind" in error["message"]
 

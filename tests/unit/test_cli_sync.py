@@ -87,6 +87,14 @@ def test_accept_above_writes_memories_without_review(sample: Sample):
     assert len(waiting) == len(done["candidates"]) - len(sure)
 
 
+def test_accepted_ones_are_marked_in_the_table_and_say_where_they_are(sample: Sample):
+    said = run("sync", "--repo", str(sample.repo), "--accept-above", "0.9").stdout
+    taken = len(memories(sample))
+    assert said.count("accepted:") == taken > 0
+    assert "`lerim memory list`" in said
+    assert "`lerim review list`" in said  # others wait
+
+
 def test_accept_above_keeps_the_choice_made_for_quotes(sample: Sample):
     sync(sample, "--accept-above", "0.9", "--quotes", "local")
     sync(sample, "--accept-above", "0.1")
@@ -104,14 +112,15 @@ def test_since_and_until_bound_the_sessions_by_time(sample: Sample):
 
 @pytest.mark.parametrize("option", ["--since", "--until"])
 def test_a_time_that_cannot_be_read_says_what_is_accepted(sample: Sample, option: str):
-    error = sync(sample, option, "some day", code=1)["error"]
-    assert (error["code"], error["where"]) == ("settings", option)
-    assert "36h" in error["todo"]
+    error = sync(sample, option, "some day", code=2)["error"]
+    assert error["code"] == "usage"
+    assert option in error["message"]
+    assert "36h" in error["message"]
 
 
 def test_only_the_way_without_a_model_is_there(sample: Sample):
     assert sync(sample, "--model", "none")["model"] == "none"
-    assert sync(sample, "--model", "big", code=1)["error"]["where"] == "--model"
+    assert "--model" in sync(sample, "--model", "big", code=2)["error"]["message"]
 
 
 def test_while_another_process_syncs_the_exit_code_is_4(sample: Sample):

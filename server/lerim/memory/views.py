@@ -24,7 +24,8 @@ class EvidenceView(msgspec.Struct, frozen=True):
 
 
 class MemoryView(msgspec.Struct, frozen=True):
-    """A memory. `handle` is opaque and names its file; `session` and `platform` are "" for one made by hand."""
+    """A memory. `handle` is opaque and names its file; `session` and `platform` are "" for one made by hand,
+    whose `source` is `manual`."""
 
     id: str
     handle: str
@@ -43,6 +44,7 @@ class MemoryView(msgspec.Struct, frozen=True):
     path: str
     status: str
     scope: Scope
+    source: str
 
 
 @lru_cache(maxsize=128)  # hovers show the same few again and again
@@ -85,6 +87,7 @@ def memory_view(stored: Stored, scope: Scope = "project") -> MemoryView:
         path=str(stored.path),
         status=stored.status,
         scope=scope,
+        source=record.source,
     )
 
 

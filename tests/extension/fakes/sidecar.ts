@@ -90,6 +90,7 @@ export function memory(id: string, changes: Partial<MemoryView> = {}): MemoryVie
     path: `/repo/.lerim/memory/decisions/${id}.md`,
     status: "active",
     scope: "project",
+    source: `claude:${session}#t1`,
     ...changes,
   };
 }
@@ -104,6 +105,7 @@ export function report(changes: Partial<SyncReport> = {}): SyncReport {
     withdrawn: [],
     problems: [],
     accepted: [],
+    leftOut: 0,
     model: "none",
     seconds: 1.5,
     run: "",

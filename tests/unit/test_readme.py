@@ -1,0 +1,50 @@
+"""What README says of values and settings is what the code has."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from lerim.config import KEYS
+from lerim.evaluation.score import Evaluation, Figures, Missed, Proposal, SignalFigures
+from lerim.facts.draft import Signal
+from lerim.memory.record import LearningKind, Primitive
+
+CLONE = Path(__file__).resolve().parents[2]
+README = (CLONE / "README.md").read_text(encoding="utf-8")
+CANDIDATE = README.split("- `Candidate`:")[1].split("\n- `")[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [("primitive", Primitive), ("kind", LearningKind), ("signal", Signal)],
+    ids=["primitive", "kind", "signal"],
+)
+def test_the_values_of_a_candidate_are_listed(field: str, values: Any) -> None:
+    [listed] = re.findall(rf"`{field}` \(([^)]*)\)", CANDIDATE)
+    assert set(re.findall(r"`([a-z-]+)`", listed)) == set(get_args(values))
+
+
+@pytest.mark.parametrize("struct", [Evaluation, Figures, SignalFigures, Proposal, Missed])
+def test_every_field_of_an_evaluation_is_listed(struct: Any) -> None:
+    listed = README.split("- `Evaluation`:")[1].split("\n\n")[0]
+    assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
+
+
+def test_the_settings_are_shown_with_their_defaults() -> None:
+    block = re.findall(r"```toml\n(.*?)```", README.split("\n## Settings")[1], re.DOTALL)[0]
+    defaults = tomllib.loads((CLONE / "server" / "lerim" / "default.toml").read_text(encoding="utf-8"))
+    for section, values in tomllib.loads(block).items():
+        for name, value in values.items():
+            shown = {name: value} if not isinstance(value, dict) else value
+            known = defaults[section] if not isinstance(value, dict) else defaults[section][name]
+            assert shown.items() <= known.items()
+
+
+def test_what_a_repository_may_set_is_what_it_may_set() -> None:
+    [said] = re.findall(r"own file may set only (.*?);", README, re.DOTALL)
+    assert set(re.findall(r"`([a-z_.]+)`", said)) == {name for name, key in KEYS.items() if key.harmless}
