@@ -18,13 +18,15 @@ class Locator:
     `roots` are the folders the repository is or was known by, absolute, as the transcript's machine wrote them; where
     none of them holds the turn's cwd, the first cwd seen is taken for the root. `exists` says whether a repo-relative
     path is there; without it every path inside counts. `files` are the repo-relative files the session touched: a bare
-    file name means the one of them last touched.
+    file name means the one of them last touched, else the one in `names`, where the files and symbols that the session
+    saw are.
     """
 
     def __init__(self, roots: Sequence[str], home: str = "", exists: Callable[[str], bool] | None = None) -> None:
         self._roots = tuple(_slashes(root).rstrip("/") for root in roots if root)
         self.home = home
         self.files: list[str] = []
+        self.names: dict[str, str] = {}
         self._exists = exists
 
     def meet(self, cwd: str) -> None:
@@ -38,8 +40,8 @@ class Locator:
             return ""
         tail = f"/{path}"
         touched = next((file for file in reversed(self.files) if file == path or file.endswith(tail)), "")
-        if touched:
-            return touched
+        if touched or path in self.names:
+            return touched or self.names[path]
         base = _slashes(cwd).rstrip("/") or self.home
         absolute = path.startswith("/") or bool(_DRIVE.match(path))
         if absolute:

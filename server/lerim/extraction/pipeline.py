@@ -18,6 +18,7 @@ from lerim.extraction.locate import Locator
 from lerim.extraction.redact import clean
 from lerim.extraction.said import alike, content, light, words
 from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
+from lerim.extraction.symbols import learn
 from lerim.extraction.transcript import BOOT
 from lerim.facts.diagnoses import joined
 from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
@@ -57,7 +58,7 @@ class Extraction:
         self._state = unpack(state)
         folders = (*((project_root.as_posix(),) if project_root else ()), *roots)
         self._locate = Locator(folders, self._state.home, exists)
-        self._locate.files = self._state.files
+        self._locate.files, self._locate.names = self._state.files, self._state.names
         self._found: dict[tuple[str, ...], tuple[Candidate, Claim]] = {}
         self._again: dict[str, Candidate] = {}
         self._out: list[Result] = []
@@ -68,8 +69,10 @@ class Extraction:
         """Takes the next turn; what it settles is handed out at once where it can be, else by `finish`."""
         if turn.kind == "shell" or turn.ordinal <= self._state.floor:
             return iter(())
-        turn = condensed(turn)
         self._locate.meet(turn.cwd)
+        for call in turn.tool_calls[:64]:
+            learn(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
+        turn = condensed(turn)
         self._state.known = names(self._state.known, turn)
         now = self._state.now
         if turn.role == "user" and (now.prompt is None or turn.ordinal != now.prompt.ordinal):
@@ -112,7 +115,8 @@ class Extraction:
                 self._state.boot = f"{self._state.boot} {squeeze(call.output).lower()}"[-20_000:]
 
     def _scene(self, after: Turn | None) -> Scene:
-        return Scene(self._state.before, self._state.now, after, self._locate, frozenset(self._state.known))
+        known, names = frozenset(self._state.known), self._locate.names
+        return Scene(self._state.before, self._state.now, after, self._locate, known, names)
 
     def _close(self, after: Turn | None) -> None:
         """Judges the open exchange."""

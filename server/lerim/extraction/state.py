@@ -49,6 +49,7 @@ class State:
     boot: str = ""
     home: str = ""
     files: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
 
 
 def pack(state: State) -> bytes:

@@ -11,7 +11,7 @@ from lerim.facts.draft import Draft, Found, Quote, Scene, Unclear
 from lerim.facts.outcome import kept
 from lerim.facts.plans import VERB
 from lerim.facts.questions import title_of
-from lerim.facts.where import changed, references, where
+from lerim.facts.where import changed, named, references, where
 from lerim.sessions.model import Answer, Turn
 
 _MOMENT = re.compile(
@@ -131,9 +131,9 @@ def _picked(scene: Scene) -> Found | None:
     last = tail.rstrip().rsplit("\n", 1)[-1]
     if not _CHOICE.search(tail) or ("?" not in tail[-400:] and "ecommend" not in last) or _MOMENT.search(last):
         return None
-    named = [item for item in _OPTION.finditer(asked.text[-6_000:]) if _CALLED.match(item.group())]
-    several = len({item["key"] for item in named}) > 1
-    laid = {item["key"].lower(): item for item in (named if several else _OPTION.finditer(tail))}
+    called = [item for item in _OPTION.finditer(asked.text[-6_000:]) if _CALLED.match(item.group())]
+    several = len({item["key"] for item in called}) > 1
+    laid = {item["key"].lower(): item for item in (called if several else _OPTION.finditer(tail))}
     key = _KEYS.get((match["nth"] or "").lower(), match["key"] or "").lower()
     if match["nth"] and "a" in laid and "1" not in laid:
         key = "abcde"[int(key) - 1]
@@ -146,7 +146,7 @@ def _picked(scene: Scene) -> Found | None:
     names = artifacts(title, scene.known)
     if fault or not names:
         return Unclear("answer", title, prompt, fault or "names nothing of the session")
-    refs = changed(scene, scene.now)
+    refs = named(scene, title) or changed(scene, scene.now)
     rejected = [item for item in (_option(other) for other in options.values()) if item and len(item) <= 90][:3]
     body = [wording.sentence(title), "The person picked this from the options the agent laid out."]
     if rejected:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from functools import lru_cache
 
 from lerim.facts.known import TESTS
 from lerim.facts.tools import PLAIN, TOOLS, WORKFLOW
@@ -48,6 +50,27 @@ _CONSTRUCT = re.compile(
     re.IGNORECASE,
 )
 """Constructs of code and version control one can look for in the source, though they are no names."""
+_BARE_FILES = ("Makefile", "Dockerfile", "Justfile", "Procfile", "LICENSE", "README")
+_GIT_WORDS = ("commit", "pull", "pr", "push", "merg", "rebas")
+_CONSTRUCT_WORDS = (
+    *("port", "file", "type ", "string", "function", "compre", "quotes", "semicolons", "comma", "case", "component"),
+    *(
+        "style",
+        "magic",
+        "print ",
+        "bare ",
+        "variable",
+        "sql",
+        "statement",
+        "flag",
+        "foreign",
+        "env ",
+        "trace",
+        "status",
+    ),
+    *("commit", "snapshot", "async", "check", "union", "optional"),
+)
+"""One of them is in all that the pattern before matches."""
 _PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
 _TESTS = re.compile(r"\b(?:unit |integration |e2e )?tests?\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][\w+#.-]{0,40}")
@@ -63,10 +86,7 @@ def artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
 
     `known` are further names this session uses (lower case); common English words count only where the session does.
     """
-    hits: list[tuple[int, str]] = []
-    for pattern in (_PATH, _SYMBOL, _FLAG, _ERROR, _PACKAGE, _GIT, _CONSTRUCT):
-        hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
-    hits += [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)]
+    hits = [*_shaped(text)]
     names = known if isinstance(known, frozenset) else frozenset(known)
     for match in _WORD.finditer(text):
         word = match.group().rstrip(".")
@@ -75,6 +95,34 @@ def artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
             hits.append((match.start(), word))
     hits.sort()
     return tuple(dict.fromkeys(name for _, name in hits if len(name) > 1 and not name.startswith("e.g")))[:12]
+
+
+@lru_cache(maxsize=256)  # several signals ask about the same sentence
+def _shaped(text: str) -> tuple[tuple[int, str], ...]:
+    """What is a name by its form, with where it stands."""
+    hits = [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)]
+    for pattern in (_PATH, _SYMBOL, _FLAG, _ERROR, _PACKAGE, _GIT, _CONSTRUCT):
+        hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
+    return tuple(hits)
+
+
+def _possible(text: str) -> list[re.Pattern[str]]:
+    """The patterns that may match, by the letters and signs without which they cannot."""
+    low = text.lower()
+    mixed = low != text
+    return [
+        pattern
+        for pattern, may in (
+            (_PATH, "." in text or "/" in text or (mixed and any(name in text for name in _BARE_FILES))),
+            (_SYMBOL, mixed or "." in text or "_" in text or "()" in text),
+            (_FLAG, "-" in text),
+            (_ERROR, mixed),
+            (_PACKAGE, "@" in text),
+            (_GIT, any(word in low for word in _GIT_WORDS)),
+            (_CONSTRUCT, any(word in low for word in _CONSTRUCT_WORDS)),
+        )
+        if may
+    ]
 
 
 def subjects(text: str, known: Iterable[str]) -> tuple[str, ...]:

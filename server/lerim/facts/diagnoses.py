@@ -165,9 +165,13 @@ def _met(kept: list[tuple[Finding, str]]) -> list[tuple[Finding, str]]:
 
 def _draft(scene: Scene, item: Finding, proof: str) -> Draft:
     text = " ".join(one.plain for one in item.said)
-    files = [path for event in _events(scene) if event.kind == "edit" and event.at >= item.at for path in event.files]
-    refs = named(scene, text) or tuple(dict.fromkeys(files))
-    refs = refs if len(refs) <= 3 else ()
+    edits = [event for event in _events(scene) if event.kind == "edit" and event.at >= item.at]
+    names = [low for name in item.names if len(low := _bare(name)) > 2]
+    of_it = [path for event in edits if any(name in event.text for name in names) for path in event.files]
+    refs = named(scene, text)
+    for files in (of_it, [path for event in edits for path in event.files]):
+        paths = tuple(dict.fromkeys(files))
+        refs = refs or (paths if len(paths) <= 3 else ())
     source = max(item.said, key=lambda one: share(item.title, one.plain))
     told = [told for one in item.said if not FIX.match(one.plain) and (told := readable(one.plain))]
     whole = any(share(item.title, one) >= 0.8 for one in told)

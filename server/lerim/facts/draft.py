@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -109,7 +109,8 @@ class Scene:
     """One exchange with what stands around it: the exchange before, and the person's next words (None: none yet).
 
     `locate` maps a path as written and the turn's cwd to a repo-relative path, or "" where it lies outside.
-    `known` holds words the session used as names: programs it ran, files it touched (in lower case).
+    `known` holds words the session used as names: programs it ran, files it touched (in lower case). `symbols` says in
+    which file of the repository a name is defined, as far as the session saw it.
     """
 
     before: Exchange
@@ -117,3 +118,4 @@ class Scene:
     after: Turn | None
     locate: Callable[[str, str], str]
     known: frozenset[str] = field(default_factory=frozenset)
+    symbols: Mapping[str, str] = field(default_factory=dict)

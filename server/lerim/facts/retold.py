@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from lerim.facts import wording
 from lerim.facts.prose import share
@@ -88,9 +89,10 @@ def _forms(part: str, title: str) -> Iterable[str]:
             yield wording.sentence(less)
 
 
-def _runs(text: str) -> set[tuple[str, ...]]:
+@lru_cache(maxsize=64)  # a title and a quote are looked at for every sentence
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
     words = [word.lower().rstrip(".:-") for word in _WORD.findall(_CODE.sub(_named, text))]
-    return {tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)}
+    return frozenset(tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
 
 
 def _named(match: re.Match[str]) -> str:

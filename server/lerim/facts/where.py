@@ -21,6 +21,11 @@ RULES = re.compile(
     re.IGNORECASE,
 )
 """Where a project's rules for agents and people are written down."""
+_NAME = re.compile(
+    r"`(?:[\w$]{1,60}\.){0,3}(?P<ticked>[A-Za-z_$][\w$]{3,60})(?:\(\))?`|(?<![\w./-])(?:[\w$]{1,60}\.)?"
+    r"(?P<plain>_*[a-z][a-z0-9]*(?:_[a-z0-9]+){1,8}|[A-Za-z][a-z0-9]{1,30}(?:[A-Z][A-Za-z0-9]{0,30}){1,8})(?![\w/-])"
+)
+"""What can only be the name of something in code: in backticks, snake_case or camelCase."""
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
@@ -41,7 +46,7 @@ def concerned(scene: Scene, text: str) -> tuple[str, ...]:
         out: dict[str, None] = {}
         for turn in exchange.replies:
             for call in turn.tool_calls:
-                if call.status == "ok" and _speaks(call, words, names):
+                if call.status == "ok" and call.kind in ("edit", "write") and _speaks(call, words, names):
                     out |= dict.fromkeys(edited(scene, call, turn.cwd))
         source = tuple(path for path in out if not _TEST.search(path)) or tuple(out)
         if 0 < len(source) <= MOST:
@@ -56,10 +61,15 @@ def _speaks(call: ToolCall, words: set[str], names: set[str]) -> bool:
 
 
 def named(scene: Scene, text: str) -> tuple[str, ...]:
-    """The files of this repository that the text itself names."""
+    """The files of this repository that the text itself names, and the symbols it names where the session saw them
+    defined: `path#symbol`, which also says the file."""
     cwd = next((turn.cwd for turn in (scene.now.prompt, *scene.now.replies) if turn is not None and turn.cwd), "")
     located = (scene.locate(path, cwd) for path in paths(text))
-    return tuple(dict.fromkeys(path for path in located if path))[:MOST]
+    files = tuple(dict.fromkeys(path for path in located if path))
+    found = [name for match in _NAME.finditer(text) if (name := match["ticked"] or match["plain"]) in scene.symbols]
+    symbols = tuple(dict.fromkeys(f"{scene.symbols[name]}#{name}" for name in found if "." not in name))
+    inside = {symbol.partition("#")[0] for symbol in symbols}
+    return (*symbols, *(path for path in files if path not in inside))[:MOST]
 
 
 def changed(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
@@ -93,4 +103,5 @@ def edited(scene: Scene, call: ToolCall, cwd: str) -> tuple[str, ...]:
 
 def where(refs: tuple[str, ...]) -> str:
     """The sentence that names the files, "" where there are none."""
-    return f"It concerns {listing([code(ref) for ref in refs])}." if refs else ""
+    files = dict.fromkeys(ref.partition("#")[0] for ref in refs)
+    return f"It concerns {listing([code(file) for file in files])}." if refs else ""

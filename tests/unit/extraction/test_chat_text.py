@@ -17,7 +17,7 @@ COMMIT = ran("git commit -am 'log it'", "[main 1a2b3c] log it", 0)
 NOTE = (
     "---\nname: real-database\ndescription: Integration tests run against a real database, never a stub, and the "
     "person wants every failure of them looked at before a release - owner\nmetadata:\n  type: feedback\n---\n\nTests "
-    "run on the real thing.\n\n**Why:** a stubbed migration passed in the last release and the real one failed at night.\n"
+    "run on the real thing.\n\n**Why:** a stubbed migration passed in the last release and the real one failed.\n"
 )
 
 

@@ -17,7 +17,7 @@ def test_a_cause_that_an_edit_and_a_passing_command_bore_out_is_a_pitfall() -> N
         "diagnosis",
         "pitfall",
     )
-    assert found.references == ("src/days.py",)
+    assert found.references == ("src/days.py#parse_day",)
     assert found.evidence[0].quote == CAUSE.partition("! ")[2]
     assert found.evidence[0].who == "assistant"
     assert "`pytest -q` passed afterwards." in found.body

@@ -1,0 +1,78 @@
+"""Where the names a session speaks of are defined, as far as its reads, edits and searches showed."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+
+from lerim.sessions.model import ToolCall
+
+NAMES = 600  # names held of a session
+SCANNED = 60_000  # characters of one result that are looked at
+LINES = 400
+_DEFINES = re.compile(
+    r"\b(?:func(?: \([^()\n]{1,60}\))?|def|class|function|fn|interface|struct|enum|trait|type|const) "
+    r"(?P<name>[A-Za-z_$][\w$]{3,60})(?= ?[(<{=:\[]| (?:struct|interface|extends|implements)\b)"
+    r"|\b(?:public|private|protected|static|async) (?:[\w<>\[\]]{1,40} )?(?P<method>[A-Za-z_$][\w$]{3,60})(?=\()"
+)
+_BEFORE = re.compile(
+    r"\s{0,8}(?:\d{1,6}[→:|-])?\s{0,40}(?:(?:export|default|pub(?:\(\w{1,12}\))?|public|private|protected|static|async|"
+    r"abstract|final|declare|const)\s{1,2}){0,4}"
+)
+_FOUND = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{1,250}\.\w{1,10})(?::\d{1,6}[:-](?P<text>.{0,200}))?$")
+_NAMED = re.compile(r"(?<![\w./\\-])(?:[\w.-]{1,60}[/\\]){1,12}(?P<file>[\w.-]{1,80}\.\w{1,10})(?![\w/\\])")
+"""A file below a folder, as a command names it."""
+_SEARCHES = re.compile(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
+_TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
+
+
+def learn(names: dict[str, str], call: ToolCall, locate: Callable[[str], str]) -> None:
+    """Takes note of where the names and files that the call showed are: the newest `NAMES` of them.
+
+    `locate` gives the repo-relative path, "" for one outside. What a test defines hides nothing the source does.
+    """
+    paths: dict[str, str] = {}
+    for name, written in _shown(call):
+        path = paths[written] if written in paths else paths.setdefault(written, locate(written))
+        if path and not (_TEST.search(path) and not _TEST.search(names.get(name, path))):
+            names.pop(name, None)
+            names[name] = path
+    while len(names) > NAMES:
+        del names[next(iter(names))]
+
+
+def _shown(call: ToolCall) -> Iterator[tuple[str, str]]:
+    """The names a call showed, each with the path as it was written."""
+    if call.status != "ok":
+        return
+    if call.kind == "shell":
+        for match in _NAMED.finditer(call.command[:2_000]):
+            yield match["file"], match.group().replace("\\", "/")
+    if call.kind == "search" or (call.kind == "shell" and _SEARCHES.search(call.command[:200])):
+        yield from _listed(call.output[:SCANNED])
+    texts = [(path, call.output) for path in call.paths[:1]] if call.kind == "read" else []
+    if call.kind in ("edit", "write"):
+        texts = [(edit.path, f"{edit.old[:SCANNED]}\n{edit.new[:SCANNED]}") for edit in call.edits[:20]]
+    for path, text in texts:
+        for name in _defined(text[: 2 * SCANNED]):
+            yield name, path
+
+
+def _listed(output: str) -> Iterator[tuple[str, str]]:
+    """The files a search found, and what the lines it printed of them define."""
+    for line in output.split("\n")[:LINES]:
+        found = _FOUND.match(line.strip())
+        if found is not None:
+            path = found["path"].replace("\\", "/")
+            yield posixpath.basename(path), path
+            for name in _defined(found["text"] or ""):
+                yield name, path
+
+
+def _defined(text: str) -> Iterator[str]:
+    """The functions, classes, types and constants that begin a line of the text."""
+    for match in _DEFINES.finditer(text):
+        start = text.rfind("\n", max(0, match.start() - 120), match.start()) + 1
+        if _BEFORE.fullmatch(text, start, match.start()):
+            yield match["name"] or match["method"]
