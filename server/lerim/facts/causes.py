@@ -113,9 +113,8 @@ _CONTRAST = re.compile(r"\b(?:but|actually|however|though|while)\b|n't\b", re.IG
 _FILLER = re.compile(r"^(?:here(?:'s| is| are)|let me|let's|looking|now|i(?:'ll| will))\b", re.IGNORECASE)
 _HINT = re.compile(
     r"cause|culprit|issue|problem|bug|reason|finding|found|discovered|noticed|realized|learned|verified|confirmed|"
-    r"turn(?:s|ed) out|see it|difference|broke|why ",
-    re.IGNORECASE,
-)
+    r"turn(?:s|ed) out|see it|difference|broke|why "
+)  # for text in lower case
 
 
 @dataclass
@@ -135,7 +134,7 @@ class Finding:
 
 def causes(turn: Turn, at: int, known: Iterable[str]) -> Iterator[Finding]:
     """The causes one answer names: at most three."""
-    if turn.sidechain or not _HINT.search(turn.text):
+    if turn.sidechain or not _HINT.search(turn.text.lower()):
         return
     pieces = prose(turn.text)
     count = 0

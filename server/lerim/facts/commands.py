@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from lerim.facts.printed import FAILED, PASSED
@@ -209,6 +210,7 @@ def prepares(text: str) -> bool:
 Outcome = Literal["passed", "failed", "unknown"]
 
 
+@lru_cache(maxsize=256)  # a session's commands are read as they come, and again when the exchange is judged
 def parse(command: str) -> Command:
     """The command behind the shell dressing."""
     text = command.strip()[:2_000]
@@ -224,7 +226,7 @@ def parse(command: str) -> Command:
         text = text[match.end() :]
     filtered = False
     for _ in range(6):
-        match = _TAIL.search(text)
+        match = _TAIL.search(text) if ";" in text or "|" in text or ">" in text else None
         if match is None:
             break
         filtered = filtered or "|" in match.group() or ";" in match.group()

@@ -35,7 +35,7 @@ OFTEN = 2  # refusals from which leaving the hook out is worth a note although n
 
 def verb(command: str) -> str:
     """`commit` or `push`, where a shell command does one; else ""."""
-    match = _GIT.search(command[:2_000])
+    match = _GIT.search(command[:2_000]) if "git" in command else None
     return match["verb"] if match else ""
 
 

@@ -52,6 +52,8 @@ _OPEN = re.compile(
 
 def lessons(scene: Scene) -> Iterator[Found]:
     """The entries an exchange added, once they were committed or the person accepted what was done."""
+    if not (committed(scene.now) or verdict(scene.after) == "accepted"):
+        return
     entries = [
         (turn, path, lead, rest)
         for turn in scene.now.replies
@@ -61,8 +63,6 @@ def lessons(scene: Scene) -> Iterator[Found]:
         for path, text in _written(call)
         for lead, rest in ((match["lead"], match["rest"]) for match in _LEAD.finditer(text))
     ]
-    if not (committed(scene.now) or verdict(scene.after) == "accepted"):
-        return
     yield from _records(scene)
     if len(entries) > ADDED:
         return
@@ -82,7 +82,7 @@ def _written(call: ToolCall) -> Iterator[tuple[str, str]]:
                 had = set(edit.old.split("\n"))
                 yield edit.path, "\n".join(line for line in edit.new.split("\n") if line not in had)
     elif call.kind == "shell":
-        for match in _INTO.finditer(call.command):
+        for match in _INTO.finditer(call.command) if "<<" in call.command else ():
             path, tag = match["path"] or match["path2"], match["tag"] or match["tag2"]
             if _FILE.search(path.replace("\\", "/")):
                 yield path, call.command[match.end() :].partition(f"\n{tag}")[0]

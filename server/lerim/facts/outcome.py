@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from lerim.facts.draft import Exchange
@@ -17,16 +18,14 @@ _REFUTED = re.compile(
     r"this (?:is|was) (?:wrong|not)|(?:it|that|this|still) (?:does not|doesn'?t|did not|didn'?t|is not|isn'?t|broke|"
     r"fails?|failed)|"
     r"still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working|didn'?t work|forget "
-    r"(?:it|that|about))",
-    re.IGNORECASE,
-)
+    r"(?:it|that|about))"
+)  # this and the next two are for text in lower case
 _REVERT = re.compile(
     r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)|roll (?:that|"
     r"this|it) back|"
     r"go back to|change (?:it|that) back|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i "
     r"said|on second thou?ght|"
-    r"(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)",
-    re.IGNORECASE,
+    r"(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)"
 )
 _ACCEPTED = re.compile(
     r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}"
@@ -35,8 +34,7 @@ _ACCEPTED = re.compile(
     r"yes\b|yep|yeah|yup|correct|exactly|agreed?|approved?|sounds good|works|it works|that works|(?:it seems to|that "
     r"did) work|"
     r"ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr|create a pr|"
-    r"make a pr))",
-    re.IGNORECASE,
+    r"make a pr))"
 )
 _COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")
 
@@ -48,14 +46,19 @@ def verdict(after: Turn | None) -> Verdict:
     text = after.text[:600].replace("’", "'")
     if after.kind == "command":
         return "accepted" if re.match(r"^/?(?:commit|push|merge|ship)", text) else "open"
-    if _REFUTED.search(text) or _REVERT.search(text):
+    return _judged(text.lower())
+
+
+@lru_cache(maxsize=8)  # several signals ask about the same words
+def _judged(text: str) -> Verdict:
+    if _REFUTED.match(text) or _REVERT.search(text):
         return "refuted"
-    return "accepted" if _ACCEPTED.search(text) else "open"
+    return "accepted" if _ACCEPTED.match(text) else "open"
 
 
 def takes_back(turn: Turn) -> bool:
     """Whether the person takes back what was wanted or done before, in so many words."""
-    return bool(_REVERT.search(turn.text[:600].replace("’", "'")))
+    return bool(_REVERT.search(turn.text[:600].replace("’", "'").lower()))
 
 
 def committed(exchange: Exchange) -> bool:
@@ -70,7 +73,7 @@ def committed(exchange: Exchange) -> bool:
 
 def commits(command: str) -> bool:
     """Whether a shell command commits or pushes."""
-    return bool(_COMMIT.search(command[:2_000]))
+    return "git" in command and bool(_COMMIT.search(command[:2_000]))
 
 
 def kept(exchange: Exchange) -> bool:

@@ -31,9 +31,8 @@ _THIRD = re.compile(
     r"from the (?:issue|ticket|docs?|readme|slack|thread|ci run|logs?|output)|summari[sz]e (?:this|the following)|"
     r"(?:around|at) lines? \d|copied from|pasted?|quot(?:e|ing)|transcript|conversation|translate|proofread|"
     r"error (?:message|log|output)s?:|output:|log:|here(?:'s| is) (?:the|an?|my) (?:error|log|output|text|email|"
-    r"message|diff|stack))",
-    re.IGNORECASE,
-)
+    r"message|diff|stack))"
+)  # for text in lower case
 _SPEAKER = re.compile(r"^\s*(?:user|agent|assistant|human|system|claude)\s{0,3}:", re.IGNORECASE | re.MULTILINE)
 _HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
 _BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
@@ -74,7 +73,7 @@ def clip(text: str, most: int = MOST) -> str:
 
 def third_party(text: str) -> bool:
     """Whether a message mostly hands over somebody else's words (a review, a log, a conversation)."""
-    return bool(_THIRD.search(text[:400])) or len(_SPEAKER.findall(text[:MOST])) > 1
+    return bool(_THIRD.search(text[:400].lower())) or len(_SPEAKER.findall(text[:MOST])) > 1
 
 
 @lru_cache(maxsize=8)  # several signals read the same message
@@ -108,7 +107,7 @@ def _own_lines(text: str) -> list[str]:
         if not line.strip():
             continue
         total += 1
-        if fenced or line.startswith(("    ", "\t")) or _LOG.search(line) or _DIFF.match(line) or _CODE.search(line):
+        if fenced or line.startswith(("    ", "\t")) or _LOG.match(line) or _DIFF.match(line) or _CODE.search(line):
             pasted += 1
             continue
         kept.append(line.strip())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 TITLE = 100  # characters of the longest title
 
@@ -33,7 +34,6 @@ _TRAILER = re.compile(
     r";\)))$",
     re.IGNORECASE,
 )
-_SPACE = re.compile(r"\s+")
 _CONTRACTIONS = (
     (re.compile(r"\bdon['’]?t\b", re.IGNORECASE), "do not"),
     (re.compile(r"\bdoesn['’]?t\b", re.IGNORECASE), "does not"),
@@ -45,23 +45,20 @@ _CONTRACTIONS = (
     (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
 )
 _PERSON = re.compile(
-    r"\b(?:I|me|my|mine|you|your|yours|us|we|our|ours|i'[a-z]{1,2}|we'[a-z]{1,2}|you'[a-z]{1,2}|let'?s)\b",
-    re.IGNORECASE,
-)
+    r"\b(?:i|me|my|mine|you|your|yours|us|we|our|ours|i'[a-z]{1,2}|we'[a-z]{1,2}|you'[a-z]{1,2}|let'?s)\b"
+)  # this and the next ones are for text in lower case: several times faster than re.IGNORECASE
 _LOOSE = re.compile(
     r"\b(?:it|its|this|that|these|those|them|they|their|he|she|him|her|above|below|following|former|latter|thing|"
     r"things|stuff|"
     r"same|another one|the other|(?<=\s)one|ones|here|there|whatever|something|anything|everything|somehow|somewhere|"
-    r"someone)\b",
-    re.IGNORECASE,
+    r"someone)\b"
 )
 _FIRM = re.compile(
     r"\b(?:in|of|for|across|within) this (?:repo(?:sitory)?|project|codebase|package|module)\b|\bso that\b|"
     r"\bensures? that\b|\b(?!(?:use|do|fix|keep|add|remove|like|of|to|for|in|on|with|all|and|but|know|say|says|"
     r"think|not|"
     r"is|if|as|from|by|than|at)\b)[a-z]{3,20} that (?=(?:is|are|has|have|can|must|should|does|do|"
-    r"[a-z]{3,14}[^s\W]s)\b)",
-    re.IGNORECASE,
+    r"[a-z]{3,14}[^s\W]s)\b)"
 )
 _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know|"
@@ -69,17 +66,15 @@ _HEDGE = re.compile(
     r"if (?:i|we|you|it|that|there|possible|needed)|what if|suppose|hypothetical\w*|for example|e\.g|imagine|"
     r"let['’]?s say|"
     r"for instance|seems?|looks? like|feels?|hopefully|guess|try|trying|tentative\w*|assum\w+|someday|eventually|"
-    r"later)\b",
-    re.IGNORECASE,
+    r"later)\b"
 )
-_WISH = re.compile(r"\b(?:i|we) would (?:much |strongly )?(?:rather|prefer)\b", re.IGNORECASE)
+_WISH = re.compile(r"\b(?:i|we) would (?:much |strongly )?(?:rather|prefer)\b")
 _SARCASM = re.compile(
     r"\byeah,? right\b|^\W{0,2}oh,? (?:sure|great|brilliant|wonderful|fantastic|lovely|perfect|yeah)\b|\bwhy not "
     r"just\b|"
     r"\bwhat could (?:possibly )?go wrong\b|\bwhile we(?:'re| are) at it\b|\bworked so well\b|\s/s\s{0,3}$|🙄|"
     r"\bgenius\b|"
-    r"\bjust kidding\b|\bjk\b",
-    re.IGNORECASE,
+    r"\bjust kidding\b|\bjk\b"
 )
 _MOMENT = re.compile(
     r"\b(?:yet|for now|right now|now|this time|at the moment|currently|today|tonight|tomorrow|yesterday|this (?:pr|"
@@ -87,13 +82,11 @@ _MOMENT = re.compile(
     r"change|task|issue|session|one|part|bug|release|week|morning)|for the moment|first|next step|next one|"
     r"temporarily|already|until i|"
     r"before i|when i|after i|todo|wip|just merged|step \d|#\d{1,6}|these (?:\d|two|three|four|five|changes|files|"
-    r"tests|errors|issues))\b",
-    re.IGNORECASE,
+    r"tests|errors|issues))\b"
 )
 _FINISHED = re.compile(
     r"\b(?:pass(?:es|ing)?|green|succeeds?|(?:be|is|are|been) (?:fixed|resolved|addressed|done|completed?|updated|"
-    r"removed|implemented|merged))$",
-    re.IGNORECASE,
+    r"removed|implemented|merged))$"
 )
 _TASK = re.compile(
     r"^(?:do not |never mind|don't )?(?:commit|push|merge|rebase|revert|undo|redo|stash|deploy|release|ship|tag|open|"
@@ -138,19 +131,20 @@ _VERBS = {
 
 def squeeze(text: str) -> str:
     """One line, single spaces."""
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
+@lru_cache(maxsize=64)  # several signals look at the same sentences
 def clean(text: str) -> str:
     """A clause without chat filler at either end, on one line, contractions written out, without a final stop."""
     out = squeeze(text).replace("’", "'")
     if out.startswith("(") and out.rstrip(". ").endswith(")"):
         out = out.strip("(). ")
     for _ in range(6):
-        shorter = _FILLER.sub("", out, count=1)
-        if shorter == out or not shorter:
+        filler = _FILLER.match(out)
+        if filler is None or filler.end() == len(out):
             break
-        out = shorter
+        out = out[filler.end() :]
     for _ in range(4):
         shorter = _TRAILER.sub("", out.rstrip(" .!,;:…"))
         if shorter == out or not shorter:
@@ -182,14 +176,18 @@ def imperative(clause: str) -> str:
     return f"{verb} {rest}" if verb and rest else clause
 
 
+@lru_cache(maxsize=64)
 def hedged(text: str) -> bool:
     """Whether the sentence is a guess, a wish, a case thought through or meant the other way round, not a statement."""
-    return bool(_HEDGE.search(_WISH.sub(" ", text)) or _SARCASM.search(text))
+    low = text.lower()
+    return bool(_HEDGE.search(_WISH.sub(" ", low)) or _SARCASM.search(low))
 
 
+@lru_cache(maxsize=64)
 def momentary(text: str) -> bool:
     """Whether the sentence is about this moment's work only."""
-    return bool(_MOMENT.search(text) or _FINISHED.search(text.rstrip(" .!")))
+    low = text.lower()
+    return bool(_MOMENT.search(low) or _FINISHED.search(low.rstrip(" .!")))
 
 
 def task(clause: str) -> bool:
@@ -197,6 +195,7 @@ def task(clause: str) -> bool:
     return bool(_TASK.match(clause))
 
 
+@lru_cache(maxsize=16)
 def title_fault(title: str) -> str:
     """Why this cannot be a title, or "" if it can."""
     words = title.split()
@@ -204,8 +203,8 @@ def title_fault(title: str) -> str:
         (len(title) > TITLE, "too long for a title"),
         (len(words) < 2 or len(title) < 8, "too short to say anything"),
         (title.endswith("?"), "asks instead of asserting"),
-        (bool(_PERSON.search(title)), "speaks of I, you or we"),
-        (bool(_LOOSE.search(_FIRM.sub(" ", title))), "refers to something not named"),
+        (personal(title), "speaks of I, you or we"),
+        (loose(title), "refers to something not named"),
         (title.count("`") % 2 == 1 or title.count("(") != title.count(")"), "cut in the middle"),
         (not any(ch.isalpha() for ch in title), "has no words"),
     )
@@ -214,12 +213,13 @@ def title_fault(title: str) -> str:
 
 def personal(text: str) -> bool:
     """Whether the text speaks of I, you or we."""
-    return bool(_PERSON.search(text))
+    return bool(_PERSON.search(text.lower()))
 
 
 def loose(text: str) -> bool:
     """Whether the text points at something it does not name."""
-    return bool(_LOOSE.search(_FIRM.sub(" ", text)))
+    low = text.lower()
+    return bool(_LOOSE.search(low)) and bool(_LOOSE.search(_FIRM.sub(" ", low)))
 
 
 def fit(claim: str) -> str:
