@@ -3,6 +3,7 @@ but our own two links, whose arguments are opaque handles."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,8 @@ SPEAKERS: dict[Speaker, str] = {
     "tool": "a tool's output",
     "web": "a web page",
 }
+_WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
+_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
 SPANS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 
@@ -61,6 +64,20 @@ def age(then: datetime, now: datetime) -> str:
     return "today"
 
 
+def rest(title: str, body: str) -> str:
+    """The body without what says the title again at its beginning: the title stands over it."""
+    end = 0
+    for word in _WORD.findall(title):
+        found = _WORD.search(body, end)
+        if found is None or found.group().lower() != word.lower():
+            return body
+        end = found.end()
+    if not end or not (tail := _END.match(body, end)):
+        return body
+    left = body[tail.end() :]
+    return left if tail["stop"] or not left else f"… {left}"
+
+
 def label(record: MemoryRecord) -> str:
     """What kind of memory it is: the learning's kind where it has one, else the primitive."""
     return record.kind or record.primitive
@@ -72,7 +89,7 @@ def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
     parts = [f"**{escape(shorten(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)
-    body = shorten("\n".join(record.body.strip().split("\n")[:MAX_BODY_LINES]), MAX_BODY)
+    body = shorten("\n".join(rest(record.title, record.body).strip().split("\n")[:MAX_BODY_LINES]), MAX_BODY)
     if body:
         parts.append(escape_block(body))
     quote = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
