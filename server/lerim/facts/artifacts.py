@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from functools import lru_cache
 
 from lerim.facts.known import TESTS
 from lerim.facts.tools import PLAIN, TOOLS, WORKFLOW
@@ -53,23 +52,9 @@ _CONSTRUCT = re.compile(
 _BARE_FILES = ("Makefile", "Dockerfile", "Justfile", "Procfile", "LICENSE", "README")
 _GIT_WORDS = ("commit", "pull", "pr", "push", "merg", "rebas")
 _CONSTRUCT_WORDS = (
-    *("port", "file", "type ", "string", "function", "compre", "quotes", "semicolons", "comma", "case", "component"),
-    *(
-        "style",
-        "magic",
-        "print ",
-        "bare ",
-        "variable",
-        "sql",
-        "statement",
-        "flag",
-        "foreign",
-        "env ",
-        "trace",
-        "status",
-    ),
-    *("commit", "snapshot", "async", "check", "union", "optional"),
-)
+    "port file type string function compre quotes semicolons comma case component style magic print bare variable sql "
+    "statement flag foreign env trace status commit snapshot async check union optional"
+).split()
 """One of them is in all that the pattern before matches."""
 _PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
 _TESTS = re.compile(r"\b(?:unit |integration |e2e )?tests?\b", re.IGNORECASE)
@@ -100,8 +85,8 @@ def artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
 @lru_cache(maxsize=256)  # several signals ask about the same sentence
 def _shaped(text: str) -> tuple[tuple[int, str], ...]:
     """What is a name by its form, with where it stands."""
-    hits = [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)]
-    for pattern in (_PATH, _SYMBOL, _FLAG, _ERROR, _PACKAGE, _GIT, _CONSTRUCT):
+    hits = [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)] if "`" in text else []
+    for pattern in _possible(text):
         hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
     return tuple(hits)
 
