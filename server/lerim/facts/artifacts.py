@@ -51,10 +51,11 @@ _CONSTRUCT = re.compile(
 """Constructs of code and version control one can look for in the source, though they are no names."""
 _BARE_FILES = ("Makefile", "Dockerfile", "Justfile", "Procfile", "LICENSE", "README")
 _GIT_WORDS = ("commit", "pull", "pr", "push", "merg", "rebas")
-_CONSTRUCT_WORDS = (
+_CONSTRUCTS = (
     "port file type string function compre quotes semicolons comma case component style magic print bare variable sql "
     "statement flag foreign env trace status commit snapshot async check union optional"
-).split()
+)
+_CONSTRUCT_WORDS = tuple(_CONSTRUCTS.split())
 """One of them is in all that the pattern before matches."""
 _PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
 _TESTS = re.compile(r"\b(?:unit |integration |e2e )?tests?\b", re.IGNORECASE)
