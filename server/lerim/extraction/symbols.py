@@ -47,7 +47,7 @@ def _shown(call: ToolCall) -> Iterator[tuple[str, str]]:
     if call.status != "ok":
         return
     if call.kind == "shell":
-        for match in _NAMED.finditer(call.command[:2_000]):
+        for match in _NAMED.finditer(call.command[:2_000]) if "/" in call.command or "\\" in call.command else ():
             yield match["file"], match.group().replace("\\", "/")
     if call.kind == "search" or (call.kind == "shell" and _SEARCHES.search(call.command[:200])):
         yield from _listed(call.output[:SCANNED])

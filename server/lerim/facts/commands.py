@@ -21,8 +21,8 @@ _PLAIN_HEAD = re.compile(
     r"&&)\s{0,3}|source \S{1,100}\s{0,2}&&\s{0,3})"
 )
 _TAIL = re.compile(
-    r"(?:\s{0,3}2>&1|\s{0,3}2>\s?/dev/null|\s{0,3}>\s?/dev/null|\s{0,3}\|\s{0,3}(?:tail|head|grep|egrep|rg|less|cat|"
-    r"tee|sed|awk|sort|uniq|wc|"
+    r"(?=[\s2>|;])(?:\s{0,3}2>&1|\s{0,3}2>\s?/dev/null|\s{0,3}>\s?/dev/null|"
+    r"\s{0,3}\|\s{0,3}(?:tail|head|grep|egrep|rg|less|cat|tee|sed|awk|sort|uniq|wc|"
     r"Select-Object|Select-String|Out-String)\b[^|;&]{0,200}|\s{0,3}(?:;|\|\|)\s{0,3}(?:echo|true|"
     r"exit)\b[^;&|]{0,120}|\s{0,3};)$"
 )
