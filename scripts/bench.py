@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-SESSIONS = REPOSITORY.parent / "shared" / "transcripts"
+SESSIONS = REPOSITORY.parent / "shared" / "transcripts" / "claude"
 LIMIT_S = 1200
 
 
