@@ -15,6 +15,7 @@
 | conceded: a remark the agent agreed to         | 0.70 |
 | found: a cause the agent named, borne out      | 0.65 |
 | model: what a model read, with a quote of it   | 0.70 |
+| mended: such a cause that is gone, no rule    | 0.55 |
 | logged: written into the project's own notes   | 0.60 |
 | met: the same error in several sessions        | 0.60 |
 | accepted: the agent's own choice, accepted     | 0.60 |
@@ -42,6 +43,7 @@ _BASE: dict[Basis, float] = {
     "replaced": 0.70,
     "conceded": 0.70,
     "found": 0.65,
+    "mended": 0.55,
     "logged": 0.60,
     "met": 0.60,
     "accepted": 0.60,

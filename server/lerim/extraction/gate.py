@@ -13,6 +13,7 @@ from lerim.extraction.confidence import confidence
 from lerim.extraction.hidden import flags, visible
 from lerim.extraction.redact import Span, clean, redact
 from lerim.facts.draft import Draft, Quote
+from lerim.facts.lasting import calm
 from lerim.facts.retold import retold
 from lerim.facts.wording import squeeze, title_fault
 from lerim.memory.record import Evidence, LearningKind, Primitive
@@ -43,7 +44,7 @@ class Source:
 def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
     said = [quote.text for quote in draft.quotes if quote.who != "tool"]  # an error is named as it was printed
-    title, body = redact(squeeze(draft.title)), clean(retold(draft.body.strip(), draft.title, said))
+    title, body = redact(calm(squeeze(draft.title))), clean(calm(retold(draft.body.strip(), draft.title, said)))
     shown = visible(title.text)
     evidence = _evidence(draft, source)
     fault = _fault(draft, source, evidence, shown, title.count)

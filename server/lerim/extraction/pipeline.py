@@ -30,7 +30,7 @@ from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Platform, Turn
 
 Result = Candidate | Dropped | Withdrawn
-_UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found", "logged"))
+_UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found", "mended", "logged"))
 """What a plain "no" of the person ends."""
 
 

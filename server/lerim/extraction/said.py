@@ -108,7 +108,7 @@ def alike(one: Claim, two: Claim) -> bool:
     """Whether two claims say the same; the same words with the sides swapped do not."""
     if one.prefer and one.over and (one.prefer, one.over) == (two.over, two.prefer):
         return False
-    if one.basis == two.basis == "found" and share(two.title, f"{one.title} {one.body}") >= _TOLD:
+    if {one.basis, two.basis} <= {"found", "mended"} and share(two.title, f"{one.title} {one.body}") >= _TOLD:
         return True
     a, b = set(one.words), set(two.words)
     return bool(a) and len(a & b) >= _SAME * len(a | b)

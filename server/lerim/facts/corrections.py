@@ -245,7 +245,5 @@ def _body(
         parts.append("This was said on refusing an edit.")
     elif basis == "corrected" and before.replies:
         parts.append("This corrects what the agent had done before.")
-    elif basis == "insisted":
-        parts.append("This holds for all further work.")
     parts.append(where(refs))
     return " ".join(part for part in parts if part)

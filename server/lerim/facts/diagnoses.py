@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from lerim.facts import commands, wording
 from lerim.facts.causes import FIX, MOST, Finding, causes
 from lerim.facts.draft import Draft, Found, Quote, Scene
+from lerim.facts.lasting import calm, past, rule
 from lerim.facts.outcome import commits, verdict
 from lerim.facts.prose import full, readable, share
 from lerim.facts.retold import head
@@ -179,6 +180,7 @@ def _draft(scene: Scene, item: Finding, proof: str) -> Draft:
     if fix := readable(item.fix):
         body.append(full(f"The fix: {fix}"))
     body += ["The agent found this to be the cause of a failure.", proof, where(refs)]
+    remains = rule(calm(item.title))
     end = head(item.title, source.raw)
     quotes = [
         Quote(source.raw[:end] if end > 0 and end < len(source.raw) - 2 else source.raw, item.turn.id, "assistant")
@@ -186,10 +188,10 @@ def _draft(scene: Scene, item: Finding, proof: str) -> Draft:
     quotes += [Quote(piece.raw, turn.id, "assistant") for turn, piece in item.more[:1]]
     return Draft(
         signal="diagnosis",
-        basis="found",
+        basis="mended" if not remains and not item.fix and past(item.title) else "found",
         primitive="learning",
         kind="pitfall",
-        title=item.title,
+        title=remains if remains and not wording.title_fault(remains) else item.title,
         body=" ".join(part for part in body if part),
         turn=item.turn,
         quotes=tuple(quotes),
@@ -207,7 +209,12 @@ def joined(found: list[Found]) -> list[Found]:
             continue
         named_in = {quote.turn for quote in item.quotes if quote.who == "assistant"}
         cause = next(
-            (one for one in out if isinstance(one, Draft) and one.basis == "found" and one.turn.id in named_in), None
+            (
+                one
+                for one in out
+                if isinstance(one, Draft) and one.basis in ("found", "mended") and one.turn.id in named_in
+            ),
+            None,
         )
         if cause is None:
             continue

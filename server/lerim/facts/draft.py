@@ -35,6 +35,7 @@ Basis = Literal[
     "fixed",
     "replaced",
     "found",
+    "mended",
     "met",
     "logged",
     "recorded",
@@ -44,9 +45,9 @@ Basis = Literal[
 ]
 """On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
 agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text; approved a
-plan; accepted the agent's own choice; found: the agent named a cause that was borne out; logged: the agent wrote it
-into the project's notes; met: several sessions met the same error; or a command's exit codes show it (fixed: same
-command, replaced: another). recorded: the agent wrote down what the person had said, where it keeps rules; conceded:
+plan; accepted the agent's own choice; found: the agent named a cause that was borne out (mended: one that is
+gone and leaves no rule); logged: the agent wrote it into the project's notes; met: several sessions met the same error;
+or a command's exit codes show it (fixed: same command, replaced: another). recorded: the agent wrote down what the person had said, where it keeps rules; conceded:
 the person remarked on it, the agent agreed, said it in full and did so; open: asked and not answered."""
 
 

@@ -10,12 +10,30 @@ _REASON = re.compile(
     r"[\s,;]{1,2}(?:-{1,2}|—|–|\()?\s?(?P<word>because|since(?! \d)|so that|as(?= (?:it|they|the|we|this|that)\s)|"
     r"otherwise|due to|to avoid)\s"
     r"|,\s(?P<bare>(?=(?:it|they|that|this) (?:is|are|was|were|gets?|will|breaks?|causes?|makes?|does|do|cannot|"
-    r"leads?)\b))",
+    r"leads?|must|should|needs?|ha(?:s|ve) to)\b|we (?:need|have|use|want|support|target|log|run|ship|store|keep|"
+    r"deploy|publish|build|pin)\b))",
     re.IGNORECASE,
 )
 
 
-_OF_IT = {"need": "needs", "have": "has", "use": "uses", "want": "wants", "support": "supports", "target": "targets"}
+_OF_IT = {"have": "has", "publish": "publishes"} | {
+    verb: f"{verb}s"
+    for verb in (
+        "need",
+        "use",
+        "want",
+        "support",
+        "target",
+        "log",
+        "run",
+        "ship",
+        "store",
+        "keep",
+        "deploy",
+        "build",
+        "pin",
+    )
+}
 _WE = re.compile(rf"\bwe (?P<verb>{'|'.join(_OF_IT)})\b", re.IGNORECASE)
 
 

@@ -148,7 +148,7 @@ def test_a_list_under_a_heading_is_as_many_causes() -> None:
     change = edited("src/days.py", "def parse_day", "class CsvReader")
     assert titles(you("why"), agent("", LOOK, LOOK), agent("", change), agent("", GREEN), agent(text), you("ok")) == [
         "`parse_day` drops the zone of every date",
-        "`CsvReader` was skipping rows without a total",
+        "`CsvReader` must not skip rows without a total",
     ]
 
 
@@ -161,7 +161,7 @@ def test_what_was_going_on_is_told_in_the_past() -> None:
         agent("", GREEN),
         you("ok"),
     )
-    assert found.title == "`CsvReader` was skipping rows"
+    assert found.title == "`CsvReader` must not skip rows"
     assert found.body.startswith("`CsvReader` was skipping rows, but the importer was counting them.")
 
 
@@ -229,3 +229,20 @@ def test_a_slip_that_was_seen_and_mended_at_once_is_told_by_the_code() -> None:
 def test_slips_of_the_moment_are_no_findings(text: str) -> None:
     change = edited("src/days.py", "Chart days.snap parse_day next dev", "def parse_day(text, zone) days_test.py")
     assert titles(you("why"), agent("", LOOK, LOOK), agent(text, change), agent("", GREEN), you("ok")) == []
+
+
+def test_a_fault_that_is_gone_and_leaves_no_rule_is_less_sure() -> None:
+    text = "The issue is that `parse_day` checked the `utc` flag and dropped the zone of every date."
+    [found] = candidates(you("why are reports off"), agent("", LOOK, LOOK), agent(text, MENDED), agent("", GREEN))
+    assert (found.title, found.confidence) == (
+        "`parse_day` checked the `utc` flag and dropped the zone of every date",
+        0.55,
+    )
+    [fixed] = candidates(
+        you("why are reports off"),
+        agent("", LOOK, LOOK),
+        agent(f"{text} The fix is to keep the zone in `parse_day`.", MENDED),
+        agent("", GREEN),
+    )
+    assert fixed.confidence == 0.65
+    assert "The fix: keep the zone in `parse_day`." in fixed.body

@@ -97,7 +97,7 @@ KEPT = [
     ),
     ("change the script to use uv instead of poetry", "Use uv, not poetry"),
     ("add to AGENTS.md that we only use pnpm", "Use only pnpm"),
-    ("mention that specs MUST always live in the `specs` directory", "Specs MUST always live in the `specs` directory"),
+    ("mention that specs MUST always live in the `specs` directory", "Specs must always live in the `specs` directory"),
     ("keep only one `.env.example` in apps/api and that's it", "Keep a single `.env.example` in apps/api"),
     (
         "add a rule that when fixing a bug to first always create a failing test that covers it",
@@ -245,3 +245,26 @@ def test_a_name_counts_as_such_where_the_session_imports_or_installs_it() -> Non
     assert candidates(you("hello"), agent("", ran("npm install frobnicate@2", "ok", 0)), *said)
     assert candidates(you("hello"), agent("", edited("a.ts", "", "import f from 'frobnicate'\n")), *said)
     assert candidates(you("hello"), agent("", edited("a.md", "", "use frobnicate\n")), *said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "title", "why"),
+    [
+        (
+            "never delete orders from `orders.db`, they must stay searchable",
+            "Never delete orders from `orders.db`",
+            "they must stay searchable",
+        ),
+        (
+            "Never use print statements in src/app.py, we log with structlog",
+            "Never use print statements in src/app.py",
+            "the project logs with structlog",
+        ),
+        ("always use `Decimal` for money because floats round", "Always use `Decimal` for money", "floats round"),
+    ],
+)
+def test_the_reason_in_the_sentence_reaches_the_body_without_filler(said: str, title: str, why: str) -> None:
+    [found] = heard(said)
+    assert found.title == title
+    assert f"The reason: {why}." in found.body
+    assert "all further work" not in found.body
