@@ -15,6 +15,7 @@ from lerim.extraction.redact import Span, clean, redact
 from lerim.facts.draft import Draft, Quote
 from lerim.facts.lasting import calm
 from lerim.facts.retold import retold
+from lerim.facts.where import unrepeated
 from lerim.facts.wording import squeeze, title_fault
 from lerim.memory.record import Evidence, LearningKind, Primitive
 from lerim.sessions.model import Platform
@@ -44,7 +45,7 @@ class Source:
 def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
     said = [quote.text for quote in draft.quotes if quote.who != "tool"]  # an error is named as it was printed
-    title, body = redact(calm(squeeze(draft.title))), clean(calm(retold(draft.body.strip(), draft.title, said)))
+    title, body = redact(calm(squeeze(draft.title))), clean(_body(draft, said))
     shown = visible(title.text)
     evidence = _evidence(draft, source)
     fault = _fault(draft, source, evidence, shown, title.count)
@@ -69,6 +70,10 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
         signal=draft.signal,
         flags=marks,
     )
+
+
+def _body(draft: Draft, said: list[str]) -> str:
+    return calm(retold(unrepeated(draft.body.strip(), draft.title), draft.title, said))
 
 
 def _fault(

@@ -44,11 +44,12 @@ Basis = Literal[
     "model",
 ]
 """On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
-agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text; approved a
-plan; accepted the agent's own choice; found: the agent named a cause that was borne out (mended: one that is
-gone and leaves no rule); logged: the agent wrote it into the project's notes; met: several sessions met the same error;
-or a command's exit codes show it (fixed: same command, replaced: another). recorded: the agent wrote down what the person had said, where it keeps rules; conceded:
-the person remarked on it, the agent agreed, said it in full and did so; open: asked and not answered."""
+agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text;
+approved a plan; accepted the agent's own choice; found: the agent named a cause that was borne out (mended: one
+that is gone and leaves no rule); logged: the agent wrote it into the project's notes; met: several sessions met
+the same error; or a command's exit codes show it (fixed: same command, replaced: another). recorded: the agent
+wrote down what the person had said, where it keeps rules; conceded: the person remarked on it, the agent
+agreed, said it in full and did so; open: asked and not answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ _OTHERWISE = tuple(
     )
 )
 _ARTICLE = re.compile(r"\b(?:the|an?|just|really|already|actually|very) (?=[\w`])", re.IGNORECASE)
+_THE = re.compile(r" the (?=(?P<many>[a-z]{2,30}[^\W_su]s\b)?[a-z])")
 _BREAK = re.compile(r"\s?(?:[;:—–]\s|\s-\s|\s\(|,\s|\s(?:in order|as soon as|in case|and also|in place of|for|as)\s)")
 _OPEN = re.compile(
     r"\b(?:that|to|which|the|an?|and|or|with|of|by|in|on|at|for|from|as|than|is|are|was|were|reason|fix|then)\W*$",
@@ -81,6 +82,8 @@ def _forms(part: str, title: str) -> Iterable[str]:
         told = f"{title}{told[max(0, head(title, told)) :]}" if head(title, told) >= 0 else title
         yield told
     else:
+        for match in _THE.finditer(told):
+            yield f"{told[: match.start()]} {'those' if match['many'] else 'that'} {told[match.end() :]}"
         yield wording.capital(_ARTICLE.sub("", told))
     for match in reversed(list(_BREAK.finditer(told))):
         less = told[: match.start()].rstrip(" ,;:-—–")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from lerim.facts.artifacts import artifacts, paths
@@ -26,6 +27,8 @@ _NAME = re.compile(
     r"(?P<plain>_*[a-z][a-z0-9]*(?:_[a-z0-9]+){1,8}|[A-Za-z][a-z0-9]{1,30}(?:[A-Z][A-Za-z0-9]{0,30}){1,8})(?![\w/-])"
 )
 """What can only be the name of something in code: in backticks, snake_case or camelCase."""
+_CONCERNS = re.compile(r"It concerns `[^\n]{1,600}`\.$")
+_FILE = re.compile(r"`([^`\n]{1,400})`")
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
@@ -99,6 +102,16 @@ def edited(scene: Scene, call: ToolCall, cwd: str) -> tuple[str, ...]:
         return ()
     located = (scene.locate(path, cwd) for path in (call.paths or tuple(edit.path for edit in call.edits)))
     return tuple(dict.fromkeys(path for path in located if path))
+
+
+def unrepeated(body: str, title: str) -> str:
+    """The body without the sentence that names the files, where they are all named before it."""
+    match = _CONCERNS.search(body)
+    if match is None or not match.start():
+        return body
+    before = f"{title} {body[: match.start()]}"
+    named_before = all(posixpath.basename(file) in before for file in _FILE.findall(match.group()))
+    return body[: match.start()].rstrip() if named_before else body
 
 
 def where(refs: tuple[str, ...]) -> str:

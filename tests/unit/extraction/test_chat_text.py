@@ -6,6 +6,7 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.facts.retold import RUN, retold
+from lerim.facts.where import unrepeated
 from lerim.review import queue
 from lerim.sessions.model import Answer, Edit, ToolCall, Turn
 from sample import make_sample
@@ -214,3 +215,15 @@ def test_no_body_of_the_sample_repeats_its_evidence_and_a_file_with_local_quotes
         assert (said & runs(text)) - runs(candidate.title) == set(), text
         for item in candidate.evidence:
             assert len(item.quote.split()) < RUN or item.who == "tool" or item.quote not in text
+
+
+def test_a_body_names_no_file_a_second_time() -> None:
+    assert unrepeated("Never edit `a.py`. It concerns `src/a.py`.", "Never edit `a.py`") == "Never edit `a.py`."
+    assert unrepeated("Use uv. It concerns `src/a.py`.", "Use uv") == "Use uv. It concerns `src/a.py`."
+    [found] = candidates(
+        you("store it"),
+        agent("ok", edited("server.py")),
+        you("don't ever hard-code the port in `server.py`"),
+        agent("ok"),
+    )
+    assert (found.body, found.references) == ("Never hard-code the port in `server.py`.", ("server.py",))

@@ -20,7 +20,7 @@ def test_a_correction_becomes_a_note_with_the_persons_words_as_evidence() -> Non
     assert found.evidence[0].who == "user"
     assert found.turn == found.evidence[0].turn
     assert found.confidence == 0.9
-    assert "`src/money.py`" in found.body
+    assert "The float rounding in money.py is where that cent comes from." in found.body
     assert not any(word in found.body.lower().split() for word in ("i", "you", "we", "no,"))
 
 
