@@ -40,7 +40,7 @@ def by_rules(path: Path, until: str) -> Extracted:
     """The deterministic path, on the whole session as one project's. Raises TranscriptError if it cannot be read."""
     began = time.perf_counter()
     turns, turn_of, problems = read(path, until)
-    extraction = Extraction(None, path.stem, "claude")
+    extraction = Extraction(None, path.stem, "claude", exists=seen(turns))
     found: list[Candidate | Dropped] = []
     for turn in turns:
         found += (item for item in extraction.feed(turn) if isinstance(item, Candidate | Dropped))
@@ -52,6 +52,13 @@ def by_rules(path: Path, until: str) -> Extracted:
         time.perf_counter() - began,
         problems=problems,
     )
+
+
+def seen(turns: list[Turn]) -> Callable[[str], bool]:
+    """Which paths were there, as far as the session's tools tell; the repository itself is not at hand."""
+    calls = [call for turn in turns for call in turn.tool_calls]
+    told = "\n".join(text for call in calls for text in (*call.paths, call.command, call.output)).replace("\\", "/")
+    return lambda path: path in told
 
 
 def by_model(path: Path, until: str) -> Extracted:

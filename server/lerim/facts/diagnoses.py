@@ -164,9 +164,16 @@ def _met(kept: list[tuple[Finding, str]]) -> list[tuple[Finding, str]]:
     return out
 
 
+def _failed_after(item: Finding, events: list[_Event]) -> bool:
+    """Whether a command failed once more after the first edit: then the fix as it was told is not what worked."""
+    edits = [event.at for event in events if event.kind == "edit" and event.at >= item.at]
+    return bool(edits) and any(event.kind == "failed" and event.at > edits[0] for event in events)
+
+
 def _draft(scene: Scene, item: Finding, proof: str) -> Draft:
     text = " ".join(one.plain for one in item.said)
-    edits = [event for event in _events(scene) if event.kind == "edit" and event.at >= item.at]
+    events = list(_events(scene))
+    edits = [event for event in events if event.kind == "edit" and event.at >= item.at]
     names = [low for name in item.names if len(low := _bare(name)) > 2]
     of_it = [path for event in edits if any(name in event.text for name in names) for path in event.files]
     refs = named(scene, text)
@@ -177,7 +184,7 @@ def _draft(scene: Scene, item: Finding, proof: str) -> Draft:
     told = [told for one in item.said if not FIX.match(one.plain) and (told := readable(one.plain))]
     whole = any(share(item.title, one) >= 0.8 for one in told)
     body = [*([] if whole else [wording.sentence(item.title)]), *map(full, told)]
-    if fix := readable(item.fix):
+    if (fix := readable(item.fix)) and not _failed_after(item, events):
         body.append(full(f"The fix: {fix}"))
     body += ["The agent found this to be the cause of a failure.", proof, where(refs)]
     remains = rule(calm(item.title))

@@ -246,3 +246,12 @@ def test_a_fault_that_is_gone_and_leaves_no_rule_is_less_sure() -> None:
     )
     assert fixed.confidence == 0.65
     assert "The fix: keep the zone in `parse_day`." in fixed.body
+
+
+def test_a_fix_after_which_a_command_failed_once_more_is_not_told_as_the_fix() -> None:
+    told = f"{CAUSE} The fix is to keep the zone in `parse_day`."
+    steps = (you("why are reports off"), agent("", LOOK, LOOK), agent(told, MENDED))
+    [held] = candidates(*steps, agent("", GREEN), you("ok"))
+    [failed_once] = candidates(*steps, agent("", RED), agent("", MENDED), agent("", GREEN), you("ok"))
+    assert "The fix: " in held.body
+    assert "The fix: " not in failed_once.body
