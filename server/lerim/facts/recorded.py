@@ -105,7 +105,13 @@ def _line(scene: Scene, prompt: Turn) -> Found | None:
 def _rule(scene: Scene, prompt: Turn, turn: Turn, path: str, raw: str, lead: str) -> tuple[int, Draft] | None:
     text = wording.squeeze(_flat(raw)).strip(" |")
     shared = _shared(prompt.text, f"{lead} {text}")
-    if not 12 <= len(text) <= 300 or shared < 2 or not _STRONG.search(text) or text.endswith(("?", ":")):
+    # what the person spoke of has to be in the line itself, or it is not understood without its heading
+    if (
+        not 12 <= len(text) <= 300
+        or _shared(prompt.text, text) < 2
+        or not _STRONG.search(text)
+        or text.endswith(("?", ":"))
+    ):
         return None
     title = _title(text)
     vague = _VAGUE.match(title) and not artifacts(title, scene.known)

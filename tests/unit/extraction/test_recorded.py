@@ -104,3 +104,10 @@ def test_a_note_that_was_there_before_and_is_written_again_is_not_new() -> None:
     before = (you("look at tests/db"), agent("", read))
     asked = you("those integration tests hit a stub database, that burned us")
     assert candidates(*before, asked, note(NOTE), you("ok")) == []
+
+
+def test_a_line_that_only_its_heading_ties_to_what_the_person_said_gives_nothing() -> None:
+    old = "# Rules\n"
+    new = f"{old}\n**No backfill of ticket numbers.** Code older than `a1b2c3d` must not be touched for it.\n"
+    turns = (you("no backfill of the ticket numbers please"), agent("", edited("CLAUDE.md", old, new)), you("ok"))
+    assert candidates(*turns) == []
