@@ -173,6 +173,9 @@ def _lasting(scene: Scene, said: Sentence, rule: Directive, denied: bool) -> boo
     return (against or bool(_STANDING.search(said.text))) and named and (again or lasting)
 
 
+_FIRM = re.compile(r"\b(?:always|never)\b", re.IGNORECASE)
+
+
 def _bare(claim: str) -> str:
     return re.sub(r"^Do not ", "", claim)
 
@@ -193,7 +196,7 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
     basis: Basis = "corrected" if against else "stated"
     if denied is not None:
         basis = "denied"
-    elif rule.weight == "always" or _SAID.search(said.text) or _REMEMBER.match(said.text):
+    elif rule.weight == "always" or _FIRM.search(said.text) or _SAID.search(said.text) or _REMEMBER.match(said.text):
         basis = "insisted"
     quotes = [Quote(said.text, turn.id, "user")]
     more = _follows(turn, said, names, denied)

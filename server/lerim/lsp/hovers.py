@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from lerim.lsp.markdown import escape, escape_block, shorten
 from lerim.lsp.protocol import OPEN_MEMORY, OPEN_TURN
+from lerim.memory.framing import unframed
 from lerim.memory.record import MemoryRecord, Speaker
 from lerim.memory.views import safe
 
@@ -89,7 +90,9 @@ def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
     parts = [f"**{escape(shorten(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)
-    body = shorten("\n".join(rest(record.title, record.body).strip().split("\n")[:MAX_BODY_LINES]), MAX_BODY)
+    told = rest(record.title, record.body).strip()
+    told = told if unframed(told).strip() else ""  # nothing but where it stood, which the reader sees
+    body = shorten("\n".join(told.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
     if body:
         parts.append(escape_block(body))
     quote = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)

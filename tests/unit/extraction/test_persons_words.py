@@ -268,3 +268,10 @@ def test_the_reason_in_the_sentence_reaches_the_body_without_filler(said: str, t
     assert found.title == title
     assert f"The reason: {why}." in found.body
     assert "all further work" not in found.body
+
+
+def test_always_and_never_are_meant_whatever_form_the_rule_takes() -> None:
+    [firm] = heard("Always use the private Key type for context values in src/app.py, never string keys")
+    [stated] = heard("Use the private Key type for context values in src/app.py, not string keys")
+    assert firm.title.lower().startswith(("use", "always use"))
+    assert firm.confidence > stated.confidence

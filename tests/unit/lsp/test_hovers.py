@@ -133,3 +133,8 @@ def test_a_body_that_begins_by_saying_the_title_shows_only_the_rest(body: str, r
     head, *shown_body = said.split("\n\n")[:-1]
     assert head.startswith("**Use uv, not pip**")
     assert "\n\n".join(shown_body) == rest
+
+
+def test_a_body_with_nothing_but_our_own_sentences_is_not_shown() -> None:
+    assert "concerns" not in text(shown(body="Use uv, not pip. It concerns `pyproject.toml`."))
+    assert "slow" in text(shown(body="Use uv, not pip. pip was slow. It concerns `pyproject.toml`."))
