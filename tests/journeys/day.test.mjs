@@ -327,7 +327,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     await screen.visit(address, root, { asked: false });
     await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0, 60);
     machine.kill();
-    await until("the sidecar ended with the editor", () => machine.processes(/-m lerim/).length === 0, 30);
+    await until("the sidecar ended with the editor", () => machine.processes(/-m lerim/).length === 0, 5);
   });
 });
 
