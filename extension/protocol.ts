@@ -272,6 +272,11 @@ export interface MemoriesChanged {
   memories: number;
 }
 
+/** Folders by their URIs, made or yet to be made. */
+export interface WatchFolders {
+  folders: string[];
+}
+
 /** A request's method with the types of its parameters and its result. */
 export interface Request<P, R> {
   readonly method: string;
@@ -306,3 +311,6 @@ export const debug = request<Record<string, never>, DebugView>("lerim/debug");
 export const syncProgress = notification<SyncProgress>("lerim/syncProgress");
 export const candidatesChanged = notification<CandidatesChanged>("lerim/candidatesChanged");
 export const memoriesChanged = notification<MemoriesChanged>("lerim/memoriesChanged");
+export const watchFolders = notification<WatchFolders>("lerim/watchFolders");
+
+export const lookAround = notification<Record<string, never>>("lerim/lookAround");

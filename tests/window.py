@@ -22,7 +22,12 @@ from lerim.lsp import protocol
 from lerim.memory.record import FOLDERS, Evidence, MemoryRecord, render
 
 SERVER = Path(__file__).resolve().parents[1] / "server"
-NOTIFICATIONS = (protocol.SYNC_PROGRESS, protocol.CANDIDATES_CHANGED, protocol.MEMORIES_CHANGED)
+NOTIFICATIONS = (
+    protocol.SYNC_PROGRESS,
+    protocol.CANDIDATES_CHANGED,
+    protocol.MEMORIES_CHANGED,
+    protocol.WATCH_FOLDERS,
+)
 DEADLINE = 20.0
 """Seconds after which a condition that did not come true fails the test; nothing waits this long when all is well."""
 
@@ -94,6 +99,10 @@ class Editor:
     def changed(self, *paths: Path) -> None:
         events = [types.FileEvent(path.as_uri(), types.FileChangeType.Changed) for path in paths]
         self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(events))
+
+    def look_around(self) -> None:
+        """The window got the focus."""
+        self.client.protocol.notify(protocol.LOOK_AROUND, {})
 
     def configure(self, **settings: Any) -> None:
         params = types.DidChangeConfigurationParams(settings={"settings": {"idleSeconds": 0, **settings}})

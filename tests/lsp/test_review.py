@@ -137,6 +137,25 @@ async def test_what_was_decided_unseen_is_told_when_a_file_is_opened(editor: Edi
     await editor.until(lambda: pending_told(editor) == [1])
 
 
+async def test_what_was_decided_unseen_is_told_when_the_window_gets_the_focus(editor: Editor, isolated: Path) -> None:
+    await editor.start()
+    await editor.until(lambda: editor.told[protocol.MEMORIES_CHANGED])
+    propose(editor.repo, isolated)
+    editor.look_around()
+    await editor.until(lambda: pending_told(editor) == [1])
+
+
+async def test_the_folders_to_watch_are_told_before_they_are_made(editor: Editor, tmp_path: Path, git: object) -> None:
+    assert callable(git)
+    tree = tmp_path / "tree"
+    git(editor.repo, "worktree", "add", "-q", str(tree))
+    await editor.start(root=tree)
+    (told,) = await editor.until(lambda: editor.told[protocol.WATCH_FOLDERS])
+    memory = [tree / ".lerim" / "memory" / name for name in ("decisions", "learnings", "questions", "themes")]
+    assert told.folders == [path.as_uri() for path in (editor.repo / ".lerim" / "review", *memory)]
+    assert not (tree / ".lerim").exists() and not (editor.repo / ".lerim").exists()
+
+
 async def test_the_candidates_of_a_worktree_are_watched_in_the_main_one(
     editor: Editor, isolated: Path, tmp_path: Path, git: object
 ) -> None:

@@ -25,6 +25,9 @@ DEBUG = "lerim/debug"
 SYNC_PROGRESS = "lerim/syncProgress"
 CANDIDATES_CHANGED = "lerim/candidatesChanged"
 MEMORIES_CHANGED = "lerim/memoriesChanged"
+WATCH_FOLDERS = "lerim/watchFolders"
+
+LOOK_AROUND = "lerim/lookAround"
 
 OPEN_MEMORY = "lerim.openMemory"
 OPEN_TURN = "lerim.openTurn"

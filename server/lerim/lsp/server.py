@@ -92,7 +92,7 @@ def _documents(sidecar: Sidecar) -> None:
     server = sidecar.server
 
     def on(method: str, handler: Handler, options: object = None, *, person: bool = False) -> None:
-        """Registers a standard message; `person`: it shows that somebody is at work."""
+        """Registers a message without parameters of our own; `person`: it shows that somebody is at work."""
 
         async def call(params: Any) -> Any:
             if person:
@@ -101,9 +101,9 @@ def _documents(sidecar: Sidecar) -> None:
 
         server.feature(method, options)(call)
 
-    on(types.TEXT_DOCUMENT_DID_OPEN, _opened, person=True)
+    on(types.TEXT_DOCUMENT_DID_OPEN, _look_around, person=True)
     on(types.TEXT_DOCUMENT_DID_CHANGE, _nothing, person=True)
-    on(types.TEXT_DOCUMENT_DID_SAVE, _opened, types.SaveOptions(include_text=False), person=True)
+    on(types.TEXT_DOCUMENT_DID_SAVE, _look_around, types.SaveOptions(include_text=False), person=True)
     on(types.TEXT_DOCUMENT_DID_CLOSE, _closed, person=True)
     on(types.TEXT_DOCUMENT_HOVER, _lazy("reading", "hover"), person=True)
     # The editor asks for lenses by itself, also after our own refresh: no sign of a person.
@@ -111,6 +111,7 @@ def _documents(sidecar: Sidecar) -> None:
     on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, _lazy("watching", "changed"))
     on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, _lazy("watching", "folders"), person=True)
     on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _lazy("watching", "configured"), person=True)
+    on(protocol.LOOK_AROUND, _look_around, person=True)
 
 
 def _requests(sidecar: Sidecar) -> None:
@@ -150,7 +151,7 @@ def _lazy(module: str, name: str) -> Handler:
     return call
 
 
-async def _opened(sidecar: Sidecar, _params: object) -> None:
+async def _look_around(sidecar: Sidecar, _params: object) -> None:
     from lerim.lsp import watching
 
     await watching.look_around(sidecar)

@@ -11,11 +11,12 @@ from lsprotocol import types
 
 from lerim.lsp import diagnostics, pending
 from lerim.lsp.idle import IdleClock
-from lerim.lsp.protocol import MEMORIES_CHANGED
+from lerim.lsp.protocol import MEMORIES_CHANGED, WATCH_FOLDERS, wire
 from lerim.lsp.repos import Repo, refresh, rescan
 from lerim.lsp.settings import read
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path, to_path
+from lerim.memory.store import LIVE
 
 MEMORY_FILES = ".lerim/memory/**/*.md"
 CANDIDATE_FILES = ".lerim/review/*.md"
@@ -27,6 +28,7 @@ async def begin(sidecar: Sidecar) -> None:
     sidecar.idle = IdleClock(loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _idle(sidecar)))
     repos = await sidecar.repos.load()
     sidecar.spawn("Watching files", watch(sidecar, repos))
+    _name_folders(sidecar, repos)
     for repo in repos:
         announce(sidecar, repo)
     await pending.look(sidecar, repos)
@@ -60,6 +62,15 @@ async def watch(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
     await sidecar.server.client_register_capability_async(types.RegistrationParams([registration]))
 
 
+def _name_folders(sidecar: Sidecar, repos: list[Repo]) -> None:
+    """Tells where candidates and memories will lie: the editor's own watcher can miss a folder made in a new folder."""
+    folders = []
+    for repo in repos:
+        folders += [pending.place(sidecar, repo).review, *(repo.project.memory_dir / name for name in LIVE)]
+    uris = dict.fromkeys(map(from_path, folders))  # worktrees of one project have the same candidates
+    sidecar.server.protocol.notify(WATCH_FOLDERS, wire({"folders": list(uris)}))
+
+
 async def changed(sidecar: Sidecar, params: types.DidChangeWatchedFilesParams) -> None:
     """Memories or candidates were made, changed or removed: only these memories are read again."""
     paths = [path for event in params.changes if (path := to_path(event.uri)) is not None and path.suffix == ".md"]
@@ -83,6 +94,7 @@ async def folders(sidecar: Sidecar, params: types.DidChangeWorkspaceFoldersParam
     sidecar.repos.set_folders(sidecar.folders)
     repos = await sidecar.repos.load()
     sidecar.spawn("Watching files", watch(sidecar, repos))
+    _name_folders(sidecar, repos)
     for repo in repos:
         announce(sidecar, repo)
     await pending.look(sidecar, repos)
