@@ -1,0 +1,238 @@
+"""Reading SQLite databases that belong to another program, which may be writing them now.
+
+Nothing is written, neither to the database nor beside it, and nothing that program does ever waits for us. Rows that
+are only in the `-wal` are seen, rows that are not committed are not, and a state that was never committed is never
+seen: what `read` returns was computed inside one committed state.
+
+- A database with a filled `-wal` is read in one short transaction, as SQLite means it: readers of a `-wal` hold up no
+  writer. Its index (`-shm`) is opened read-only, so that it is neither made nor changed.
+- Any other is read without a lock, and what was read is thrown away if the file changed meanwhile: a lock would make
+  a writer wait.
+- Where neither works, a copy of file, `-wal` and `-journal` is read that was taken while none of them changed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path, PurePath
+from typing import NamedTuple, TypeVar
+from urllib.parse import quote
+
+from lerim.errors import Problem, TranscriptError
+from lerim.sessions.live_copy import copied
+from lerim.sessions.model import Database, Platform
+
+CELL_LIMIT = 64 * 1024 * 1024
+"""Bytes of the longest value read; a row with a longer one counts as one that cannot be read."""
+
+_TRIES = 5
+_PAUSE = 0.05
+_BUSY_SECONDS = 0.2
+_FRESH_NS = 20_000_000
+"""A file written so shortly ago may be written again without its time changing: clocks of file systems are coarse."""
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""How a `-journal` begins that has to be rolled back, or belongs to a transaction that is going on."""
+
+_ALWAYS_BUSY = "it is written all the time"
+
+Found = TypeVar("Found")
+
+
+class _Moved(Exception):  # noqa: N818 - a finding, met by trying again
+    """The database changed while it was read without a lock, or is in the middle of a change."""
+
+
+class _Mark(NamedTuple):
+    """What changes whenever the database does: size, time, file and commit counter, and the same of its `-wal`."""
+
+    file: tuple[int, int, int]
+    wal: tuple[int, int, int]
+    counters: bytes
+    hot: bool
+
+
+def databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]) -> list[Database]:
+    """Those of `paths` that are files, with their stamps, by stat alone. One that cannot be looked at is a Problem."""
+    found: list[Database] = []
+    for path in paths:
+        try:
+            known = path.stat()
+            wal = _stamp(_beside(path, "-wal"))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            what = f"This database cannot be looked at: {error.strerror or error}"
+            problems.append(Problem("unreadable", str(path), what))
+            continue
+        if stat.S_ISREG(known.st_mode):
+            found.append(Database(platform, path, (known.st_size, known.st_mtime_ns, wal[0], wal[1])))
+    return found
+
+
+def read(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
+    """What `work` makes of one committed state of the database.
+
+    `work` may be called several times, with the last result taken, so it has no effects and returns nothing lazy. Its
+    connection cannot write, and gives TEXT as bytes (see live_rows.py). Raises TranscriptError where the
+    database cannot be opened, is none, is damaged, or stays locked. `problems` gets one where only an older state
+    could be read.
+    """
+    try:
+        for attempt in range(_TRIES):
+            try:
+                return _at_once(path, work)
+            except _Moved:
+                if attempt < _TRIES - 1:
+                    time.sleep(_PAUSE * 2**attempt)
+        with copied(path) as copy:
+            if copy is not None:
+                with _opened(copy, "mode=rw") as db:
+                    return work(db)
+        return _before_wal(path, work, problems)
+    except sqlite3.Error as error:
+        raise _unreadable(path, error) from _cause(error)
+    except OSError as error:
+        raise TranscriptError(
+            f"The database cannot be read: {error.strerror or error}",
+            where=str(path),
+            todo="Check that the file is still there and that you may read it.",
+        ) from error
+
+
+def _before_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
+    """What the file alone says, where its `-wal` can neither be read in place nor copied."""
+    before = _mark(path)
+    if before.hot or not before.wal[0]:
+        raise sqlite3.OperationalError(_ALWAYS_BUSY)
+    with _opened(path, "mode=ro&immutable=1") as db:
+        found = work(db)
+    if _mark(path).file != before.file:
+        raise sqlite3.OperationalError(_ALWAYS_BUSY)
+    what = (
+        "Only an older state of this database could be read: its -wal cannot be opened and there is no room to copy it"
+    )
+    problems.append(Problem("older-state", str(path), f"{what}. Free some space, or start the program it belongs to."))
+    return found
+
+
+def _at_once(path: Path, work: Callable[[sqlite3.Connection], Found]) -> Found:
+    before = _mark(path)
+    if before.hot:
+        raise _Moved
+    if before.wal[0]:
+        return _beside_writers(path, work, before)
+    if abs(time.time_ns() - before.file[1]) < _FRESH_NS:
+        raise _Moved
+    try:
+        with _opened(path, "mode=ro&immutable=1") as db:
+            found = work(db)
+    except sqlite3.Error:
+        if _mark(path) != before:
+            raise _Moved from None
+        raise
+    if _mark(path) != before:
+        raise _Moved
+    return found
+
+
+def _beside_writers(path: Path, work: Callable[[sqlite3.Connection], Found], before: _Mark) -> Found:
+    try:
+        with _opened(path, "mode=ro&readonly_shm=1") as db:
+            return work(db)
+    except sqlite3.Error as error:
+        if _primary(error) in _CLOSED or _mark(path) != before:
+            raise _Moved from error
+        raise
+
+
+_CLOSED = (
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_IOERR,
+)
+
+
+def _primary(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+@contextmanager
+def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
+    """A connection in one read transaction."""
+    db = sqlite3.connect(f"{address(path.absolute())}?{how}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+    with closing(db):
+        db.text_factory = bytes
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_LIMIT)
+        db.execute("PRAGMA query_only = ON")
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.execute("BEGIN")
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        yield db
+
+
+def address(path: PurePath) -> str:
+    """An absolute path as the URI SQLite takes: `?`, `#`, `%` and drives are data; no host is ever named."""
+    spelled = path.as_posix()
+    return "file://" + ("" if spelled.startswith("/") else "/") + quote(os.fsencode(spelled))
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    try:
+        known = path.stat()
+    except FileNotFoundError:
+        return (0, 0, 0)
+    return (known.st_size, known.st_mtime_ns, known.st_ino)
+
+
+def _mark(path: Path) -> _Mark:
+    known = path.stat()
+    if not stat.S_ISREG(known.st_mode):
+        raise OSError(errno.EINVAL, "it is not a file")
+    wal = _stamp(_beside(path, "-wal"))
+    # Closing a file gives up every lock this process holds on it: SQLite reads beside writers under locks.
+    head = b"" if wal[0] else _head(path)[24:40]
+    hot = _head(_beside(path, "-journal")).startswith(_JOURNAL)
+    return _Mark((known.st_size, known.st_mtime_ns, known.st_ino), wal, head, hot)
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb", buffering=0) as file:
+            return file.read(100)
+    except FileNotFoundError:
+        return b""
+
+
+def _unreadable(path: Path, error: sqlite3.Error) -> TranscriptError:
+    code = _primary(error)
+    if error.args == (_ALWAYS_BUSY,):
+        code = sqlite3.SQLITE_BUSY
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        what = f"This database is damaged, or is none: {error}"
+        todo = "Start the program it belongs to, which may repair it; other sessions are read all the same."
+    elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
+        what = "The program this database belongs to keeps it locked, or writes it all the time"
+        todo = "It is tried again at the next sync; quit that program if this stays so."
+    else:
+        what = f"This database cannot be read: {error}"
+        todo = "Check that you may read it and that the disk is not full; it is tried again at the next sync."
+    return TranscriptError(what, where=str(path), todo=todo)
+
+
+def _cause(error: sqlite3.Error) -> Exception:
+    """Being locked passes: it is told as the error of the system that it is, which is tried again unchanged."""
+    damaged = _primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return error if damaged else BlockingIOError(errno.EAGAIN, str(error))

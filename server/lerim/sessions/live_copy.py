@@ -1,0 +1,82 @@
+"""A private copy of a database that cannot be read where it lies: a `-wal` without its index, a transaction cut off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_TRIES = 4
+_PAUSE = 0.1
+_FRESH_NS = 20_000_000
+_ENDINGS = ("", "-wal", "-journal")
+_SALTS = 32
+"""Bytes at the start of a `-wal` that change when it is begun anew."""
+
+_State = tuple[tuple[int, int, int, bytes], ...]
+
+
+@contextmanager
+def copied(path: Path) -> Iterator[Path | None]:
+    """A copy of one state of the database, deleted at the end; None where none could be had: it never kept still, or
+    there is no room. Raises OSError where the database itself cannot be read."""
+    with tempfile.TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True) as folder:
+        yield _copy(path, Path(folder) / "copy")
+
+
+def _copy(path: Path, target: Path) -> Path | None:
+    needed = sum(size for size, _, _, _ in _state(path))
+    if shutil.disk_usage(target.parent).free < needed * 1.1:
+        return None
+    for attempt in range(_TRIES):
+        before = _state(path)
+        try:
+            for ending in _ENDINGS:
+                _copy_one(f"{path}{ending}", f"{target}{ending}", must=not ending)
+        except OSError:
+            _state(path)
+            return None
+        if _same(before, _state(path)) and not _fresh(before):
+            return target
+        time.sleep(_PAUSE * 2**attempt)
+    return None
+
+
+def _copy_one(source: str, target: str, *, must: bool) -> None:
+    Path(target).unlink(missing_ok=True)
+    try:
+        shutil.copyfile(source, target)
+    except FileNotFoundError:
+        if must:
+            raise
+
+
+def _state(path: Path) -> _State:
+    found = []
+    for ending in _ENDINGS:
+        try:
+            with Path(f"{path}{ending}").open("rb", buffering=0) as file:
+                known = os.fstat(file.fileno())
+                found.append((known.st_size, known.st_mtime_ns, known.st_ino, file.read(_SALTS) if ending else b""))
+        except FileNotFoundError:
+            if not ending:
+                raise
+            found.append((0, 0, 0, b""))
+    return tuple(found)
+
+
+def _same(before: _State, after: _State) -> bool:
+    """Whether the copy is of one state: the file and the `-journal` stood still, and the `-wal` at most grew (a row
+    written at its end while it was copied is either there as a whole or left out)."""
+    grew = after[1][0] >= before[1][0] and after[1][2:] == before[1][2:]
+    return before[0] == after[0] and before[2] == after[2] and grew
+
+
+def _fresh(state: _State) -> bool:
+    """Whether file or `-journal` were written so shortly ago that they may change again without their time changing."""
+    now = time.time_ns()
+    return any(abs(now - state[at][1]) < _FRESH_NS for at in (0, 2))

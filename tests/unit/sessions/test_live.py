@@ -1,0 +1,255 @@
+"""Databases of other programs: nothing is written, no row is missed, no state is torn, nobody waits."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import pytest
+from tests.rights import bound, close
+
+from lerim.errors import Problem, TranscriptError
+from lerim.sessions import live
+from lerim.sessions.live_rows import columns, number, rows, text
+
+
+def make(path: Path, journal: str = "wal") -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute(f"PRAGMA journal_mode = {journal}")
+    db.execute("CREATE TABLE thing (id TEXT PRIMARY KEY, data)")
+    db.execute("INSERT INTO thing VALUES ('a', 'first')")
+    return db
+
+
+@contextmanager
+def elsewhere(path: Path, *first: str) -> Iterator[None]:
+    """A database with a row that another process has open, and dies with."""
+    code = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+    code += "for one in sys.argv[2:]: db.execute(one)\nprint('ready', flush=True); sys.stdin.read()"
+    rows_of = ["CREATE TABLE thing (id TEXT PRIMARY KEY, data)", "INSERT INTO thing VALUES ('a', 'first')"]
+    command = [sys.executable, "-c", code, str(path), *first, *rows_of]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline().strip() == b"ready"
+        try:
+            yield
+        finally:
+            writer.kill()
+
+
+def ids(db: sqlite3.Connection) -> list[str]:
+    return sorted(text(one) for (one,) in db.execute("SELECT id FROM thing"))
+
+
+def read(path: Path) -> list[str]:
+    problems: list[Problem] = []
+    found = live.read(path, ids, problems)
+    assert problems == []
+    return found
+
+
+def beside(path: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in path.parent.iterdir()}
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete", "truncate", "persist"])
+def test_committed_rows_are_read_while_the_writer_has_the_database_open(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "store.db"
+    with closing(make(path, journal)):
+        assert read(path) == ["a"]
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_rows_that_are_not_committed_are_not_seen(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "store.db"
+    with closing(make(path, journal)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("INSERT INTO thing VALUES ('b', 'second')")
+        assert read(path) == ["a"]
+        writer.execute("COMMIT")
+        assert read(path) == ["a", "b"]
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_a_writer_that_may_not_wait_writes_while_we_read(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "store.db"
+    with closing(make(path, journal)) as writer:
+        writer.execute("PRAGMA busy_timeout = 0")
+        wrote: list[int] = []
+
+        def work(db: sqlite3.Connection) -> list[str]:
+            found = ids(db)
+            if len(wrote) < 2:
+                wrote.append(1)
+                writer.execute("INSERT INTO thing VALUES (?, '')", (f"b{len(wrote)}",))
+            return found
+
+        found = live.read(path, work, [])
+        assert len(wrote) == (1 if journal == "wal" else 2)
+        assert found == (["a"] if journal == "wal" else ["a", "b1", "b2"])
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_nothing_is_written_beside_the_database(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "store.db"
+    with elsewhere(path, f"PRAGMA journal_mode = {journal}"):
+        before = beside(path)
+        assert read(path) == ["a"]
+        assert beside(path) == before
+    with closing(sqlite3.connect(path)) as last:  # whoever closes a database last puts its log away
+        last.execute("SELECT * FROM thing").fetchall()
+    before = beside(path)
+    assert list(before) == ["store.db"]
+    assert read(path) == ["a"]
+    assert beside(path) == before
+
+
+def test_a_log_left_behind_without_its_index_is_read_from_a_copy(tmp_path: Path) -> None:
+    (tmp_path / "live").mkdir()
+    (tmp_path / "dead").mkdir()
+    path = tmp_path / "dead" / "store.db"
+    with closing(make(tmp_path / "live" / "store.db")):
+        for ending in ("", "-wal"):
+            shutil.copy(tmp_path / "live" / f"store.db{ending}", f"{path}{ending}")
+    before = beside(path)
+    assert read(path) == ["a"]
+    assert beside(path) == before
+
+
+def test_a_transaction_cut_off_by_a_crash_is_not_seen(tmp_path: Path) -> None:
+    (tmp_path / "live").mkdir()
+    (tmp_path / "dead").mkdir()
+    path = tmp_path / "dead" / "store.db"
+    with closing(make(tmp_path / "live" / "store.db", "delete")) as writer:
+        writer.execute("PRAGMA cache_size = 2")
+        writer.execute("BEGIN")
+        writer.executemany("INSERT INTO thing VALUES (?, ?)", ((f"b{one}", "x" * 900) for one in range(500)))
+        for ending in ("", "-journal"):
+            shutil.copy(tmp_path / "live" / f"store.db{ending}", f"{path}{ending}")
+    assert path.stat().st_size > 10 * 4096
+    before = beside(path)
+    assert read(path) == ["a"]
+    assert beside(path) == before
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_a_folder_nobody_may_write_to_is_read(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "agent" / "store.db"
+    path.parent.mkdir()
+    with elsewhere(path, f"PRAGMA journal_mode = {journal}"):
+        close(path.parent)
+        before = beside(path)
+        try:
+            with bound():
+                assert read(path) == ["a"]
+            assert beside(path) == before
+        finally:
+            close(path.parent, mode=0o755)
+
+
+def test_a_database_locked_for_good_is_read_from_a_copy(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with elsewhere(path, "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = wal"):
+        before = beside(path)
+        assert read(path) == ["a"]
+        assert beside(path) == before
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 50, b"SQLite format 3\0" + b"\xff" * 4096])
+def test_a_file_that_is_no_database_is_an_error_that_names_it(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "store.db"
+    path.write_bytes(content)
+    with pytest.raises(TranscriptError) as raised:
+        live.read(path, ids, [])
+    assert str(path) in str(raised.value)
+
+
+def test_a_missing_database_and_a_folder_are_errors(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.db", tmp_path):
+        with pytest.raises(TranscriptError, match="cannot be read"):
+            live.read(path, ids, [])
+
+
+def test_the_connection_cannot_write(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(make(path)), pytest.raises(TranscriptError, match="readonly"):
+        live.read(path, lambda db: db.execute("DELETE FROM thing").fetchall(), [])
+
+
+def test_names_with_marks_of_an_address_are_names(tmp_path: Path) -> None:
+    path = tmp_path / "a?mode=rw#b%20c ü" / "store.db"
+    path.parent.mkdir()
+    with closing(make(path)):
+        assert read(path) == ["a"]
+
+
+def test_paths_of_every_system_become_addresses() -> None:
+    assert live.address(PureWindowsPath(r"C:\Users\A B\state.db")) == "file:///C%3A/Users/A%20B/state.db"
+    assert live.address(PureWindowsPath(r"\\server\share\state.db")) == "file:////server/share/state.db"
+    assert live.address(PurePosixPath("/home/a#b/x?.db")) == "file:///home/a%23b/x%3F.db"
+
+
+def test_stamps_tell_of_the_file_and_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    problems: list[Problem] = []
+    paths = [path, tmp_path / "none.db", tmp_path]
+    assert live.databases("opencode", paths, problems) == []
+    with closing(make(path)) as writer:
+        first = live.databases("opencode", paths, problems)
+        assert [one.path for one in first] == [path]
+        writer.execute("INSERT INTO thing VALUES ('b', '')")
+        second = live.databases("opencode", paths, problems)
+        assert second[0].stamp[:2] == first[0].stamp[:2]
+        assert second[0].stamp[2] > first[0].stamp[2]
+    assert live.databases("opencode", paths, problems)[0].stamp[2:] == (0, 0)
+    assert problems == []
+
+
+# --- rows --------------------------------------------------------------------------------------------------------
+
+
+def test_a_damaged_page_costs_the_rows_on_it(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(make(path, "delete")) as writer:
+        writer.executemany("INSERT INTO thing VALUES (?, ?)", ((f"b{one:04}", "x" * 3000) for one in range(200)))
+        size = writer.execute("PRAGMA page_size").fetchone()[0]
+        page = writer.execute("SELECT pageno FROM dbstat WHERE name = 'thing' AND pagetype = 'leaf' LIMIT 1 OFFSET 50")
+        damaged = page.fetchone()[0]
+    with path.open("r+b") as file:
+        file.seek((damaged - 1) * size)
+        file.write(b"\xff" * size)
+    lost: list[int] = []
+    found = live.read(path, lambda db: list(rows(db, "thing", "id, data", "true", (), lost)), [])
+    assert 190 <= len(found) < 201
+    assert len(found) + len(lost) == 201
+    assert len({row[0] for row in found}) == len(found)
+
+
+def test_a_value_that_is_too_long_costs_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(make(path, "delete")) as writer:
+        writer.execute("INSERT INTO thing VALUES ('b', zeroblob(?))", (live.CELL_LIMIT + 1,))
+        writer.execute("INSERT INTO thing VALUES ('c', 'x')")
+    lost: list[int] = []
+    found = live.read(path, lambda db: list(rows(db, "thing", "id, data", "true", (), lost)), [])
+    assert sorted(text(row[0]) for row in found) == ["a", "c"]
+    assert len(lost) == 1
+
+
+def test_columns_are_those_of_a_table_and_of_no_view(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(make(path)) as writer:
+        writer.execute("CREATE VIEW seen AS SELECT * FROM thing")
+        assert live.read(path, lambda db: columns(db, "thing"), []) == {"id", "data"}
+        assert live.read(path, lambda db: columns(db, "seen"), []) == frozenset()
+        assert live.read(path, lambda db: columns(db, "none"), []) == frozenset()
+
+
+def test_values_of_any_type_become_text_and_numbers() -> None:
+    assert [text(one) for one in (None, b"a\0\xff", 3, 1.5)] == ["", "a\ufffd\ufffd", "3", "1.5"]
+    assert [number(one) for one in (None, b"12", b"x", 3, 1.5, float("inf"), 1 << 70)] == [0, 12, 0, 3, 1, 0, 0]
