@@ -110,7 +110,7 @@ _quick = msgspec.json.Decoder(Record).decode
 _ATTACHED = b',"type":"progress",'
 _NEAR = 2048
 _PATIENT = 8 * 1024 * 1024
-_FAULTS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
+FAULTS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 
 
 def decode(line: bytes) -> list[Record]:
@@ -119,10 +119,8 @@ def decode(line: bytes) -> list[Record]:
         return []
     try:
         return [_quick(line)]
-    except _FAULTS:
-        if len(line) > _PATIENT:
-            raise BadLine("broken, and too long to be taken apart", []) from None
-        return _patient(line)
+    except FAULTS:
+        return patient(line, Record)
 
 
 def _is_progress(line: bytes) -> bool:
@@ -131,16 +129,19 @@ def _is_progress(line: bytes) -> bool:
     return before.count(b"{") == 1 and b"[" not in before and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
 
 
-def _patient(line: bytes) -> list[Record]:
+def patient(line: bytes, shape: type[Shape]) -> list[Shape]:
+    """The objects of a line that the quick way refused, each as `shape`. Raises BadLine as `decode` does."""
+    if len(line) > _PATIENT:
+        raise BadLine("broken, and too long to be taken apart", [])
     text = line.decode("utf-8", "replace").strip("\ufeff\0 \t\r\n")
-    records: list[Record] = []
+    records: list[Shape] = []
     position = 0
     while position < len(text):
         try:
             value, position = _objects.raw_decode(text, position)
             if not isinstance(value, dict):
                 raise BadLine("no JSON object", records)
-            records.append(_record(value))
+            records.append(_record(value, shape))
         except (ValueError, RecursionError) as error:
             what = "nested too deeply" if isinstance(error, RecursionError) else str(error).split(":")[0]
             raise BadLine(what, records) from error
@@ -157,16 +158,16 @@ def _finite(text: str) -> float | None:
 _objects = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_float=_finite)
 
 
-def _record(value: dict[str, Any]) -> Record:
+def _record(value: dict[str, Any], shape: type[Shape]) -> Shape:
     clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
-    return read(clean, Record)
+    return read(clean, shape)
 
 
 def read(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
     """JSON as `shape`; fields of a wrong type get their default, and so does everything when `data` cannot be read."""
     try:
         return cast(Shape, _decoder(shape).decode(data))
-    except _FAULTS:
+    except FAULTS:
         return _fit(loose(data), shape)
 
 
@@ -226,5 +227,5 @@ def loose(data: bytes | msgspec.Raw) -> object:
         return msgspec.json.decode(data)
     except UnicodeError:  # skipped unread by the quick way, so met only now
         return loose(bytes(data).decode("utf-8", "replace").encode())
-    except _FAULTS:
+    except FAULTS:
         return None
