@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { type CancellationToken, State, Trace } from "vscode-languageclient/node";
+import { type CancellationToken, FileChangeType, type LanguageClient, State, Trace } from "vscode-languageclient/node";
 import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, pruneEnvironments, repairEnvironment, type Tools } from "./bootstrap";
 import { SidecarClient } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
@@ -13,6 +13,7 @@ import { RestartQueue } from "./restart";
 import { isUseful, rootFolders } from "./roots";
 import { maxFileKb, readSettings, type Settings } from "./settings";
 import { Status } from "./status";
+import { FolderWatch } from "./watch";
 import { progressText } from "./wording";
 
 const cancelledKey = "setupCancelled";
@@ -30,6 +31,7 @@ export class Context implements vscode.Disposable {
   readonly #restarts = new RestartQueue(() => this.#restart());
   readonly #closing = new AbortController();
   #sidecar: SidecarClient | undefined;
+  #watch: FolderWatch | undefined;
   #unmark: (() => Promise<void>) | undefined;
   #settings: Settings;
   #asked = false;
@@ -102,6 +104,11 @@ export class Context implements vscode.Disposable {
     await Promise.all([told, client.setTrace(traceOf(this.#settings))]);
   }
 
+  /** Lets the sidecar tell what changed unseen. */
+  lookAround(): void {
+    if (this.#sidecar !== undefined && this.isRunning) this.background(this.#sidecar.client.sendNotification(protocol.lookAround.method, {}));
+  }
+
   /** Lets work go on that nobody waits for; its failure is written to the log. */
   background(work: Promise<void>): void {
     work.catch((error: unknown) => {
@@ -125,6 +132,7 @@ export class Context implements vscode.Disposable {
 
   dispose(): void {
     this.#closing.abort();
+    this.#watch?.dispose();
     this.status.dispose();
     this.#progress.dispose();
     this.#candidates.dispose();
@@ -145,6 +153,7 @@ export class Context implements vscode.Disposable {
   async #stopSidecar(): Promise<void> {
     const sidecar = this.#sidecar;
     this.#sidecar = undefined;
+    this.#watch?.dispose();
     this.#endSyncs();
     await sidecar?.stop();
     await this.#unmark?.();
@@ -253,6 +262,9 @@ export class Context implements vscode.Disposable {
       this.status.setPending(changed.root, changed.pending, changed.project);
       this.#candidates.fire(changed);
     });
+    client.onNotification(protocol.watchFolders.method, ({ folders }: protocol.WatchFolders) => {
+      if (this.#sidecar === sidecar) this.#watchFolders(client, folders);
+    });
     client.onDidChangeState(({ newState }) => {
       if (this.#sidecar !== sidecar) return;
       if (newState === State.Running) {
@@ -291,6 +303,21 @@ export class Context implements vscode.Disposable {
     } catch (error) {
       this.output.warn(`After the start: ${String(error)}`);
     }
+  }
+
+  /** Tells the sidecar what changes in these folders, as the editor does where its own watcher misses nothing. */
+  #watchFolders(client: LanguageClient, folders: string[]): void {
+    this.#watch?.dispose();
+    if (process.platform !== "linux") return; // elsewhere the system itself watches whole trees
+    this.#watch = new FolderWatch(
+      folders.map((uri) => vscode.Uri.parse(uri).fsPath),
+      (files) => {
+        const changes = files.map((file) => ({ uri: vscode.Uri.file(file).toString(), type: FileChangeType.Changed }));
+        if (client.state === State.Running) this.background(client.sendNotification("workspace/didChangeWatchedFiles", { changes }));
+      },
+      (error) => this.output.warn(`Changes made outside this window may show late: ${error.message}`),
+    );
+    this.background(this.#watch.ready.then(() => this.lookAround()));
   }
 
   #synced(progress: protocol.SyncProgress): void {

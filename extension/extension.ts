@@ -21,6 +21,9 @@ export function activate(extension: vscode.ExtensionContext): void {
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.background(owner.settingsChanged());
     }),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) owner.lookAround();
+    }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
       if (!owner.isRunning) owner.background(owner.startIfUseful());
     }),
