@@ -5,6 +5,7 @@ LerimError
 ├── SettingsError      a setting is unknown, broken or not allowed where it stands
 ├── ProjectError       no repository, or one that cannot be used
 ├── TranscriptError    a transcript cannot be opened at all (bad records are counted, never raised)
+│   └── UnfinishedError  it is being written at this moment; the next sync reads it
 ├── CatalogError       the catalog of sessions cannot be used
 ├── MemoryError_       a memory file cannot be read or written
 │   ├── NotFoundError  no memory or candidate of that id
@@ -65,6 +66,13 @@ class TranscriptError(LerimError):
     """A transcript cannot be opened at all; single bad records are counted as problems instead."""
 
     code = "transcript"
+
+
+class UnfinishedError(TranscriptError):
+    """A transcript that is always written whole is being written at this moment. Nothing of it is taken and nobody is
+    told: the next sync meets it again."""
+
+    code = "unfinished"
 
 
 class CatalogError(LerimError):
