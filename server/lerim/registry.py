@@ -71,7 +71,7 @@ def write(home: Home, entry: Entry) -> None:
     folder = home.project(entry.key)
     try:
         private_folder(home, folder)
-        _replace(folder / FILE, msgspec.json.format(msgspec.json.encode(entry)) + b"\n")
+        replace(folder / FILE, msgspec.json.format(msgspec.json.encode(entry)) + b"\n")
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
         raise ProjectError(f"The project could not be kept: {error.strerror}.", where=str(folder), todo=todo) from error
@@ -93,7 +93,8 @@ def private_folder(home: Home, folder: Path) -> None:
         part.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes) -> None:
+    """Writes a file whole, readable by the person alone. Raises OSError, with what was there left as it was."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mkstemp makes it 0600
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,0 +1,123 @@
+"""Which agents are read: all whose store is there, but for what the person said otherwise, which nothing undoes."""
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import SettingsError
+from lerim.paths import Home
+from lerim.sessions.platforms import FILE, choices, connect, remove, removed, roots_of
+from lerim.sessions.readers import READERS
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def environ(tmp_path):
+    return {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path)}
+
+
+def written(home: Home) -> dict[str, object]:
+    return dict(json.loads((home.root / FILE).read_text()))
+
+
+def test_without_a_word_every_agent_is_read_from_its_usual_places(home, environ, tmp_path):
+    roots = roots_of(environ, home)
+    assert set(roots) == set(READERS)
+    assert tmp_path / ".claude" in roots["claude"]
+    assert not home.root.exists(), "looking makes nothing"
+
+
+def test_a_removed_agent_is_read_no_more_until_it_is_connected(home, environ):
+    assert remove(home, "claude")
+    assert "claude" not in roots_of(environ, home)
+    assert removed(home) == {"claude"}
+    assert not remove(home, "claude"), "it was removed already"
+    connect(home, "claude")
+    assert "claude" in roots_of(environ, home)
+
+
+def test_a_store_elsewhere_is_read_in_place_of_the_usual_ones(home, environ, tmp_path):
+    elsewhere = tmp_path / "else where"
+    elsewhere.mkdir()
+    connect(home, "claude", elsewhere)
+    assert roots_of(environ, home)["claude"] == [elsewhere]
+    connect(home, "claude")
+    assert elsewhere not in roots_of(environ, home)["claude"]
+
+
+@pytest.mark.parametrize("path", ["relative/store", "/no/such/store"])
+def test_a_place_that_cannot_be_one_is_refused_and_nothing_kept(home, path):
+    with pytest.raises(SettingsError) as told:
+        connect(home, "claude", Path(path))
+    assert told.value.where == str(Path(path))
+    assert told.value.todo
+    assert not (home.root / FILE).exists()
+
+
+def test_keys_of_others_stay(home, tmp_path):
+    home.root.mkdir()
+    (home.root / FILE).write_text(
+        '{"version": 7, "note": {"a": [1.50]}, "platforms": {"aider": {"x": 1}, "claude": {"colour": "red"}}}'
+    )
+    connect(home, "claude", tmp_path)
+    remove(home, "codex")
+    assert written(home) == {
+        "version": 7,
+        "note": {"a": [1.50]},
+        "platforms": {
+            "aider": {"x": 1},
+            "claude": {"colour": "red", "connected": True, "path": str(tmp_path)},
+            "codex": {"connected": False},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "",
+        "{",
+        "[]",
+        '{"platforms": 3}',
+        '{"platforms": {"claude": 1}}',
+        '{"platforms": {"claude": {"connected": "no"}}}',
+        '{"platforms": {"claude": {"path": 5}}}',
+        '{"note": "\\ud800"}x',
+    ],
+)
+def test_a_broken_file_is_a_message_and_stays_as_it_is(home, environ, broken):
+    home.root.mkdir()
+    (home.root / FILE).write_text(broken)
+    for act in (
+        lambda: choices(home),
+        lambda: roots_of(environ, home),
+        lambda: connect(home, "claude"),
+        lambda: remove(home, "claude"),
+    ):
+        with pytest.raises(SettingsError) as told:
+            act()
+        assert told.value.where == str(home.root / FILE)
+        assert "delete it" in told.value.todo
+    assert (home.root / FILE).read_text() == broken
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights are another matter there")
+def test_the_file_is_the_persons_alone(home):
+    remove(home, "claude")
+    assert stat.S_IMODE((home.root / FILE).stat().st_mode) == 0o600
+    assert [name for name in os.listdir(home.root) if name.endswith(".tmp")] == []
+
+
+def test_links_are_resolved_and_each_place_comes_once(home, environ, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    both = environ | {"CLAUDE_CONFIG_DIR": f"{tmp_path / 'link'},{tmp_path / 'real'}"}
+    assert roots_of(both, home)["claude"] == [tmp_path / "real"]
