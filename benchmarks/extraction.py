@@ -55,7 +55,7 @@ def made(count: int = 2_000) -> list[Turn]:
 
 def real(folder: Path) -> list[list[Turn]]:
     """Every session under the folder, read into memory."""
-    return [list(claude.Reading(item.path, item)) for item in claude.find(folder)[0]]
+    return [list(claude.Reading(item)) for item in claude.find(folder).transcripts]
 
 
 def texts(sessions: list[list[Turn]]) -> list[str]:

@@ -71,10 +71,10 @@ def make(folder: Path, sessions: int) -> int:
 
 
 def index(folder: Path, home: Home) -> None:
-    transcripts, _ = discover({"CLAUDE_CONFIG_DIR": str(folder)})
+    transcripts = discover({"claude": [folder]}).transcripts
     owners = Owners()
     with Catalog.open(home) as catalog:
-        readings = ((one, Reading(one.path, one, catalog.resume_of(one.path), brief=True)) for one in transcripts)
+        readings = ((one, Reading(one, catalog.resume_of(one.place), brief=True)) for one in transcripts)
         for done in catalog.index_all(readings, owners):
             if done.failed:
                 sys.exit(f"a session could not be read: {done.problems}")
@@ -165,9 +165,9 @@ def cycle(folder: Path, home: Home) -> float:
     best = float("inf")
     for _ in range(5):
         started = time.perf_counter()
-        transcripts, _ = discover({"CLAUDE_CONFIG_DIR": str(folder)})
+        stores = discover({"claude": [folder]})
         with Catalog.open(home) as catalog:
-            found = changes(transcripts, catalog.stamps("claude"))
+            found = changes(stores, catalog.stamps())
         best = min(best, time.perf_counter() - started)
         if found.new or found.changed or found.vanished:
             sys.exit(f"an unchanged folder seemed changed: {len(found.new)} new, {len(found.changed)} changed")

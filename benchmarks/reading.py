@@ -82,7 +82,7 @@ def bare(path: Path) -> int:
 def ours(path: Path) -> int:
     known = path.stat()
     transcript = Transcript("claude", path, path.stem, known.st_size, known.st_mtime_ns, known.st_ino)
-    return sum(1 for _ in Reading(path, transcript))
+    return sum(1 for _ in Reading(transcript))
 
 
 def synthetic(path: Path, sources: list[Path], size: int) -> None:

@@ -18,14 +18,14 @@ from lerim.sessions.discovery import changes, discover
 from lerim.sessions.model import Transcript
 
 ROWS = (
-    "SELECT path, platform, session, parent, size, mtime_ns, inode, vanished, error FROM transcripts ORDER BY path",
-    "SELECT path, resume, title, started, ended, cwds, branches, models, s.version, turns, prompts, tool_calls,"
+    "SELECT place, platform, session, parent, size, mtime_ns, inode, vanished, error FROM transcripts ORDER BY place",
+    "SELECT place, resume, title, started, ended, cwds, branches, models, s.version, turns, prompts, tool_calls,"
     " tool_errors, denials, api_errors, injected, input, output, cache_read, cache_write"
-    " FROM sessions s JOIN transcripts ON transcripts.id = transcript ORDER BY path",
-    "SELECT turn, path, ordinal, cwd, project, role, kind, time, body FROM turns JOIN folders ON folders.id = folder"
+    " FROM sessions s JOIN transcripts ON transcripts.id = transcript ORDER BY place",
+    "SELECT turn, place, ordinal, folders.cwd, project, role, kind, time, body FROM turns JOIN folders ON folders.id = folder"
     " JOIN transcripts ON transcripts.id = transcript ORDER BY turn",
-    "SELECT kind, path, project, state, tries FROM jobs JOIN transcripts ON transcripts.id = transcript"
-    " ORDER BY kind, path, project",
+    "SELECT kind, place, project, state, tries FROM jobs JOIN transcripts ON transcripts.id = transcript"
+    " ORDER BY kind, place, project",
     "SELECT count(*) FROM words_docsize",
 )
 
@@ -39,13 +39,12 @@ class ByName:
 
 def index_all(catalog: Catalog, root: Path) -> list[Indexed]:
     """One cycle as a sync does it: only what is new or changed, from where it was left; marks what is gone."""
-    transcripts, _ = discover({"CLAUDE_CONFIG_DIR": str(root)})
-    found = changes(transcripts, catalog.stamps("claude"))
+    found = changes(discover({"claude": [root]}), catalog.stamps())
     catalog.vanished(found.vanished)
 
     def readings() -> Iterator[tuple[Transcript, Reading]]:
         for one in (*found.new, *found.changed):
-            yield one, Reading(one.path, one, catalog.resume_of(one.path), brief=True)
+            yield one, Reading(one, catalog.resume_of(one.place), brief=True)
 
     return list(catalog.index_all(readings(), ByName()))
 

@@ -85,7 +85,7 @@ def transcript(path: Path, parent: str = "") -> Transcript:
 
 def reading(path: Path, resume: bytes | None = None, parent: str = "") -> tuple[list[Turn], Reading]:
     """A whole pass: its turns, and the reading after it."""
-    one = Reading(path, transcript(path, parent), resume)
+    one = Reading(transcript(path, parent), resume)
     return list(one), one
 
 

@@ -30,11 +30,14 @@ from lerim.report import Emit, Progress, SessionCounts, Stage, State, SyncReport
 from lerim.review.place import Place
 from lerim.review.run import Run, try_write
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.claude import Reading, probe
-from lerim.sessions.discovery import changes, discover, likely
+from lerim.sessions.discovery import SKIPPED, Stores, changes, discover, likely, open_databases, roots_of
+from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Transcript
+from lerim.sessions.readers import probe, reading
 
 FIRST_BYTES = 8_000_000
+FIRST_OTHERS = 200
+"""So many of the newest sessions whose place does not tell where they ran are opened before any is learned from."""
 
 Cancelled = Callable[[], bool]
 Clock = Callable[[], datetime]
@@ -62,7 +65,7 @@ class SyncOptions:
 
 @dataclass(slots=True)
 class _Seen:
-    """What happened to the project's transcripts in this sync, by path."""
+    """What happened to the project's transcripts in this sync, by place."""
 
     new: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
@@ -128,22 +131,24 @@ def sync(
         catalog.recover(project.key)
         catalog.reown(owners)
         emit(Progress("looking", 0, 0, 0))
-        transcripts, problems = discover(environ)
-        learning.problems += problems
+        stores, stale = _stale(catalog, environ, owners)
+        learning.problems += [problem for problem in stores.problems if problem.code != SKIPPED]
         try:
-            known = catalog.paths_of(project.key)
-            named, others = likely(_stale(catalog, transcripts), known, (str(project.root), *project.folders))
-            own = _own(project, owners, named, known, cancelled)
+            known = catalog.places_of(project.key)
+            named, others = likely(stale, known, (str(project.root), *project.folders))
+            silent = [one for one in others if one.platform != "claude" and not one.cwd][:FIRST_OTHERS]
+            own = _own(project, owners, [*named, *silent], known, cancelled)
+            own.sort(key=lambda one: one.mtime_ns, reverse=True)
             newest, rest = _newest(own)
             _index(catalog, owners, newest, 0, len(own), seen, learning)
             _learn(project, catalog, options, learning, seen, clock, started)
             # Opening the many others, if only to see where they ran, waits until the first candidates are there.
-            rest += _own(project, owners, others, known, cancelled)
+            rest += _own(project, owners, [one for one in others if one not in silent], known, cancelled)
             _index(catalog, owners, rest, len(newest), len(newest) + len(rest), seen, learning)
             _learn(project, catalog, options, learning, seen, clock, started)
         except CancelledError:
             state = "cancelled"
-        counts = _counts(catalog.paths_of(project.key), transcripts, seen)
+        counts = _counts(catalog.places_of(project.key, main=True), seen)
         left_out = catalog.left_out(project.key, options.since, options.until)
     if state == "done" and seen.failed:
         state = "partial"
@@ -228,17 +233,20 @@ def index_rest(
     """
     owners = _owners(project, home)
     with Catalog.open(home) as catalog:
-        stale = _stale(catalog, discover(environ)[0])
+        stores, stale = _stale(catalog, environ, owners)
 
-        def readings() -> Iterator[tuple[Transcript, Reading]]:
+        def readings() -> Iterator[tuple[Transcript, Readable]]:
             for number, transcript in enumerate(stale):
                 if cancelled():
                     return
                 emit(Progress("reading", number, len(stale), candidates, "other projects' sessions"))
                 yield transcript, _reading(catalog, transcript)
 
-        for _ in catalog.index_all(readings(), owners):
-            pass
+        whole = True
+        for indexed in catalog.index_all(readings(), owners):
+            whole = whole and not indexed.failed and not indexed.taken
+        if whole and not cancelled():
+            catalog.keep_stores(stores.opened)
 
 
 def _remember(project: Project, home: Home) -> list[Problem]:
@@ -259,14 +267,18 @@ def _owners(project: Project, home: Home) -> Owners:
     return Owners([project, *(other for other in listed if other.key != project.key)])
 
 
-def _stale(catalog: Catalog, transcripts: Iterable[Transcript]) -> list[Transcript]:
-    found = changes(transcripts, catalog.stamps("claude"))
+def _stale(catalog: Catalog, environ: Mapping[str, str], owners: Owners) -> tuple[Stores, list[Transcript]]:
+    """What lies in the agents' stores, and what of it is new or changed, newest first."""
+    folders = [*owners.folders, *catalog.folders()]
+    stores = discover(roots_of(environ), folders)
+    open_databases(stores, catalog.stores(), folders)
+    found = changes(stores, catalog.stamps())
     catalog.vanished(found.vanished)
-    return sorted((*found.new, *found.changed), key=lambda one: one.mtime_ns, reverse=True)
+    return stores, sorted((*found.new, *found.changed), key=lambda one: one.mtime_ns, reverse=True)
 
 
-def _reading(catalog: Catalog, transcript: Transcript) -> Reading:
-    return Reading(transcript.path, transcript, catalog.resume_of(transcript.path), brief=True)
+def _reading(catalog: Catalog, transcript: Transcript) -> Readable:
+    return reading(transcript, catalog.resume_of(transcript.place), brief=True)
 
 
 def _own(
@@ -284,7 +296,7 @@ def _own(
     for one in transcripts:
         if cancelled():
             raise CancelledError
-        if str(one.path) in known or owners.owner(probe(one.path)) == project.key:
+        if one.place in known or owners.owner(probe(one)) == project.key:
             own.append(one)
     return own
 
@@ -308,9 +320,9 @@ def _index(
     seen: _Seen,
     learning: Learning,
 ) -> None:
-    known = catalog.stamps("claude")
+    known = catalog.stamps()
 
-    def readings() -> Iterator[tuple[Transcript, Reading]]:
+    def readings() -> Iterator[tuple[Transcript, Readable]]:
         for number, transcript in enumerate(transcripts):
             if learning.cancelled():
                 return
@@ -318,11 +330,11 @@ def _index(
             yield transcript, _reading(catalog, transcript)
 
     for indexed in catalog.index_all(readings(), owners):
-        path = str(indexed.transcript.path)
-        (seen.changed if path in known else seen.new).add(path)
+        place = indexed.transcript.place
+        (seen.changed if place in known else seen.new).add(place)
         learning.problems += indexed.problems
         if indexed.failed:
-            seen.failed.add(path)
+            seen.failed.add(place)
     if learning.cancelled():
         raise CancelledError
 
@@ -351,19 +363,19 @@ def _learn(
         except LerimError as error:
             # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
             catalog.fail(job, error.message)
-            path = str(job.transcript.path)
-            seen.failed.add(path)
-            learning.problems.append(Problem(error.code, error.where or path, f"{error.message} {error.todo}".strip()))
+            place = job.transcript.place
+            seen.failed.add(place)
+            learning.problems.append(Problem(error.code, error.where or place, f"{error.message} {error.todo}".strip()))
         else:
             catalog.done(job, ended.resume, ended.state, ended.again_at, ended.met)
             if job.resume is None:  # also one that another project's sync has indexed
-                seen.new.add(str(job.transcript.path))
+                seen.new.add(job.transcript.place)
 
 
-def _counts(own: frozenset[str], transcripts: Iterable[Transcript], seen: _Seen) -> SessionCounts:
-    """Counts the project's sessions that are there; a subagent's transcript is part of its parent's session."""
+def _counts(own: frozenset[str], seen: _Seen) -> SessionCounts:
+    """Counts the project's sessions that are there (`own`); a subagent's transcript is part of its parent's session."""
     failed = seen.failed
-    main = ({str(one.path) for one in transcripts if not one.parent} & own) | failed
+    main = own | failed
     new = main & seen.new - failed
     changed = main & seen.changed - failed - new
     return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))

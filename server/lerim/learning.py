@@ -22,8 +22,8 @@ from lerim.review.place import Place
 from lerim.review.run import MemoryAction, Run
 from lerim.review.views import CandidateView, candidate_view
 from lerim.sessions.catalog import Job
-from lerim.sessions.claude import Reading
 from lerim.sessions.frictions import Friction
+from lerim.sessions.readers import reading
 
 SETTLED_AFTER = timedelta(minutes=15)
 """A session written to more recently than this keeps its last exchange back, unless the person asked (design §3)."""
@@ -79,11 +79,11 @@ class Learning:
         Raises CancelledError, TranscriptError if the file cannot be read, MemoryError_ if nothing can be written.
         """
         transcript, project = job.transcript, self.place.project
-        reading = Reading(transcript.path, transcript, job.resume)
-        turns = iter(reading)
+        read = reading(transcript, job.resume)
+        turns = iter(read)
         first = next(turns, None)
         # A file that was rewritten is read from its start, and what was open in the old one is void.
-        state = None if reading.restarted else job.state
+        state = None if read.restarted else job.state
         extraction = Extraction(
             project.root,
             transcript.session_id,
@@ -100,9 +100,9 @@ class Learning:
         settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
         settled = self.explicit or settles <= now
         self.take(extraction.finish(settled))
-        self.problems += (problem for problem in reading.problems if problem not in self.problems)
+        self.problems += (problem for problem in read.problems if problem not in self.problems)
         met = () if transcript.parent else tuple(extraction.met.values())
-        return Ended(reading.resume, extraction.state(), None if settled else settles.timestamp(), met)
+        return Ended(read.resume, extraction.state(), None if settled else settles.timestamp(), met)
 
     def meet(self, job: Job, met: Iterable[Friction], elsewhere: Callable[[Friction], list[Friction]]) -> None:
         """Proposes what a session met that others had met before. Raises MemoryError_ if nothing can be written."""

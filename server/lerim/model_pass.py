@@ -24,8 +24,8 @@ from lerim.project import Project
 from lerim.report import Progress, State
 from lerim.review import queue as review
 from lerim.sessions.catalog import Catalog, Job
-from lerim.sessions.claude import Reading
 from lerim.sessions.queue import EXTRACT, MODEL
+from lerim.sessions.readers import reading
 
 if TYPE_CHECKING:
     import dspy
@@ -111,14 +111,14 @@ class ModelPass:
         from lerim.extraction.material import Material
 
         transcript, learning, project = job.transcript, self.learning, self.learning.place.project
-        reading = Reading(transcript.path, transcript, job.resume)
-        turns = iter(reading)
+        read = reading(transcript, job.resume)
+        turns = iter(read)
         first = next(turns, None)
         material = Material(
             project.root,
             transcript.session_id,
             transcript.platform,
-            None if reading.restarted else job.state,
+            None if read.restarted else job.state,
             exists=lambda path: (project.root / path).exists(),
             roots=project.folders,
         )
@@ -136,7 +136,7 @@ class ModelPass:
         if last > material.sent:
             self._ask(job, material, settled, lambda part: self._tell(number - 1, total, part))
         state = material.state(max(last, material.sent), self.model.window_overlap_tokens)
-        return Ended(reading.resume, state, None if settled else settles.timestamp())
+        return Ended(read.resume, state, None if settled else settles.timestamp())
 
     def _ask(self, job: Job, material: Material, settled: bool, tell: Callable[[str], None]) -> None:
         from lerim.extraction.answered import Answered

@@ -6,7 +6,7 @@ Nothing here touches the disk, so Windows and macOS are tested as data.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
@@ -34,6 +34,65 @@ def claude_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tu
         return tuple(_pure(platform)(part.strip()) for part in override.split(",") if part.strip())
     home = user_home(environ, platform)
     return (home / ".claude", home / ".config" / "claude")
+
+
+def codex_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
+    """The folder of Codex: `CODEX_HOME`, else `~/.codex`."""
+    override = environ.get("CODEX_HOME", "").strip()
+    return (_pure(platform)(override) if override else user_home(environ, platform) / ".codex",)
+
+
+def opencode_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
+    """The data folder of OpenCode (XDG on every system); `OPENCODE_DB` names a database, there or anywhere."""
+    data = environ.get("XDG_DATA_HOME", "").strip()
+    base = _pure(platform)(data) if data else user_home(environ, platform) / ".local" / "share"
+    database = environ.get("OPENCODE_DB", "").strip()
+    own = base / "opencode"
+    return (own, own / database) if database and database != ":memory:" else (own,)
+
+
+def gemini_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
+    """The folder of Gemini CLI: `.gemini` in `GEMINI_CLI_HOME`, else in the person's home."""
+    override = environ.get("GEMINI_CLI_HOME", "").strip()
+    home = _pure(platform)(override) if override else user_home(environ, platform)
+    return (home / ".gemini",)
+
+
+CURSORS = ("Cursor", "Cursor Nightly")
+"""Products of Cursor, each with a `User` folder of its own."""
+CODES = ("Code", "Code - Insiders", "VSCodium")
+"""Products of VS Code that hold Copilot's chats."""
+
+
+def user_folders(products: Sequence[str], environ: Mapping[str, str], platform: str) -> tuple[PurePath, ...]:
+    """The `User` folders of editors made from VS Code, by the name of the product."""
+    home = user_home(environ, platform)
+    if platform == "win32":
+        roaming = environ.get("APPDATA", "").strip()
+        base = PureWindowsPath(roaming) if roaming else home / "AppData" / "Roaming"
+    elif platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        config = environ.get("XDG_CONFIG_HOME", "").strip()
+        base = PurePosixPath(config) if config else home / ".config"
+    portable = environ.get("VSCODE_PORTABLE", "").strip()
+    own = (_pure(platform)(portable) / "user-data" / "User",) if portable else ()
+    return (*own, *(base / product / "User" for product in products))
+
+
+def cursor_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
+    """The `User` folders of Cursor, and `~/.cursor` with the transcripts of its agents."""
+    return (*user_folders(CURSORS, environ, platform), user_home(environ, platform) / ".cursor")
+
+
+def copilot_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
+    """The folder of Copilot's command line (`COPILOT_HOME`, else `~/.copilot`), VS Code's `User` folders, and those of
+    its server, where a remote window's chats may be."""
+    override = environ.get("COPILOT_HOME", "").strip()
+    home = user_home(environ, platform)
+    own = _pure(platform)(override) if override else home / ".copilot"
+    servers = (home / ".vscode-server" / "data" / "User", home / ".vscode-server-insiders" / "data" / "User")
+    return (own, *user_folders(CODES, environ, platform), *servers)
 
 
 @dataclass(frozen=True, slots=True)

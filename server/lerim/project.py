@@ -198,14 +198,17 @@ def listed(home: Home) -> tuple[list[Project], list[Problem]]:
 
 
 class Owners:
-    """Which project each working folder belongs to. Answers are kept for its life: make one for each run."""
+    """Which project each working folder belongs to. Answers are kept for its life: make one for each run. `folders` are
+    those the projects are known to have."""
 
     def __init__(self, projects: Iterable[Project] = (), platform: str = sys.platform) -> None:
         self._windows = platform == "win32"
         self._known: dict[str, str] = {}
         projects = list(projects)
         self._keys = _keys((project.common_dir, project.key) for project in projects)
-        aliases = [(_parts(alias), project.key) for project in projects for alias in project.folders]
+        named = [(folder, project) for project in projects for folder in project.folders]
+        self.folders = [*(str(project.root) for project in projects), *(folder for folder, _ in named)]
+        aliases = [(_parts(folder), project.key) for folder, project in named]
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
     def owner(self, cwd: str) -> str:

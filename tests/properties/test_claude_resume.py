@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import claude_lines as lines
-from lerim.sessions.claude import Reading, probe
+from lerim.sessions.claude import Reading
+from lerim.sessions.claude_files import begins_in
 from lerim.sessions.lines import HEAD
 
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -93,7 +94,7 @@ def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_pat
     path.write_bytes(written(parts, glue))
     expected, at_once = lines.reading(path)
     for left_after in range(1, len(expected) + 1):
-        first = Reading(path, lines.transcript(path))
+        first = Reading(lines.transcript(path))
         open_ = iter(first)
         turns = {turn.id: turn for turn in itertools.islice(open_, left_after)}
         if not first.checkpoint():
@@ -110,7 +111,7 @@ def test_a_brief_reading_tells_all_that_the_catalog_keeps(tmp_path: Path, parts:
     path = tmp_path / "one.jsonl"
     path.write_bytes(lines.encoded(*parts))
     turns, whole = lines.reading(path)
-    brief = Reading(path, lines.transcript(path), brief=True)
+    brief = Reading(lines.transcript(path), brief=True)
     assert [lines.kept(turn) for turn in brief] == [lines.kept(turn) for turn in turns]
     assert (brief.session, brief.resume, brief.problems) == (whole.session, whole.resume, whole.problems)
 
@@ -172,7 +173,7 @@ def test_fields_of_any_type_never_raise(tmp_path, parts, resume):
         turn.text.encode()
         assert "\0" not in turn.text
     assert all("text" in one.message or "could not be read" in one.message for one in done.problems)
-    probe(path)
+    begins_in(path)
 
 
 @SETTINGS
@@ -189,7 +190,7 @@ def test_mutated_bytes_never_raise(tmp_path, parts, changes):
     path.write_bytes(whole)
     _, done = lines.reading(path)
     lines.reading(path, done.resume)
-    probe(path)
+    begins_in(path)
 
 
 @SETTINGS
@@ -200,4 +201,4 @@ def test_random_bytes_never_raise(tmp_path, whole):
     turns, done = lines.reading(path)
     assert turns == []
     assert done.session.turns == 0
-    probe(path)
+    begins_in(path)

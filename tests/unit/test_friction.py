@@ -23,6 +23,7 @@ from lerim.sessions import frictions
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.frictions import Friction
+from older_catalog import written_as
 
 REFUSED = "Exit code 1\nError: connect ECONNREFUSED 127.0.0.1:{port} (database of the shop)"
 
@@ -176,8 +177,7 @@ def test_a_project_keeps_a_bounded_number_of_errors_the_newest(desk: Desk) -> No
 def test_a_catalog_of_the_form_before_is_kept_and_remembers_errors_from_then_on(desk: Desk) -> None:
     desk.session("s1", *ran("one", REFUSED.format(port=1)))
     desk.sync()
-    with closing(sqlite3.connect(desk.home.catalog)) as db:
-        db.executescript("DROP TABLE frictions; PRAGMA user_version = 2;")
+    written_as(desk.home, 2)
     desk.session("s2", *ran("two", REFUSED.format(port=2)))
     report = desk.sync()
     assert report.problems == []

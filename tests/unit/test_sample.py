@@ -99,11 +99,12 @@ def strings_of(value: Any) -> list[str]:
 
 
 def test_every_session_of_the_sample_is_read_without_a_problem(sample: Sample):
-    transcripts, problems = find(sample.folder / "claude")
+    store = find(sample.folder / "claude")
+    transcripts, problems = store.transcripts, store.problems
     assert len(transcripts) == 7
     assert problems == []
     for transcript in transcripts:
-        reading = Reading(transcript.path, transcript)
+        reading = Reading(transcript)
         turns = list(reading)
         assert reading.problems == []
         assert {turn.cwd for turn in turns} == {sample.repo.as_posix()}

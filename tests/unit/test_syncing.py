@@ -103,7 +103,7 @@ def test_what_begins_in_the_project_s_folder_is_learned_from_before_other_sessio
     def look(event: Event) -> None:
         if isinstance(event, Found):
             with Catalog.open(desk.home) as catalog:
-                known.append(str(odd) in catalog.stamps("claude"))
+                known.append(str(odd) in catalog.stamps())
 
     assert len(desk.sync(emit=look).candidates) == 2
     assert known == [False, True]

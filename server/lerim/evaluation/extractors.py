@@ -114,7 +114,7 @@ def read(path: Path, until: str) -> tuple[list[Turn], dict[str, str], tuple[str,
     Raises TranscriptError if it cannot be read.
     """
     stat = path.stat()
-    reading = Reading(path, Transcript("claude", path, path.stem, stat.st_size, stat.st_mtime_ns, stat.st_ino))
+    reading = Reading(Transcript("claude", path, path.stem, stat.st_size, stat.st_mtime_ns, stat.st_ino))
     turns = list(reading)
     known = {turn.id for turn in turns}
     turn_of: dict[str, str] = {}

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from lerim.sessions.model import Transcript
+from lerim.sessions.model import Database, Transcript
 
 SETTLED_AFTER = 15 * 60 * 1_000_000_000
 """Nanoseconds after its last write at which a session's last exchange is no longer held back (design §3)."""
@@ -59,20 +59,23 @@ class IdleClock:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one stat pass saw: `digest` over every transcript's stamp, and which had been written to just before."""
+    """What one stat pass saw: `digest` over every transcript's and database's stamp, and which had been written to just
+    before."""
 
     digest: bytes
     unsettled: frozenset[str]
 
 
-def look(transcripts: Iterable[Transcript], now_ns: int) -> Look:
+def look(transcripts: Iterable[Transcript], databases: Iterable[Database], now_ns: int) -> Look:
     """The state of the agents' stores by stat alone."""
     digest = hashlib.blake2b(digest_size=16)
     unsettled: set[str] = set()
-    for transcript in sorted(transcripts, key=lambda found: str(found.path)):
-        digest.update(f"{transcript.path}\0{transcript.stamp}\n".encode("utf-8", "surrogatepass"))
-        if now_ns - transcript.mtime_ns < SETTLED_AFTER:
-            unsettled.add(str(transcript.path))
+    seen = [(str(one.path), repr(one.stamp), one.mtime_ns) for one in transcripts]
+    seen += [(str(one.path), repr(one.stamp), max(one.stamp[1], one.stamp[3])) for one in databases]
+    for path, stamp, written in sorted(seen):
+        digest.update(f"{path}\0{stamp}\n".encode("utf-8", "surrogatepass"))
+        if now_ns - written < SETTLED_AFTER:
+            unsettled.add(path)
     return Look(digest.digest(), frozenset(unsettled))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lerim.errors import LerimError
@@ -18,7 +18,7 @@ from lerim.report import Found, Progress, SyncReport, Withdrew
 from lerim.worker import Line
 
 if TYPE_CHECKING:
-    from lerim.sessions.model import Transcript
+    from lerim.sessions.discovery import Stores
 
 log = logging.getLogger("lerim.sync")
 LAST_STAGES = ("done", "failed", "cancelled")
@@ -122,21 +122,25 @@ async def idle(sidecar: Sidecar) -> None:
 
 
 def _look(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.Look, bool]:
-    from lerim.sessions.discovery import discover
+    from lerim.sessions.discovery import discover, roots_of
 
-    transcripts, problems = discover(sidecar.environ)
-    for problem in problems:
+    stores = discover(roots_of(sidecar.environ))
+    for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
-    seen = clockwork.look(transcripts, time.time_ns())
-    return seen, clockwork.due(seen, sidecar.looked, lambda: _behind(sidecar, projects, transcripts))
+    seen = clockwork.look(stores.transcripts, stores.databases, time.time_ns())
+    return seen, clockwork.due(seen, sidecar.looked, lambda: _behind(sidecar, projects, stores))
 
 
-def _behind(sidecar: Sidecar, projects: Sequence[str], transcripts: Iterable[Transcript]) -> bool:
-    """Whether the catalog lacks a transcript as it is, or a sync that was cut short left something to learn from."""
+def _behind(sidecar: Sidecar, projects: Sequence[str], stores: Stores) -> bool:
+    """Whether the catalog lacks a transcript or a database as it is, or a sync that was cut short left something to
+    learn from."""
     from lerim.sessions.catalog import Catalog
+    from lerim.sessions.discovery import changes
 
     with Catalog.open(sidecar.home) as catalog:
-        stamps = catalog.stamps("claude")
-        if any(stamps.get(str(transcript.path)) != transcript.stamp for transcript in transcripts):
+        if (found := changes(stores, catalog.stamps())).new or found.changed:
+            return True
+        known = catalog.stores()
+        if any(known.get(database.path) != database.stamp for database in stores.databases):
             return True
         return any(catalog.pending(project) or catalog.counts(project).get("running") for project in projects)

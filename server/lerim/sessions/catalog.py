@@ -22,15 +22,13 @@ from lerim.sessions import frictions, indexing, queue, session_rows, turns
 from lerim.sessions.catalog_schema import open_database, telling, transaction
 from lerim.sessions.frictions import Friction
 from lerim.sessions.indexing import Indexed, Owning, Readable
-from lerim.sessions.model import Platform, Transcript
+from lerim.sessions.model import Database, Stamp, StoreStamp, Transcript
 from lerim.sessions.queue import Job, Trouble
 from lerim.sessions.session_rows import SessionRow
 from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
 
 __all__ = ["Catalog", "Indexed", "Job", "Owning", "Readable", "SessionRow", "Stamp", "Trouble", "TurnRow"]
-
-Stamp = tuple[int, int, int]
 
 
 class Catalog:
@@ -63,18 +61,28 @@ class Catalog:
 
     # Transcripts
 
-    def stamps(self, platform: Platform) -> dict[str, Stamp]:
-        """Path -> stamp of every transcript that was read to the end and is not known to be gone: the stat gate."""
+    def stamps(self) -> dict[str, Stamp]:
+        """Place -> stamp of every transcript that was read to the end and is not known to be gone: the stat gate."""
         with self._telling():
-            rows = self.db.execute(
-                "SELECT path, size, mtime_ns, inode FROM transcripts WHERE platform = ? AND NOT vanished", (platform,)
-            )
-            return {path: (size, mtime_ns, inode) for path, size, mtime_ns, inode in rows}
+            rows = self.db.execute("SELECT place, size, mtime_ns, inode FROM transcripts WHERE NOT vanished")
+            return {place: (size, mtime_ns, inode) for place, size, mtime_ns, inode in rows}
 
-    def resume_of(self, path: Path) -> bytes | None:
-        """Where reading this transcript goes on; None from the start."""
+    def stores(self) -> dict[Path, StoreStamp]:
+        """The stamp each database had when all its sessions were last taken in."""
         with self._telling():
-            return session_rows.resume_of(self.db, _spelled(path))
+            rows = self.db.execute("SELECT path, size, mtime_ns, wal_size, wal_mtime_ns FROM stores")
+            return {Path(path): stamp for path, *stamp in rows}
+
+    def keep_stores(self, databases: Iterable[Database]) -> None:
+        """Remembers that all sessions of these databases, as they were found, have been taken in."""
+        with self._telling(), transaction(self.db):
+            rows = [(_spelled(one.path), *one.stamp) for one in databases]
+            self.db.executemany("INSERT OR REPLACE INTO stores VALUES (?, ?, ?, ?, ?)", rows)
+
+    def resume_of(self, place: str | Path) -> bytes | None:
+        """Where reading the transcript of this place goes on; None from the start."""
+        with self._telling():
+            return session_rows.resume_of(self.db, _spelled(place))
 
     def index(self, transcript: Transcript, reading: Readable, owners: Owning) -> Indexed:
         """Takes what `reading` (begun at `resume_of`) yields into the catalog, in short transactions.
@@ -97,11 +105,11 @@ class Catalog:
             session_rows.enter(self.db, transcript)
             session_rows.fail(self.db, transcript, problem)
 
-    def vanished(self, paths: Iterable[str | Path]) -> None:
+    def vanished(self, places: Iterable[str]) -> None:
         """Marks transcripts that are gone; their turns stay, and what waited to be done with them waits."""
         with self._telling(), transaction(self.db):
-            gone = [(_spelled(path),) for path in paths]
-            self.db.executemany("UPDATE transcripts SET vanished = 1 WHERE path = ?", gone)
+            gone = [(_spelled(place),) for place in places]
+            self.db.executemany("UPDATE transcripts SET vanished = 1 WHERE place = ?", gone)
 
     def reown(self, owners: Owning) -> frozenset[str]:
         """Asks again which project each folder belongs to (a new alias, a new repository), and queues what changed
@@ -132,10 +140,10 @@ class Catalog:
         with self._telling():
             return [cwd for (cwd,) in self.db.execute("SELECT cwd FROM folders")]
 
-    def paths_of(self, project: str) -> frozenset[str]:
-        """The paths of transcripts known to hold turns of a project."""
+    def places_of(self, project: str, *, main: bool = False) -> frozenset[str]:
+        """The places of transcripts known to hold turns of a project; see `session_rows.places_of`."""
         with self._telling():
-            return session_rows.paths_of(self.db, project)
+            return session_rows.places_of(self.db, project, main=main)
 
     def turn(self, turn_id: str) -> TurnRow | None:
         """The turn of this id, or None."""
@@ -154,10 +162,10 @@ class Catalog:
 
     # The queue
 
-    def enqueue(self, kind: str, path: Path, project: str) -> bool:
+    def enqueue(self, kind: str, place: str, project: str) -> bool:
         """Makes a job wait; False for a transcript the catalog does not know."""
         with self._telling(), transaction(self.db):
-            row = self.db.execute("SELECT id FROM transcripts WHERE path = ?", (_spelled(path),)).fetchone()
+            row = self.db.execute("SELECT id FROM transcripts WHERE place = ?", (_spelled(place),)).fetchone()
             if row:
                 queue.put(self.db, kind, row[0], project)
         return bool(row)

@@ -16,26 +16,33 @@ from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.registry import private_folder
 
-VERSION = 3
+VERSION = 4
 BUSY_MS = 30_000
 
-# transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions.
+# transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions. A place
+# is a file, or a database and the session's key in it. stores are the databases, as they were when all of their
+# sessions had been taken in.
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
 # a new alias moves every turn by one row. words holds only the index; the text stands once, packed, in
 # turns.body.
 SCHEMA = """
 CREATE TABLE transcripts (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
-    parent TEXT NOT NULL, size INTEGER, mtime_ns INTEGER, inode INTEGER, vanished INTEGER NOT NULL DEFAULT 0,
+    id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
+    parent TEXT NOT NULL, within TEXT NOT NULL, cwd TEXT NOT NULL,
+    size INTEGER, mtime_ns INTEGER, inode INTEGER, vanished INTEGER NOT NULL DEFAULT 0,
     generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE sessions (
     transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
     cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
     prompts INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tool_errors INTEGER NOT NULL, denials INTEGER NOT NULL,
-    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
-    cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL
+    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER,
+    cache_write INTEGER, cost REAL
 );
+CREATE TABLE stores (
+    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
+    wal_mtime_ns INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project TEXT NOT NULL);
 CREATE INDEX folders_project ON folders (project);
 CREATE TABLE turns (
@@ -85,7 +92,30 @@ CREATE TABLE IF NOT EXISTS frictions (
 ) WITHOUT ROWID;
 PRAGMA user_version = 3
 """
-_STEPS = {1: (FROM_1, FROM_2), 2: (FROM_2,)}
+# Form 3 knew files only. Every transcript that is there is read once more.
+FROM_3 = """
+ALTER TABLE transcripts RENAME COLUMN path TO place;
+ALTER TABLE transcripts ADD COLUMN within TEXT NOT NULL DEFAULT '';
+ALTER TABLE transcripts ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
+UPDATE transcripts SET size = NULL, mtime_ns = NULL, inode = NULL, generation = generation + 1;
+ALTER TABLE sessions RENAME TO sessions_3;
+CREATE TABLE sessions (
+    transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
+    cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
+    prompts INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tool_errors INTEGER NOT NULL, denials INTEGER NOT NULL,
+    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER,
+    cache_write INTEGER, cost REAL
+);
+INSERT INTO sessions SELECT *, NULL FROM sessions_3;
+UPDATE sessions SET resume = X'0300';
+DROP TABLE sessions_3;
+CREATE TABLE stores (
+    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
+    wal_mtime_ns INTEGER NOT NULL
+) WITHOUT ROWID;
+PRAGMA user_version = 4
+"""
+_STEPS = {1: (FROM_1, FROM_2, FROM_3), 2: (FROM_2, FROM_3), 3: (FROM_3,)}
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 

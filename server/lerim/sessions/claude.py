@@ -12,13 +12,12 @@ import stat
 from collections.abc import Iterator
 from datetime import datetime
 from io import BufferedReader, FileIO
-from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.claude_files import find, probe
+from lerim.sessions.claude_files import begins_in, find
 from lerim.sessions.claude_human import Typed, cut, interrupts, output_of, queued, typed
 from lerim.sessions.claude_queue import operate, repeated, taken
 from lerim.sessions.claude_records import BadLine, Block, Record, decode
@@ -29,13 +28,18 @@ from lerim.sessions.lines import BLOCK, Line, fingerprint, lines
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
 from lerim.sessions.spills import results_folder, spilled
 
-__all__ = ["Reading", "find", "probe"]
+__all__ = ["Reading", "find", "probe", "read"]
 
 PROBLEMS = 100
 """Problems told one by one; what comes after is only counted."""
 
 _FORMAT = 1
 _OWN = ("lerim-memories",)
+
+
+def probe(transcript: Transcript) -> str:
+    """The working folder the session begins in; '' if its transcript does not say."""
+    return begins_in(transcript.path)
 
 
 class _Resume(msgspec.Struct):
@@ -56,8 +60,10 @@ class Reading:
     be opened or read.
     """
 
-    def __init__(self, path: Path, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
-        self.path = path
+    ids: frozenset[str] | None = None
+
+    def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
+        self.path = path = transcript.path
         self.transcript = transcript
         self.restarted = False
         self.problems: list[Problem] = []
@@ -319,3 +325,6 @@ class Reading:
                 key=key,
             )
         )
+
+
+read = Reading

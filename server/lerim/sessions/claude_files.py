@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from lerim.errors import Problem
 from lerim.sessions.claude_records import BadLine, decode
 from lerim.sessions.claude_tools import plain
-from lerim.sessions.model import Transcript
+from lerim.sessions.model import Found, Transcript
 
 _PEEK = 256 * 1024
 _DEEP = 3
 
 
-def probe(path: Path) -> str:
+def begins_in(path: Path) -> str:
     """The first working directory named in a transcript's first 256 kB; '' if none, or if it cannot be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -35,7 +36,7 @@ def probe(path: Path) -> str:
     return ""
 
 
-def find(root: Path) -> tuple[list[Transcript], list[Problem]]:
+def find(root: Path, _folders: Sequence[str] = ()) -> Found:
     """The transcripts under a Claude Code folder (the one holding `projects/`), known by stat alone, and what could not
     be looked at. A folder that does not exist holds none."""
     problems: list[Problem] = []
@@ -48,7 +49,7 @@ def find(root: Path) -> tuple[list[Transcript], list[Problem]]:
                 _add(entry, "", found, problems)
             elif entry.is_dir(follow_symlinks=False):
                 _subagents(Path(entry.path) / "subagents", entry.name, _DEEP, found, problems)
-    return found, problems
+    return Found(found, problems=problems)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -1,19 +1,20 @@
-"""Finding the transcripts of every agent on this machine by stat alone, and what changed since the catalog saw them."""
+"""Finding the sessions of every agent on this machine by stat alone, and what changed since the catalog saw them."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from lerim.errors import Problem
-from lerim.paths import claude_roots
-from lerim.sessions import claude
-from lerim.sessions.model import Transcript
+from lerim.errors import LerimError, Problem
+from lerim.sessions.model import Database, Found, Platform, Stamp, StoreStamp, Transcript
+from lerim.sessions.readers import LISTERS, READERS, ROOTS
 
 SLUG_CHARACTERS = 200
+SKIPPED = "skipped"
+"""The problem code of a store that nobody but its own program can read: told by the doctor, not by each sync."""
 
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9]")
 
@@ -28,41 +29,110 @@ class Changes:
     vanished: tuple[str, ...]
 
 
-def discover(environ: Mapping[str, str]) -> tuple[list[Transcript], list[Problem]]:
-    """Every transcript of every supported agent, and the folders and files that could not be looked at."""
-    found: list[Transcript] = []
-    problems: list[Problem] = []
-    for root in dict.fromkeys(os.path.realpath(root) for root in claude_roots(environ)):
-        transcripts, faults = claude.find(Path(root))
-        found += transcripts
-        problems += faults
-    return found, problems
+@dataclass(slots=True)
+class Stores:
+    """What `look` and `open_databases` found on this machine. `opened` are the databases that were listed."""
+
+    transcripts: list[Transcript] = field(default_factory=list)
+    databases: list[Database] = field(default_factory=list)
+    opened: list[Database] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
-def changes(transcripts: Iterable[Transcript], stamps: Mapping[str, tuple[int, int, int]]) -> Changes:
+Roots = Mapping[Platform, Sequence[Path]]
+
+
+def roots_of(environ: Mapping[str, str]) -> dict[Platform, list[Path]]:
+    """Where each supported agent's store may lie, links resolved, each place once."""
+    places = {platform: ROOTS[platform](environ) for platform in READERS}
+    return {
+        platform: [Path(path) for path in dict.fromkeys(os.path.realpath(one) for one in named)]
+        for platform, named in places.items()
+    }
+
+
+def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
+    """Every transcript file and database of every agent by stat alone, and what could not be looked at.
+
+    `folders` are working folders known on this machine: some stores name theirs by a digest only.
+    """
+    stores = Stores()
+    for platform, places in roots.items():
+        for root in places:
+            found: Found = READERS[platform].find(root, folders)
+            stores.transcripts += found.transcripts
+            stores.databases += found.databases
+            stores.problems += found.problems
+    return stores
+
+
+def open_databases(stores: Stores, known: Mapping[Path, StoreStamp], folders: Sequence[str] = ()) -> None:
+    """Adds the sessions of those databases that are not as they were when the catalog last had all of them.
+
+    A database that cannot be opened is a problem of its own; it is tried again in every cycle.
+    """
+    for database in stores.databases:
+        if known.get(database.path) == database.stamp:
+            continue
+        try:
+            transcripts, problems = LISTERS[database.platform].listed(database, folders)
+        except LerimError as error:
+            where = error.where or str(database.path)
+            stores.problems.append(Problem(error.code, where, f"{error.message} {error.todo}".strip()))
+            continue
+        stores.opened.append(database)
+        stores.transcripts += transcripts
+        stores.problems += problems
+
+
+def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
     """Compares what was found with `Catalog.stamps`. A known transcript that was not found is gone only if it is not
-    there any more: a folder that could not be listed hides its files, it does not delete them."""
+    there any more: a folder that could not be listed hides its files, it does not delete them, and the sessions of a
+    database that was not opened are as they were.
+
+    A session that stands in a database and in a file is the database's: agents that moved to one left their files.
+    """
     new: list[Transcript] = []
     changed: list[Transcript] = []
     unchanged = 0
     missing = dict.fromkeys(stamps)
-    for transcript in transcripts:
-        path = str(transcript.path)
-        known = stamps.get(path)
+    kept = _kept_in_databases(stores, stamps)
+    for transcript in stores.transcripts:
+        if not transcript.within and (transcript.platform, transcript.session_id) in kept:
+            continue
+        place = transcript.place
+        known = stamps.get(place)
         if known is None:
             new.append(transcript)
             continue
-        missing.pop(path, None)
+        missing.pop(place, None)
         if known == transcript.stamp:
             unchanged += 1
         else:
             changed.append(transcript)
-    return Changes(tuple(new), tuple(changed), unchanged, tuple(path for path in missing if _is_gone(path)))
+    opened = {str(database.path) for database in stores.opened}
+    moved = {one.place for one in stores.transcripts if not one.within and (one.platform, one.session_id) in kept}
+    gone = [place for place in missing if place in moved or _is_gone(place, opened)]
+    return Changes(tuple(new), tuple(changed), unchanged, tuple(gone))
 
 
-def _is_gone(path: str) -> bool:
+def _kept_in_databases(stores: Stores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
+    """The sessions that stand in some database, also in one that was not opened now."""
+    kept = {(one.platform, one.session_id) for one in stores.transcripts if one.within}
+    platforms = {str(database.path): database.platform for database in stores.databases}
+    for place in stamps if platforms else ():
+        path, _, within = place.rpartition("#")
+        if platform := platforms.get(path):
+            kept.add((platform, within))
+    return kept
+
+
+def _is_gone(place: str, opened: Collection[str]) -> bool:
+    path, mark, _ = place.rpartition("#")
+    if mark and (path in opened or Path(path).is_file()):
+        return path in opened  # its database was listed without it
     try:
-        os.lstat(path)
+        os.lstat(path if mark and not Path(path).is_dir() else place)
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
@@ -75,15 +145,16 @@ def likely(
 ) -> tuple[list[Transcript], list[Transcript]]:
     """The transcripts that likely belong to a project, and the rest, both newest first; none is opened.
 
-    `own` are paths known to hold its turns (`Catalog.paths_of`), `folders` its worktrees and aliases: Claude Code names
-    the folder of a session after the one it was started in.
+    `own` are places known to hold its turns (`Catalog.places_of`), `folders` its worktrees and aliases: Claude Code
+    names the folder of a session after the one it was started in, other stores say which it was.
     """
     known = frozenset(own)
-    slugs = tuple(_NOT_SLUG.sub("-", str(folder))[:SLUG_CHARACTERS] for folder in folders)
+    begun = tuple(str(folder) for folder in folders)
+    slugs = tuple(_NOT_SLUG.sub("-", folder)[:SLUG_CHARACTERS] for folder in begun)
 
     mine: list[Transcript] = []
     rest: list[Transcript] = []
     for one in sorted(transcripts, key=lambda one: one.mtime_ns, reverse=True):
-        named = str(one.path) in known or any(parent.name.startswith(slugs) for parent in one.path.parents[:4] if slugs)
-        (mine if named else rest).append(one)
+        named = one.cwd.startswith(begun) if one.cwd else any(p.name.startswith(slugs) for p in one.path.parents[:4])
+        (mine if named or one.place in known else rest).append(one)
     return mine, rest

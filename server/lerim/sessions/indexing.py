@@ -29,6 +29,9 @@ class Readable(Protocol):
     session: Session
     resume: bytes
     problems: list[Problem]
+    restarted: bool
+    ids: frozenset[str] | None
+    """Of all turns the session has now, where that is known: others that were read from it before are gone."""
 
     def __iter__(self) -> Iterator[Turn]: ...
 
@@ -95,7 +98,7 @@ def index(
     group: list[_Open] = []
     size = 0
     for transcript, reading in readings:
-        one = _Open(transcript, reading, session_rows.generation(db, storable(str(transcript.path))))
+        one = _Open(transcript, reading, session_rows.generation(db, storable(transcript.place)))
         group.append(one)
         try:
             for turn in reading:
@@ -156,6 +159,8 @@ def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
         session_rows.fail(db, one.transcript, one.problem)
     elif one.ended:
         session_rows.finish(db, row, one.transcript, one.reading.session, one.reading.resume)
+        if one.reading.ids is not None:
+            turns.keep_only(db, row, one.reading.ids)
     elif one.marked:
         session_rows.keep(db, row, one.reading.session, one.reading.resume)
 
@@ -175,4 +180,4 @@ def _folder(db: sqlite3.Connection, cwd: str, owners: Owning) -> tuple[int, str]
 def _problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
     closed = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
     code = session_rows.CLOSED if closed else getattr(error, "code", LerimError.code)
-    return Problem(code, storable(str(transcript.path)), str(error))
+    return Problem(code, storable(transcript.place), str(error))

@@ -17,6 +17,8 @@ from typing import Literal
 
 import msgspec
 
+from lerim.errors import Problem
+
 Platform = Literal["claude", "codex", "cursor", "opencode", "copilot", "gemini"]
 Role = Literal["user", "assistant"]
 TurnKind = Literal["prompt", "shell", "command", "reply"]
@@ -137,7 +139,8 @@ class Session:
     `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts results marked as errors (denials
     are in `denials`); `injected` counts user records that no person typed. `cwds` and `branches` are in order of first
     appearance.
-    `parent` is the parent session's id for a subagent's own transcript.
+    `parent` is the parent session's id for a subagent's own transcript. `tokens` is None where the store has no number;
+    `cost` is what the store itself recorded, in USD.
     """
 
     id: str
@@ -157,13 +160,23 @@ class Session:
     denials: int = 0
     api_errors: int = 0
     injected: int = 0
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: Tokens | None = None
     parent: str = ""
+    cost: float | None = None
+
+
+Stamp = tuple[int, int, int]
+StoreStamp = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A transcript found on disk, known by stat alone. `stamp` changes whenever the file does."""
+    """A transcript found on disk: a file, known by stat alone, or one session of a database.
+
+    `stamp` changes whenever the transcript does; of a session in a database its parts are what tells that. `within` is
+    the session's key in a store that holds many. `cwd` is its working folder where something outside its own records
+    tells it.
+    """
 
     platform: Platform
     path: Path
@@ -172,7 +185,33 @@ class Transcript:
     mtime_ns: int
     inode: int
     parent: str = ""
+    within: str = ""
+    cwd: str = ""
 
     @property
-    def stamp(self) -> tuple[int, int, int]:
+    def stamp(self) -> Stamp:
         return (self.size, self.mtime_ns, self.inode)
+
+    @property
+    def place(self) -> str:
+        """What the catalog knows it by."""
+        return f"{self.path}#{self.within}" if self.within else str(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A store that holds many sessions, known by stat alone: size and mtime of the file and of its `-wal` (0, 0 where
+    there is none)."""
+
+    platform: Platform
+    path: Path
+    stamp: StoreStamp
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What lies in an agent's store: transcripts, databases that hold more, and what could not be looked at."""
+
+    transcripts: list[Transcript] = field(default_factory=list)
+    databases: list[Database] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)

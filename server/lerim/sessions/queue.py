@@ -17,6 +17,7 @@ from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Transcript
 from lerim.sessions.turn_text import deflated, inflated
+from lerim.sessions.turns import file_of
 
 TRIES = 3
 BACK_OFF_SECONDS = 30.0
@@ -82,8 +83,8 @@ def claim(
     """
     with transaction(db):
         row = db.execute(
-            "SELECT j.id, j.kind, j.project, t.platform, t.path, t.session, t.size, t.mtime_ns, t.inode, t.parent,"
-            " p.resume, p.state, j.tries FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+            "SELECT j.id, j.kind, j.project, t.platform, t.place, t.session, t.size, t.mtime_ns, t.inode, t.parent,"
+            " t.within, t.cwd, p.resume, p.state, j.tries FROM jobs j JOIN transcripts t ON t.id = j.transcript"
             " LEFT JOIN sessions s ON s.transcript = t.id"
             " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project AND p.kind = j.kind"
             " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
@@ -102,8 +103,11 @@ def claim(
         if row is None:
             return None
         db.execute("UPDATE jobs SET state = 'running', claimed = ?, again = 0 WHERE id = ?", (now, row[0]))
-    number, kind, owner, platform, path, session, size, mtime_ns, inode, parent, resume, state, tries = row
-    transcript = Transcript(platform, Path(path), session, size or 0, mtime_ns or 0, inode or 0, parent)
+    number, kind, owner, platform, place, session, size, mtime_ns, inode, parent, within, cwd, resume, state, tries = (
+        row
+    )
+    stamp = (size or 0, mtime_ns or 0, inode or 0)
+    transcript = Transcript(platform, file_of(place, within), session, *stamp, parent, within, cwd)
     resume, state = (None if packed is None else inflated(packed) for packed in (resume, state))
     return Job(number, kind, owner, transcript, resume, state, tries)
 
@@ -237,8 +241,8 @@ def counts(db: sqlite3.Connection, project: str, kind: str) -> dict[str, int]:
 def troubles(db: sqlite3.Connection, project: str) -> list[Trouble]:
     """The project's failed and dead jobs with what went wrong."""
     rows: Iterable[tuple[str, str, str, int, str]] = db.execute(
-        "SELECT j.kind, t.path, j.state, j.tries, j.error FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-        " WHERE j.project = ? AND j.state IN ('failed', 'dead') ORDER BY t.path",
+        "SELECT j.kind, t.place, j.state, j.tries, j.error FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " WHERE j.project = ? AND j.state IN ('failed', 'dead') ORDER BY t.place",
         (project,),
     )
     return [Trouble(kind, Path(path), state, tries, error) for kind, path, state, tries, error in rows]

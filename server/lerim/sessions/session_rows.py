@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 import msgspec
 
@@ -15,7 +14,7 @@ from lerim.sessions import queue
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
 from lerim.sessions.turn_text import deflated, inflated, storable
-from lerim.sessions.turns import moment
+from lerim.sessions.turns import file_of, moment
 
 CLOSED = "unreadable"
 """The problem code of a transcript that could not be opened; it is tried again in every cycle."""
@@ -36,25 +35,28 @@ class SessionRow:
     error: str
 
 
-def generation(db: sqlite3.Connection, path: str) -> int:
+def generation(db: sqlite3.Connection, place: str) -> int:
     """How often something of this transcript was written; 0 for one that is not known."""
-    row = db.execute("SELECT generation FROM transcripts WHERE path = ?", (path,)).fetchone()
+    row = db.execute("SELECT generation FROM transcripts WHERE place = ?", (place,)).fetchone()
     return int(row[0]) if row else 0
 
 
 def enter(db: sqlite3.Connection, transcript: Transcript, since: int | None = None) -> int | None:
     """The transcript's row, made where it is new; inside a transaction. With `since`: None if its generation is another
     by now (somebody else wrote), else it is one more from here on."""
-    path = storable(str(transcript.path))
-    row = db.execute("SELECT id, generation FROM transcripts WHERE path = ?", (path,)).fetchone()
+    place = storable(transcript.place)
+    row = db.execute("SELECT id, generation FROM transcripts WHERE place = ?", (place,)).fetchone()
     if row is None:
         made = db.execute(
-            "INSERT INTO transcripts (path, platform, session, parent, generation) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO transcripts (place, platform, session, parent, within, cwd, generation)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
-                path,
+                place,
                 transcript.platform,
                 storable(transcript.session_id),
                 storable(transcript.parent),
+                storable(transcript.within),
+                storable(transcript.cwd),
                 since is not None,
             ),
         )
@@ -68,10 +70,10 @@ def enter(db: sqlite3.Connection, transcript: Transcript, since: int | None = No
     return int(number)
 
 
-def resume_of(db: sqlite3.Connection, path: str) -> bytes | None:
+def resume_of(db: sqlite3.Connection, place: str) -> bytes | None:
     """Where reading a transcript goes on; None from the start."""
     row = db.execute(
-        "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE path = ?", (path,)
+        "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE place = ?", (place,)
     ).fetchone()
     return inflated(row[0]) if row else None
 
@@ -79,18 +81,25 @@ def resume_of(db: sqlite3.Connection, path: str) -> bytes | None:
 def finish(db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes) -> None:
     """The transcript was read to its end: keeps its totals, its stamp and where to go on; inside a transaction."""
     db.execute(
-        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, vanished = 0, error = ''"
-        " WHERE id = ?",
-        (*transcript.stamp, storable(session.id), storable(session.parent or transcript.parent), number),
+        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, cwd = ?, vanished = 0,"
+        " error = '' WHERE id = ?",
+        (
+            *transcript.stamp,
+            storable(session.id),
+            storable(session.parent or transcript.parent),
+            storable(transcript.cwd),
+            number,
+        ),
     )
     keep(db, number, session, resume)
 
 
 def keep(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -> None:
     """Keeps the totals so far and where to go on; inside a transaction. Without `finish` the transcript stays stale."""
-    tokens = session.tokens
+    spent = session.tokens
+    tokens = (spent.input, spent.output, spent.cache_read, spent.cache_write) if spent else (None,) * 4
     db.execute(
-        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             number,
             deflated(resume),
@@ -101,7 +110,8 @@ def keep(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -
             storable(session.version),
             *(session.turns, session.prompts, session.tool_calls, session.tool_errors, session.denials),
             *(session.api_errors, session.injected),
-            *(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write),
+            *tokens,
+            session.cost,
         ),
     )
 
@@ -111,8 +121,8 @@ def fail(db: sqlite3.Connection, transcript: Transcript, problem: Problem) -> No
     only when it changes, unless it was closed to us: rights change without a trace in the stamp."""
     stamp = (None, None, None) if problem.code == CLOSED else transcript.stamp
     db.execute(
-        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ? WHERE path = ?",
-        (*stamp, storable(problem.message)[:2000], storable(str(transcript.path))),
+        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ? WHERE place = ?",
+        (*stamp, storable(problem.message)[:2000], storable(transcript.place)),
     )
 
 
@@ -134,9 +144,9 @@ def reown(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]
 
 
 _SESSION = (
-    "t.path, t.platform, t.session, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds, s.branches,"
-    " s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.api_errors, s.injected,"
-    " s.input, s.output, s.cache_read, s.cache_write"
+    "t.place, t.within, t.platform, t.session, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds,"
+    " s.branches, s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.api_errors,"
+    " s.injected, s.input, s.output, s.cache_read, s.cache_write, s.cost"
 )
 
 
@@ -144,7 +154,7 @@ _FOLDERS = "SELECT id FROM folders WHERE project = :project OR cwd IN (SELECT va
 _COPIES = (
     "SELECT t.id AS transcript, 0 AS number, s.started AS first, s.ended AS last FROM transcripts t"
     " JOIN sessions s ON s.transcript = t.id"
-    " WHERE NOT EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) AND s.turns > 0"
+    " WHERE NOT t.vanished AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) AND s.turns > 0"
     " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
     f"  WHERE id IN ({_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
 )
@@ -187,18 +197,21 @@ def listed(
     return [_row(*row) for row in rows]
 
 
-def paths_of(db: sqlite3.Connection, project: str) -> frozenset[str]:
-    """The paths of transcripts that hold turns of a project, also where the catalog keeps them with another one."""
+def places_of(db: sqlite3.Connection, project: str, *, main: bool = False) -> frozenset[str]:
+    """The places of transcripts that hold turns of a project, also where the catalog keeps them with another one.
+    `main`: only those that are there still and are no subagent's."""
     rows = db.execute(
-        "SELECT path FROM transcripts WHERE id IN (SELECT DISTINCT transcript FROM turns"
+        "SELECT place FROM transcripts WHERE (NOT :main OR NOT vanished AND parent = '')"
+        " AND id IN (SELECT DISTINCT transcript FROM turns"
         f" WHERE folder IN ({_FOLDERS}) UNION ALL SELECT transcript FROM ({_COPIES}))",
-        {"project": project, "folders": "[]"},
+        {"project": project, "folders": "[]", "main": main},
     )
-    return frozenset(path for (path,) in rows)
+    return frozenset(place for (place,) in rows)
 
 
 def _row(
-    path: str,
+    place: str,
+    within: str,
     platform: Platform,
     session_id: str,
     parent: str,
@@ -211,14 +224,28 @@ def _row(
     branches: str,
     models: str,
     version: str,
-    *rest: int,
+    turns: int,
+    prompts: int,
+    tool_calls: int,
+    tool_errors: int,
+    denials: int,
+    api_errors: int,
+    injected: int,
+    tokens_in: int | None,
+    tokens_out: int | None,
+    cache_read: int | None,
+    cache_write: int | None,
+    cost: float | None,
+    own_turns: int,
+    first: float | None,
+    last: float | None,
+    waits: int,
 ) -> SessionRow:
-    turns, prompts, tool_calls, tool_errors, denials, api_errors, injected, *more = rest
-    *spent, own_turns, first, last, waits = more
+    spent = None if tokens_in is None else Tokens(tokens_in, tokens_out or 0, cache_read or 0, cache_write or 0)
     session = Session(
         id=session_id,
         platform=platform,
-        path=Path(path),
+        path=file_of(place, within),
         title=title,
         started=moment(started),
         ended=moment(ended),
@@ -233,8 +260,9 @@ def _row(
         denials=denials,
         api_errors=api_errors,
         injected=injected,
-        tokens=Tokens(*spent),
+        tokens=spent,
         parent=parent,
+        cost=cost,
     )
     return SessionRow(session, own_turns, moment(first), moment(last), bool(waits), bool(vanished), error)
 

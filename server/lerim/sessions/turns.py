@@ -78,6 +78,18 @@ def write(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folders: Ma
     )
 
 
+def keep_only(db: sqlite3.Connection, transcript: int, ids: Iterable[str]) -> None:
+    """Removes the turns a transcript has no more (a rewound chat), inside a transaction."""
+    gone = db.execute(
+        "SELECT id, body FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
+        (transcript, msgspec.json.encode(list(ids)).decode()),
+    ).fetchall()
+    for row, body in gone:
+        text, tools = map(searchable, unpack(body))
+        db.execute("INSERT INTO words (words, rowid, text, tools) VALUES ('delete', ?, ?, ?)", (row, text, tools))
+        db.execute("DELETE FROM turns WHERE id = ?", (row,))
+
+
 def _known(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _Known]:
     found = db.execute(
         "SELECT turns.turn, turns.id, turns.transcript, transcripts.vanished, turns.body"
@@ -121,6 +133,11 @@ def _update(db: sqlite3.Connection, before: _Known, turn: Turn, place: _Place) -
     )
 
 
+def file_of(place: str, within: str) -> Path:
+    """The file or database a transcript's place lies in."""
+    return Path(place.removesuffix(f"#{within}") if within else place)
+
+
 def moment(seconds: float | None) -> datetime | None:
     """The time a row holds; None for none, and for one that no calendar has."""
     try:
@@ -130,8 +147,8 @@ def moment(seconds: float | None) -> datetime | None:
 
 
 _COLUMNS = (
-    "turns.turn, transcripts.platform, transcripts.session, transcripts.path, turns.ordinal, turns.role, turns.kind,"
-    " turns.time, folders.cwd, folders.project, turns.body"
+    "turns.turn, transcripts.platform, transcripts.session, transcripts.place, transcripts.within,"
+    " turns.ordinal, turns.role, turns.kind, turns.time, folders.cwd, folders.project, turns.body"
 )
 _JOINED = "turns JOIN transcripts ON transcripts.id = turns.transcript JOIN folders ON folders.id = turns.folder"
 
@@ -175,17 +192,17 @@ def _words(query: str) -> list[str]:
     return [word for word in plain.split() if any(character.isalnum() for character in word)][:QUERY_WORDS]
 
 
-_Row = tuple[str, Platform, str, str, int, Role, TurnKind, float | None, str, str, str | bytes]
+_Row = tuple[str, Platform, str, str, str, int, Role, TurnKind, float | None, str, str, str | bytes]
 
 
 def _row(row: _Row, score: float = 0.0) -> TurnRow:
-    turn_id, platform, session, path, ordinal, role, kind, time, cwd, project, body = row
+    turn_id, platform, session, place, within, ordinal, role, kind, time, cwd, project, body = row
     text, tools = unpack(body)
     return TurnRow(
         id=turn_id,
         platform=platform,
         session=session,
-        path=Path(path),
+        path=file_of(place, within),
         ordinal=ordinal,
         role=role,
         kind=kind,

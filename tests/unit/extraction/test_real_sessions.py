@@ -7,11 +7,11 @@ from lerim.sessions import claude
 
 
 def test_over_real_sessions_proposals_are_few_and_every_quote_stands_in_its_turn(sessions_folder: Path) -> None:
-    transcripts, _ = claude.find(sessions_folder / "claude")
+    transcripts = claude.find(sessions_folder / "claude").transcripts
     assert transcripts
     found: list[Candidate] = []
     for transcript in transcripts:
-        reading = claude.Reading(transcript.path, transcript)
+        reading = claude.Reading(transcript)
         extraction = Extraction(None, transcript.session_id, "claude")
         said: dict[str, str] = {}
         for turn in reading:

@@ -11,7 +11,7 @@ from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.claude import Reading
-from lerim.sessions.discovery import changes, discover, likely
+from lerim.sessions.discovery import Stores, changes, discover, likely, roots_of
 from lerim.sessions.model import Session, Transcript, Turn
 
 
@@ -162,10 +162,10 @@ def test_a_fork_with_nothing_of_its_own_is_a_session_of_the_project_all_the_same
     paths = {str(write(root, name, *copied)) for name in ("aaaa", "bbbb")}
     write(root, "cccc", prompt("Elsewhere", cwd="/home/ana/app/other"))
     index_all(catalog, root)
-    assert catalog.paths_of("app") == paths
+    assert catalog.places_of("app") == paths
     rows = {row.session.path.stem: (row.own_turns, row.waits) for row in catalog.sessions("app")}
     assert rows == {"aaaa": (2, True), "bbbb": (0, False)}
-    assert catalog.paths_of("nothing") == frozenset()
+    assert catalog.places_of("nothing") == frozenset()
     assert len(catalog.sessions()) == 3
 
 
@@ -202,28 +202,28 @@ def test_turns_of_one_session_belong_to_the_project_of_their_own_folder(catalog,
     assert done.projects == {"app", "lib"}
     assert [turn.text for turn in catalog.search("In the", "lib")] == ["In the library"]
     assert [row.own_turns for row in catalog.sessions("lib")] == [1]
-    assert catalog.paths_of("lib") == catalog.paths_of("app")
-    assert catalog.paths_of("other") == frozenset()
+    assert catalog.places_of("lib") == catalog.places_of("app")
+    assert catalog.places_of("other") == frozenset()
 
 
 def test_a_transcript_that_cannot_be_opened_is_a_problem_and_costs_no_other(catalog, root):
     (root / "projects" / "-x").mkdir(parents=True)
     write(root, "good", prompt("Readable"))
     gone = Transcript("claude", root / "projects" / "-x" / "gone.jsonl", "gone", 1, 1, 1)
-    good = next(one for one in discover({"CLAUDE_CONFIG_DIR": str(root)})[0])
-    results = list(catalog.index_all([(one, Reading(one.path, one)) for one in (gone, good)], ByName()))
+    good = next(one for one in discover({"claude": [root]}).transcripts)
+    results = list(catalog.index_all([(one, Reading(one)) for one in (gone, good)], ByName()))
     assert [one.failed for one in results] == [True, False]
     assert [one.code for one in results[0].problems] == ["unreadable"]
     assert found(catalog, "Readable") == [["Readable"]]
-    assert catalog.stamps("claude")[str(gone.path)] != gone.stamp
+    assert catalog.stamps()[str(gone.path)] != gone.stamp
 
 
 def test_a_transcript_the_caller_could_not_read_is_tried_again_when_it_changes(catalog):
     one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
     catalog.failed(one, Problem("bad-file", "/x/a.jsonl", "It is not one."))
-    assert changes([one], catalog.stamps("claude")).unchanged == 1
+    assert changes(Stores([one]), catalog.stamps()).unchanged == 1
     grown = Transcript("claude", one.path, "a", 2, 2, 3)
-    assert changes([grown], catalog.stamps("claude")).changed == (grown,)
+    assert changes(Stores([grown]), catalog.stamps()).changed == (grown,)
 
 
 def test_sessions_are_listed_newest_first_and_by_when_something_was_said(catalog, root):
@@ -300,6 +300,8 @@ class Hostile:
 
     problems: list[Problem] = []  # noqa: RUF012
     resume = b""
+    restarted = False
+    ids = None
 
     def __init__(self, path: Path, texts: list[str]) -> None:
         self.session = Session("s\ud800", "claude", path, title="t\udfff\0", cwds=("\ud800",))
@@ -344,13 +346,13 @@ def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):
 class TestChanges:
     def test_a_folder_that_cannot_be_listed_deletes_nothing(self, root):
         path = write(root, SESSION, prompt("Here"))
-        gone = changes([], {str(path): (1, 1, 1), str(path.with_name("gone.jsonl")): (1, 1, 1)}).vanished
+        gone = changes(Stores(), {str(path): (1, 1, 1), str(path.with_name("gone.jsonl")): (1, 1, 1)}).vanished
         assert gone == (str(path.with_name("gone.jsonl")),)
 
     def test_the_same_folder_named_twice_is_searched_once(self, root, tmp_path):
         write(root, SESSION, prompt("Here"))
         (tmp_path / "link").symlink_to(root)
-        assert len(discover({"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}"})[0]) == 1
+        assert len(discover(roots_of({"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}"})).transcripts) == 1
 
     def test_a_project_s_own_sessions_come_first_and_the_newest_of_them_first(self):
         def one(folder: str, name: str, when: int) -> Transcript:

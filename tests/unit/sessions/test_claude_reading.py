@@ -322,4 +322,4 @@ def test_a_transcript_that_cannot_be_opened_is_an_error_that_says_so(tmp_path, m
     if make == "folder":
         path.mkdir()
     with pytest.raises(TranscriptError, match=r"s\.jsonl"):
-        list(Reading(path, known))
+        list(Reading(known))

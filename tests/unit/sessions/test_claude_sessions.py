@@ -6,11 +6,13 @@ from pathlib import Path
 
 from claude_lines import kept, reading
 from independent_counter import NOT_TYPED, Counts, count
-from lerim.sessions.claude import Reading, find, probe
+from lerim.sessions.claude import Reading, find
+from lerim.sessions.claude_files import begins_in
 
 
 def transcripts(sessions_folder: Path) -> list[Path]:
-    found, problems = find(sessions_folder / "claude")
+    store = find(sessions_folder / "claude")
+    found, problems = store.transcripts, store.problems
     assert problems == []
     assert len(found) == len(list((sessions_folder / "claude" / "projects").glob("*/*.jsonl"))) > 0
     return [one.path for one in found]
@@ -40,7 +42,7 @@ def test_no_real_session_has_a_bad_line_or_lacks_turns(sessions_folder):
         assert [turn.ordinal for turn in turns] == list(range(len(turns)))
         assert done.session.turns == len(turns) == len({turn.id for turn in turns}) > 0
         assert done.session.title
-        assert done.session.cwds[0] == probe(path)
+        assert done.session.cwds[0] == begins_in(path)
 
 
 def test_totals_of_a_session_are_the_sums_over_its_turns(sessions_folder):
@@ -106,6 +108,6 @@ def test_a_real_session_cut_anywhere_and_taken_up_again_gives_the_same_turns(ses
 def test_a_brief_reading_of_the_real_sessions_tells_all_that_the_catalog_keeps(sessions_folder):
     for path in transcripts(sessions_folder):
         turns, whole = reading(path)
-        brief = Reading(path, whole.transcript, brief=True)
+        brief = Reading(whole.transcript, brief=True)
         assert [kept(turn) for turn in brief] == [kept(turn) for turn in turns]
         assert (brief.session, brief.resume) == (whole.session, whole.resume)

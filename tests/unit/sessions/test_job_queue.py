@@ -205,8 +205,8 @@ def test_the_job_of_a_deleted_transcript_waits_until_it_is_back(catalog, root):
 
 def test_other_work_can_be_queued_for_a_known_transcript_only(catalog, root):
     path = next(root.rglob("old.jsonl"))
-    assert catalog.enqueue("summarize", path, "app")
-    assert not catalog.enqueue("summarize", path.with_name("none.jsonl"), "app")
+    assert catalog.enqueue("summarize", str(path), "app")
+    assert not catalog.enqueue("summarize", str(path.with_name("none.jsonl")), "app")
     assert claimed(catalog, kind="summarize").transcript.path == path
     assert catalog.claim("app", kind="summarize") is None
 
