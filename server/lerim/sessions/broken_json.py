@@ -1,0 +1,95 @@
+"""JSON as stores really hold it: lone surrogates, control characters, fields of a wrong type, a damaged middle."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TypeVar
+
+import msgspec
+
+from lerim.sessions.claude_records import read
+
+Shape = TypeVar("Shape", bound=msgspec.Struct)
+
+NOTHING = msgspec.Raw(b"null")
+
+_FAULTS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
+
+ATTEMPTS = 200
+"""Places of a damaged text at which an object is looked for in vain before the rest is given up."""
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+_patient = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_float=_finite)
+
+
+def value(data: bytes | msgspec.Raw) -> object:
+    """Any JSON as plain Python values without lone surrogates. Raises ValueError where it is none."""
+    try:
+        return msgspec.json.decode(data)
+    except _FAULTS:
+        text = bytes(data).decode("utf-8", "replace").strip("\ufeff\0 \t\r\n")
+    try:
+        found, end = _patient.raw_decode(text)
+        if end != len(text):
+            raise ValueError("two values in one place")
+        return msgspec.json.decode(_clean(found))
+    except _FAULTS as error:
+        raise ValueError(str(error)) from error
+
+
+def part(data: bytes | msgspec.Raw) -> object:
+    """The same of a part of a record; None where it cannot be read."""
+    try:
+        return value(data)
+    except ValueError:
+        return None
+
+
+def pieces(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
+    """The items of an array, each to be read by itself; none where it is no array."""
+    try:
+        return msgspec.json.decode(data, type=list[msgspec.Raw])
+    except _FAULTS:
+        found = part(data)
+        return [msgspec.Raw(msgspec.json.encode(one)) for one in found] if isinstance(found, list) else []
+
+
+def shaped(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
+    """A JSON object as `shape`; fields of a wrong type get their default. Raises ValueError where it is no object."""
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except _FAULTS:
+        found = value(data)
+    if not isinstance(found, dict):
+        raise ValueError("no JSON object")
+    return read(msgspec.json.encode(found), shape)
+
+
+def salvaged(data: bytes, key: str) -> list[bytes]:
+    """The whole objects in a damaged text that begin with `key`, as JSON; outermost ones only, in their order."""
+    text = data.decode("utf-8", "replace")
+    found: list[bytes] = []
+    failed = position = 0
+    opening = re.compile(r"\{\s{0,100}" + re.escape(f'"{key}"'))
+    while failed < ATTEMPTS and (match := opening.search(text, position)):
+        try:
+            one, position = _patient.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            failed += 1
+            position = match.end()
+        else:
+            found.append(_clean(one))
+    return found
+
+
+def _clean(found: object) -> bytes:
+    """JSON without lone surrogates."""
+    told = json.dumps(found, ensure_ascii=False)
+    return told.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()

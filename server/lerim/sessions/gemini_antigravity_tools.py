@@ -1,0 +1,117 @@
+"""Tool calls of Antigravity: a result is the step that follows, and tells its exit code in words."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from lerim.sessions.claude_human import cut
+from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.model import Edit, ToolCall, ToolKind, ToolStatus
+
+_KINDS: dict[str, ToolKind] = {
+    "run_command": "shell",
+    "read_file": "read",
+    "view_file": "read",
+    "view_file_outline": "read",
+    "view_code_item": "read",
+    "edit_file": "edit",
+    "replace_file_content": "edit",
+    "multi_replace_file_content": "edit",
+    "write_to_file": "write",
+    "grep_search": "search",
+    "find_by_name": "search",
+    "codebase_search": "search",
+    "list_dir": "search",
+    "search_web": "web",
+    "read_url_content": "web",
+    "invoke_subagent": "agent",
+    "browser_subagent": "agent",
+}
+_PATHS = ("Path", "AbsolutePath", "TargetFile", "File", "SearchPath", "SearchDirectory", "DirectoryPath")
+_COMMANDS = ("CommandLine", "Query", "query", "Pattern", "Url", "Task", "Prompt")
+_CODE = re.compile(r"ommand exited with (?:exit )?code:? (-?\d{1,10})\b")
+_HEAD = re.compile(r"(?:(?:Created|Completed) At: [^\n]{0,100}\n){1,2}")
+_CHILD = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+
+
+class Asked(NamedTuple):
+    """A call still without a result, the folder it runs in, and who a message of it is for ('' where neither)."""
+
+    call: ToolCall
+    cwd: str
+    recipient: str
+
+
+def asked(one: object, *, brief: bool) -> Asked:
+    """A call as a step asks for it; `brief`: without what it writes."""
+    call = one if isinstance(one, dict) else {}
+    name = _text(call, "name")[:200]
+    given = call.get("args")
+    args = given if isinstance(given, dict) else {}
+    kind = _KINDS.get(name, "other")
+    path = next((found for key in _PATHS if (found := _text(args, key))), "")
+    return Asked(
+        ToolCall(
+            id=_text(call, "id"),
+            name=name,
+            kind=kind,
+            command=next((found for key in _COMMANDS if (found := _text(args, key))), ""),
+            description=_text(args, "toolAction") or _text(args, "Description") or _text(args, "Instruction"),
+            paths=(path,) if path else (),
+            edits=_edits(kind, path, args) if kind in ("edit", "write") and not brief else (),
+        ),
+        _text(args, "Cwd")[:4096],
+        _text(args, "Recipient") if name == "send_message" else "",
+    )
+
+
+def answered(call: ToolCall, status: str, content: str, *, brief: bool) -> ToolCall:
+    """`call` with the step that followed it; unchanged while that is still under way."""
+    if status in ("RUNNING", "PENDING", "GENERATING", "WAITING"):
+        return call
+    text = plain(cut(content))
+    head = _HEAD.match(text)
+    text = text[head.end() :] if head else text
+    found = _CODE.search(text[:2000]) if call.kind == "shell" else None
+    code = int(found[1]) if found else None
+    outcome: ToolStatus = "error" if code or status == "ERROR" else "ok"
+    if status in ("CANCELED", "CANCELLED"):
+        outcome = "interrupted"
+    child = _CHILD.search(text[:4000]) if call.kind == "agent" else None
+    output, left_out = ("", 0) if brief and outcome == "ok" else ends(text)
+    return replace(
+        call,
+        status=outcome,
+        output=output,
+        output_cut=left_out,
+        exit_code=code,
+        subagent=child[0] if child else "",
+    )
+
+
+def ended(call: ToolCall) -> ToolCall:
+    """A call that something else followed: if it has no result by then, it gets none."""
+    return replace(call, status="interrupted") if call.status == "pending" else call
+
+
+def _edits(kind: ToolKind, path: str, args: dict[str, object]) -> tuple[Edit, ...]:
+    if kind == "write":
+        return (Edit(path, "", _text(args, "CodeContent") or _text(args, "Content")),)
+    chunks = args.get("ReplacementChunks")
+    parts = [one for one in chunks if isinstance(one, dict)] if isinstance(chunks, list) else [args]
+    return tuple(
+        Edit(
+            path,
+            _text(one, "Target") or _text(one, "TargetContent"),
+            _text(one, "Replacement") or _text(one, "ReplacementContent"),
+        )
+        for one in parts
+    )
+
+
+def _text(values: dict[str, object], name: str) -> str:
+    found = values.get(name)
+    return plain(found) if isinstance(found, str) else ""

@@ -1,0 +1,82 @@
+"""What a person typed to Gemini CLI, told from what the program itself puts into a user's message."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from lerim.sessions.broken_json import part
+from lerim.sessions.claude_human import Typed, cut
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.gemini_records import Message
+
+_TAGS = ("lerim-memories", "system-reminder", "session_context", "hook_context")
+
+_INJECTED = (
+    *(f"<{tag}>" for tag in _TAGS),
+    "<state_snapshot>",
+    "This is the Gemini CLI. We are setting up the context for our chat.",
+    "Here is the user's editor context as a JSON object.",
+    "Here is a summary of changes in the user's editor context",
+    "System: Please continue.",
+    "System: Potential loop detected.",
+)
+_GO_ON = "Please continue."
+_FILES = "--- Content from referenced files ---"
+_FILES_END = "--- End of content ---"
+
+_RAN = re.compile(
+    r"I ran the following shell command:\n```sh\n(.{1,100000}?)\n```\n\nThis produced the following result:\n",
+    re.DOTALL,
+)
+
+
+def words(content: msgspec.Raw) -> tuple[str, bool]:
+    """The text of a content (a string, a part, or a list of both), and whether it carries the results of calls."""
+    found = part(content)
+    texts: list[str] = []
+    results = False
+    for one in found if isinstance(found, list) else [found]:
+        if isinstance(one, str):
+            texts.append(one)
+        elif isinstance(one, dict):
+            results = results or "functionResponse" in one
+            if isinstance(text := one.get("text"), str) and not one.get("thought"):
+                texts.append(text)
+            elif "inlineData" in one or "fileData" in one:
+                texts.append("[file]")
+    return "".join(texts), results
+
+
+def typed(message: Message) -> Typed | None:
+    """What a person typed in a user's message; None for everything that no person typed."""
+    shown, _ = words(message.display_content)
+    text = _storable(cut(shown, _TAGS))
+    if not text:
+        whole, _ = words(message.content)
+        text = _storable(_without_files(cut(whole, _TAGS)))
+    if not text or text == _GO_ON or text.startswith(_INJECTED):
+        return None
+    ran = _RAN.match(text)
+    return Typed("shell", ran[1]) if ran else Typed("prompt", text)
+
+
+def printed(message: Message) -> str:
+    """What the person's own command printed, of a message that tells of one."""
+    text, _ = words(message.content)
+    text = text.strip()
+    ran = _RAN.match(text)
+    return text[ran.end() :].removeprefix("```\n").strip().removesuffix("```").rstrip() if ran else ""
+
+
+def _without_files(text: str) -> str:
+    start = text.find(_FILES)
+    if start < 0:
+        return text
+    end = text.find(_FILES_END, start)
+    return text[:start] + (text[end + len(_FILES_END) :] if end >= 0 else "")
+
+
+def _storable(text: str) -> str:
+    return plain(text.strip())

@@ -1,0 +1,215 @@
+"""The records of a session of Gemini CLI: a file rewritten whole (`.json`), or a log in which a later record of the
+same id replaces an earlier one (`.jsonl`). Resuming an old `.json` goes on in a `.jsonl` beside it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import TranscriptError, UnfinishedError
+from lerim.sessions.broken_json import NOTHING, pieces, salvaged, shaped, value
+from lerim.sessions.claude_tally import known
+from lerim.sessions.lines import lines
+
+LIMIT = 256 * 1024 * 1024
+"""Larger files are not read: they would have to be held as a whole."""
+
+BEGINNING = 1024 * 1024
+"""Bytes of the files in which the working folder is looked for."""
+
+SETTLING = 60
+"""Seconds since its last change during which a file that makes no sense is taken for one that is being written."""
+
+KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
+
+
+class Thought(msgspec.Struct, gc=False):
+    """A step of the model's reasoning."""
+
+    subject: str | None = ""
+    description: str | None = ""
+
+
+class Usage(msgspec.Struct, gc=False):
+    """Tokens of one answer; `input` is the whole context, `cached` the part of it that was read from the cache."""
+
+    input: int | None = 0
+    output: int | None = 0
+    cached: int | None = 0
+    thoughts: int | None = 0
+    tool: int | None = 0
+
+
+class Call(msgspec.Struct, rename="camel", gc=False):
+    """A tool call with its result."""
+
+    id: str | None = ""
+    name: str | None = ""
+    args: msgspec.Raw = NOTHING
+    result: msgspec.Raw = NOTHING
+    status: str | None = ""
+    agent_id: str | None = ""
+
+
+class Message(msgspec.Struct, rename="camel", gc=False):
+    """One message."""
+
+    id: str | None = ""
+    timestamp: str | None = ""
+    type: str | None = ""
+    content: msgspec.Raw = NOTHING
+    display_content: msgspec.Raw = NOTHING
+    thoughts: list[Thought] | None = None
+    tokens: Usage | None = None
+    model: str | None = ""
+    tool_calls: list[Call] | None = None
+
+
+class Header(msgspec.Struct, rename="camel", gc=False):
+    """What is told of the session itself."""
+
+    session_id: str | None = ""
+    project_hash: str | None = ""
+    start_time: str | None = ""
+    last_updated: str | None = ""
+    kind: str | None = ""
+    summary: str | None = ""
+    messages: msgspec.Raw = NOTHING
+
+
+class _Line(Message, gc=False):
+    rewind: str | None = msgspec.field(default="", name="$rewindTo")
+    set: msgspec.Raw = msgspec.field(default=NOTHING, name="$set")
+    session_id: str | None = ""
+
+
+@dataclass(slots=True)
+class Recorded:
+    """A session as its files tell it. `faults`: where and what could not be read. `text`: how its files begin."""
+
+    header: Header = field(default_factory=Header)
+    messages: dict[str, Message] = field(default_factory=dict)
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    text: bytes = b""
+
+    def put(self, message: Message, fallback: str) -> None:
+        """Takes a message: a new one at the end, a newer version of a known one in its place."""
+        self.messages[known(message.id) or fallback] = message
+
+    def head(self, told: Header) -> None:
+        """Takes what is told of the session; what is not told stays as it was."""
+        for name in ("session_id", "project_hash", "start_time", "last_updated", "kind", "summary"):
+            if given := getattr(told, name):
+                setattr(self.header, name, given)
+
+    def rewind(self, native: str) -> None:
+        """Drops a message and all after it, as the person did."""
+        names = list(self.messages)
+        if native in self.messages:
+            for name in names[names.index(native) :]:
+                del self.messages[name]
+
+
+def recorded(path: Path) -> Recorded:
+    """The session in a `.json` file and the `.jsonl` that goes on with it, or in a `.jsonl` alone.
+
+    Raises UnfinishedError while the `.json` is being written, TranscriptError where nothing in it can be read, OSError.
+    """
+    session = Recorded()
+    if path.suffix == ".json":
+        log = path.with_suffix(".jsonl")
+        logged = log.is_file()
+        if path.is_file() or not logged:
+            _whole(path, session, alone=not logged)
+    else:
+        log, logged = path, True
+    if logged:
+        _replay(log, session)
+    return session
+
+
+def contents(path: Path) -> bytes:
+    """The bytes of a file. Raises TranscriptError for one that is too large, OSError."""
+    if path.stat().st_size > LIMIT:
+        raise TranscriptError(
+            f"This session is larger than {LIMIT >> 20} MB", where=str(path), todo="It is left out of the catalog."
+        )
+    return path.read_bytes()
+
+
+def _whole(path: Path, session: Recorded, *, alone: bool) -> None:
+    data = contents(path)
+    session.text = data[:BEGINNING]
+    try:
+        header = shaped(data, Header)
+        messages: list[bytes | msgspec.Raw] = [*pieces(header.messages)]
+    except ValueError:
+        if time.time() - path.stat().st_mtime < SETTLING:
+            raise UnfinishedError("This session is being written", where=str(path)) from None
+        header, messages = Header(), list(salvaged(data, "id"))
+        if alone and not any(_kind(one) for one in messages):
+            raise TranscriptError(
+                "Nothing in this session's file can be read", where=str(path), todo="It is tried again once it changes."
+            ) from None
+        session.faults.append(("", "This session's file is damaged; what could be read of it was taken"))
+        messages = [one for one in messages if _kind(one)]
+    session.head(header)
+    for number, one in enumerate(messages):
+        try:
+            session.put(shaped(one, Message), f"@{number}")
+        except ValueError as error:
+            session.faults.append((f"@{number}", f"A message could not be read ({error}) and was skipped"))
+
+
+def _kind(data: bytes | msgspec.Raw) -> str:
+    try:
+        kind = shaped(data, Message).type or ""
+    except ValueError:
+        return ""
+    return kind if kind in KINDS else ""
+
+
+def _replay(path: Path, session: Recorded) -> None:
+    with path.open("rb") as file:
+        for start, _, data, complete in lines(file, 0, LIMIT):
+            if not data or not data.strip():
+                continue
+            if len(session.text) < BEGINNING:
+                session.text += data[:BEGINNING]
+            try:
+                line = shaped(data, _Line)
+            except ValueError as error:
+                if complete:
+                    what = str(error).split(":")[0]
+                    session.faults.append((f"@{start}", f"A line of this session could not be read ({what})"))
+                continue
+            _apply(line, data, start, session)
+
+
+def _apply(line: _Line, data: bytes, start: int, session: Recorded) -> None:
+    if line.rewind:
+        session.rewind(line.rewind)
+    elif line.set != NOTHING:
+        told = shaped(line.set, Header)
+        session.head(told)
+        for number, one in enumerate(pieces(told.messages)):
+            # A shortened history: what it leaves out was said all the same, what it adds is new.
+            message = shaped(one, Message)
+            if known(message.id) and known(message.id) not in session.messages:
+                session.put(message, f"@{start}.{number}")
+    elif line.id or line.type:
+        session.put(line, f"@{start}")
+    else:
+        session.head(shaped(data, Header))
+
+
+def values(data: bytes | msgspec.Raw) -> dict[object, object]:
+    """The arguments of a call; none where they are no object."""
+    try:
+        found = value(data)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,82 @@
+"""Session files in folders, by stat alone: one file a session, or an older form and the newer one that continues it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import zlib
+from pathlib import Path
+
+from lerim.errors import Problem
+from lerim.sessions.model import Platform, Transcript
+
+
+def sessions(
+    platform: Platform, files: list[os.DirEntry[str]], problems: list[Problem], *, parent: str = "", cwd: str = ""
+) -> list[Transcript]:
+    """The transcripts among files, known by the folder that others tell for them too. A `.json` and the `.jsonl` of the
+    same name are one session, known by the older one's path."""
+    stems: dict[str, Path] = {}
+    stats: dict[str, list[os.stat_result]] = {}
+    for entry in files:
+        stem, _, suffix = entry.name.rpartition(".")
+        if suffix not in ("json", "jsonl") or not stem:
+            continue
+        known_as = regular(entry, problems)
+        if known_as is None or not known_as.st_size:
+            continue
+        stats.setdefault(stem, []).append(known_as)
+        if suffix == "json" or stem not in stems:
+            stems[stem] = Path(entry.path)
+    return [
+        Transcript(
+            platform=platform,
+            path=stems[stem],
+            session_id=stem,
+            size=sum(one.st_size for one in known),
+            mtime_ns=max(one.st_mtime_ns for one in known),
+            inode=stamped(known[0].st_ino, cwd),
+            parent=parent,
+            cwd=cwd,
+        )
+        for stem, known in stats.items()
+    ]
+
+
+def stamped(inode: int, cwd: str) -> int:
+    """An inode changed by the folder told for its file, so that the session is read again once that is known. It fits
+    in the 63 bits of a database's number."""
+    return (inode ^ zlib.crc32(cwd.encode("utf-8", "surrogatepass"))) & (1 << 63) - 1
+
+
+def entries(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
+    """What is in a folder, by name; a folder that does not exist holds nothing, one that cannot be listed is a
+    problem."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {error.strerror or error}"))
+        return []
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one that may be looked at."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def regular(entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result | None:
+    """The stat of a file; None for anything else, and for what cannot be looked at."""
+    try:
+        known_as = entry.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        problems.append(Problem("unreadable", entry.path, f"This file cannot be looked at: {error.strerror or error}"))
+        return None
+    return known_as if stat.S_ISREG(known_as.st_mode) else None

@@ -1,0 +1,109 @@
+"""The reader of Gemini CLI and Antigravity against the shared sessions, and against a counter that shares no code."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from independent_gemini import INJECTED, Counts, count, count_steps
+from lerim.sessions.gemini import find, probe, read
+from lerim.sessions.model import Session, Transcript, Turn
+
+PROJECT = "/Users/savekirk/dev/ai/entire/session-bridge"
+
+
+def taken(transcript: Transcript, **how: Any) -> tuple[list[Turn], Session]:
+    reading = read(transcript, **how)
+    turns = list(reading)
+    assert reading.problems == []
+    return turns, reading.session
+
+
+def counts(session: Session) -> Counts:
+    tokens = session.tokens
+    assert tokens is not None
+    return Counts(
+        session.prompts,
+        session.tool_calls,
+        session.tool_errors,
+        session.denials,
+        (tokens.input, tokens.output, tokens.cache_read),
+    )
+
+
+@pytest.fixture
+def store(sessions_folder: Path, tmp_path: Path) -> Path:
+    """The shared sessions of every form, where the programs would have put them."""
+    root = tmp_path / ".gemini"
+    shutil.copytree(sessions_folder / "gemini" / "tmp", root / "tmp")
+    shutil.copytree(sessions_folder / "gemini" / "jsonl-scrubbed", root / "tmp" / "scrubbed" / "chats")
+    for path in (sessions_folder / "other" / "antigravity").glob("*.jsonl"):
+        logs = root / "antigravity" / "brain" / path.stem / ".system_generated" / "logs"
+        logs.mkdir(parents=True)
+        shutil.copy(path, logs / "transcript.jsonl")
+    return root
+
+
+def test_every_shared_session_agrees_with_an_independent_counter(store):
+    found = find(store, [])
+    assert found.problems == []
+    assert found.databases == []
+    assert len(found.transcripts) == 4 + 3 + 4
+    for transcript in found.transcripts:
+        counted = count_steps if "brain" in transcript.path.parts else count
+        _, session = taken(transcript)
+        assert (transcript.path.name, counts(session)) == (transcript.path.name, counted(transcript.path))
+
+
+def test_every_turn_of_a_shared_session_has_a_place_and_an_id_of_its_own(store):
+    for transcript in find(store, [PROJECT]).transcripts:
+        turns, session = taken(transcript)
+        assert [turn.ordinal for turn in turns] == list(range(len(turns)))
+        assert session.turns == len(turns) == len({turn.id for turn in turns}) > 0
+        assert session.prompts == sum(turn.kind == "prompt" for turn in turns)
+        assert all(turn.time is not None and turn.time.tzinfo is not None for turn in turns)
+
+
+def test_nothing_injected_into_a_shared_session_shows_as_typed_by_a_person(store):
+    machine = (*INJECTED, "--- Content from referenced files", "<USER_SETTINGS_CHANGE>", "<ADDITIONAL_METADATA>")
+    for transcript in find(store, []).transcripts:
+        turns, _ = taken(transcript)
+        said = [turn.text for turn in turns if turn.role == "user"]
+        assert [text for text in said if any(mark in text for mark in machine)] == []
+        assert all(said)
+
+
+def test_a_shared_session_is_of_the_folder_whose_hash_names_its_store(store):
+    mine = [one for one in find(store, ["/home/ana", PROJECT]).transcripts if len(one.path.parts[-3]) == 64]
+    assert [one.cwd for one in mine] == [PROJECT] * 4
+    assert mine[0].path.parts[-3] == hashlib.sha256(PROJECT.encode()).hexdigest()
+
+
+def test_a_shared_session_tells_its_folder_itself_where_nobody_knows_the_hash(store):
+    mine = [one for one in find(store, []).transcripts if len(one.path.parts[-3]) == 64]
+    assert [one.cwd for one in mine] == [""] * 4
+    for transcript in mine:
+        _, session = taken(transcript)
+        assert (probe(transcript), session.cwds) == (PROJECT, (PROJECT,))
+
+
+def test_what_the_catalog_does_not_keep_is_left_out_of_a_brief_reading_and_counts_stay(store):
+    for transcript in find(store, []).transcripts:
+        full, session = taken(transcript)
+        short, again = taken(transcript, brief=True)
+        assert again == session
+        assert [turn.text for turn in short] == [turn.text for turn in full]
+        assert not any(call.output and call.status == "ok" for turn in short for call in turn.tool_calls)
+
+
+def test_shared_sessions_show_commands_with_their_exit_codes_and_edits_with_both_sides(store):
+    calls = [call for one in find(store, []).transcripts for turn in taken(one)[0] for call in turn.tool_calls]
+    assert {call.exit_code for call in calls if call.kind == "shell" and call.status == "ok"} == {0}
+    assert [call.exit_code for call in calls if call.kind == "shell" and call.status == "error"] == [1, 1]
+    edits = [edit for call in calls if call.kind == "edit" for edit in call.edits]
+    assert edits and all(edit.path and edit.old and edit.new for edit in edits)
+    assert sorted(call.status for call in calls if call.status not in ("ok", "error")) == ["denied", "interrupted"]
