@@ -1,0 +1,109 @@
+"""What syncs with a model are tested with: a server that answers, a session the rules find nothing in, the real job."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from chat_server import KEY, Act, Chat, chat, item
+from claude_lines import Fields, prompt, reply, text
+from desk import Desk
+from lerim.sessions.catalog import Catalog
+
+SERVER = Path(__file__).resolve().parents[1] / "server"
+
+
+@contextmanager
+def model(desk: Desk, *acts: Act, timeout: float = 20, **settings: object) -> Iterator[Chat]:
+    """A server, and settings that name it."""
+    with chat(*acts) as server:
+        lines = {"provider": "openai", "model": "m", "base_url": server.url, "timeout": timeout} | settings
+        desk.home.config.parent.mkdir(parents=True, exist_ok=True)
+        body = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
+        desk.home.config.write_text(f"[roles.extract]\n{body}", encoding="utf-8")
+        yield server
+
+
+def story(desk: Desk, name: str = "s1", cents: str = "cents") -> Path:
+    """A session the rules find nothing in."""
+    records: list[Fields] = [
+        prompt(f"In src/app.py amounts of `Money` are {cents} by agreement with billing, whatever the form says"),
+        reply(f"{name}-a", text("Noted: `Money` holds integers in src/app.py.")),
+        prompt("ok"),
+        reply(f"{name}-b", text("Anything else?")),
+    ]
+    return desk.session(name, *records)
+
+
+CENTS = item(
+    "`Money` holds cents in `src/app.py`",
+    "amounts of `Money` are cents by agreement with billing",
+    references=["src/app.py"],
+    body="`Money` in `src/app.py` holds cents, as agreed with billing.",
+)
+
+
+def job(desk: Desk, *arguments: str) -> tuple[int, list[dict], str]:
+    """The real job process, to its end: its code, its lines, its errors."""
+    command = [
+        sys.executable,
+        "-P",
+        "-X",
+        "utf8",
+        "-m",
+        "lerim",
+        "worker",
+        "sync",
+        "--repo",
+        str(desk.repo),
+        *arguments,
+    ]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ()
+    )
+    out, err = _to_the_end(process)
+    return process.returncode, [json.loads(line) for line in out.splitlines()], err.decode()
+
+
+def _to_the_end(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """Reads all output while the job's input stays open: its end would mean that the parent died."""
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
+    errors: list[bytes] = []
+    reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+    reader.start()
+    out = process.stdout.read()
+    process.wait(30)
+    reader.join(10)
+    process.stdin.close()
+    process.stdout.close()
+    process.stderr.close()
+    return out, b"".join(errors)
+
+
+def environ() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(SERVER)}
+
+
+def reported(desk: Desk, *arguments: str) -> dict:
+    code, lines, errors = job(desk, "--explicit", *arguments)
+    assert code == 0, errors
+    assert KEY not in errors + json.dumps(lines)
+    return lines[-1]["report"]
+
+
+def codes(report: dict) -> list[str]:
+    return [problem["code"] for problem in report["problems"]]
+
+
+def model_jobs(desk: Desk) -> Counter[str]:
+    with Catalog.open(desk.home) as catalog:
+        return Counter(catalog.counts(desk.place.project.key, "model"))

@@ -1,0 +1,25 @@
+"""A desk whose person has the key of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chat_server import KEY
+from desk import Desk
+from lerim.paths import Home
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    made = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+    yield made
+    leaks = [
+        path
+        for path in (*isolated.rglob("*"), *repo.rglob("*"))
+        if path.is_file() and KEY.encode() in path.read_bytes()
+    ]
+    assert leaks == []

@@ -1,0 +1,198 @@
+"""A sync with a model: the real HTTP server, the real queue, and the real job process and command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from chat_server import KEY, Asked, Handler, chat, completion, finds, item, marked, says
+from claude_lines import prompt, reply, text
+from desk import Desk, correction
+from lerim.jobs import SyncOptions
+from lerim.report import Event, Found, Progress
+from lerim.review import queue
+from model_desk import CENTS, environ, model, reported, story
+
+
+def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -> None:
+    story(desk)
+    with chat(finds(CENTS)) as server:
+        report = reported(desk)
+    assert server.asked == []
+    assert (report["model"], report["state"]) == ("none", "done")
+    code = (
+        "import os, sys; from pathlib import Path; from lerim import jobs, project; from lerim.paths import Home;"
+        f" home = Home.of(os.environ); at = project.locate(Path({str(desk.repo)!r}), home);"
+        " jobs.run(at, home, os.environ, jobs.SyncOptions(), lambda event: None, lambda: False);"
+        " sys.exit(any(name in sys.modules for name in ('dspy', 'requests', 'tiktoken', 'pydantic')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], env=environ(), check=False, timeout=60).returncode == 0
+
+
+def test_what_a_model_finds_waits_for_review_beside_what_the_rules_found(desk: Desk) -> None:
+    story(desk)
+    desk.session("s2", *correction(desk))
+    with model(desk, finds(CENTS)) as server:
+        report = reported(desk)
+    assert report["model"] == "openai:m"
+    assert (report["usage"]["calls"], report["usage"]["input_tokens"], report["usage"]["cost"]) == (2, 2_000, 0.004)
+    assert {one["signal"] for one in report["candidates"]} == {"model", "correction"}
+    [found] = [one for one in report["candidates"] if one["signal"] == "model"]
+    assert found["title"] == "`Money` holds cents in `src/app.py`"
+    assert found["references"] == ["src/app.py"]
+    assert found["evidence"][0]["who"] == "user"
+    assert report["dropped"] == {"no-evidence": 1}  # the same answer for the other session, where nobody said so
+    assert len(desk.waiting()) == 2
+    assert len(server.asked) == 2
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_the_rules_candidates_come_before_the_model_is_asked(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    with model(desk, says(marked([]))) as server:
+        asked_then: list[int] = []
+
+        def look(event: Event) -> None:
+            if isinstance(event, Found):
+                asked_then.append(len(server.asked))
+
+        desk.sync(emit=look)
+    assert asked_then == [0]
+    assert len(server.asked) == 1
+
+
+def test_a_second_sync_with_nothing_new_makes_no_call(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS)) as server:
+        reported(desk)
+        report = reported(desk)
+    assert len(server.asked) == 1
+    assert report["usage"]["calls"] == 0
+    assert (report["state"], report["candidates"]) == ("done", [])
+
+
+def test_a_session_that_grew_sends_what_is_new_with_one_overlap(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS), says(marked([])), window_overlap_tokens=20) as server:
+        desk.sync()
+        desk.session("s1", prompt("and never log amounts in src/app.py"), reply("n", text("Fine, no logging there.")))
+        desk.sync()
+    assert len(server.asked) == 2
+    assert "never log amounts" in server.asked[1].prompt
+    assert (
+        "agreement with billing"
+        not in server.asked[1].prompt.partition("## known")[0].split("[[ ## transcript ## ]]")[-1]
+    )
+    assert len(desk.waiting()) >= 1
+
+
+def test_the_last_exchange_of_a_live_session_is_not_sent_by_an_idle_sync(desk: Desk) -> None:
+    path = story(desk)
+    now = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    idle = SyncOptions(explicit=False)
+    with model(desk, says(marked([]))) as server:
+        desk.sync(idle, clock=lambda: now)
+        [first] = server.asked
+        assert "agreement with billing" in first.prompt
+        assert "Anything else?" not in first.prompt
+
+
+def test_sessions_from_before_the_time_in_the_settings_are_not_sent(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS)) as server:
+        named = desk.home.config.read_text()
+        desk.home.config.write_text(f'[sync]\nsince = "2090-01-01"\n{named}')
+        assert reported(desk)["candidates"] == []
+        assert server.asked == []
+        desk.home.config.write_text(named)
+        assert len(reported(desk)["candidates"]) == 1
+
+
+def test_a_model_can_be_left_out_of_one_run(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS)) as server:
+        assert desk.sync(SyncOptions(model="none")).model == "none"
+        assert server.asked == []
+        assert len(desk.sync().candidates) == 1
+
+
+def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS)):
+        base = [sys.executable, "-m", "lerim", "sync", "--repo", str(desk.repo)]
+        run = subprocess.run(
+            [*base, "--model", "none"], env=environ(), capture_output=True, text=True, check=False, timeout=60
+        )
+        assert (run.returncode, "model: none" in run.stdout) == (0, True)
+        run = subprocess.run(base, env=environ(), capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in run.stdout
+    assert KEY not in run.stdout + run.stderr
+
+
+def test_what_the_rules_proposed_of_a_turn_is_not_proposed_again(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    same = item("Use `pathlib` rather than `os.path` in src/app.py", "use pathlib instead of os.path in src/app.py", 2)
+    with model(desk, finds(same)):
+        report = reported(desk)
+    assert [one["signal"] for one in report["candidates"]] == ["correction"]
+    assert report["dropped"] == {"duplicate": 1}
+
+
+def test_the_run_folder_tells_what_was_asked_and_what_it_took(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS)):
+        report = reported(desk)
+    kept = json.loads((Path(report["run"]) / "extract.json").read_text())
+    assert [one["outcome"] for one in kept] == ["candidate", "asked"]
+    assert (kept[-1]["model"], kept[-1]["calls"], kept[-1]["input_tokens"]) == ("openai:m", 1, 1_000)
+    log = desk.home.activity_log.read_text()
+    assert "openai:m, 1 calls, 1050 tokens" in log
+    assert "$0.0020" in log
+
+
+def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(desk: Desk) -> None:
+    long = "We talked about the weather and the harbour. " * 400
+    desk.session(
+        "s1",
+        prompt(f"Amounts in src/app.py are cents, says billing. {long}"),
+        reply("a", text(long)),
+        prompt(f"As billing wants it, src/app.py has cents. {long}"),
+        reply("b", text(long)),
+    )
+    one = item("Amounts in `src/app.py` are cents", "Amounts in src/app.py are cents")
+    two = item("All sums of `src/app.py` stay cents", "As billing wants it, src/app.py has cents")
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        merging = "Join candidates" in asked.prompt
+        first, second = "[0] user:" in asked.prompt, "[2] user:" in asked.prompt
+        found = [one] if merging or first else [two] if second else []
+        handler.answer(200, completion(marked(found)))
+
+    with model(desk, answer, max_window_tokens=4_000, window_overlap_tokens=0) as server:
+        report = reported(desk)
+    assert any("Join candidates" in asked.prompt for asked in server.asked)
+    assert [gone["reason"] for gone in report["withdrawn"]] == [f"joined with: {one['title']}"]
+    assert desk.waiting() == [one["title"]]
+    [proposal] = queue.pending(desk.place)[0]
+    assert len(proposal.record.evidence) == 2
+
+
+def test_progress_tells_that_a_model_is_asked(desk: Desk) -> None:
+    story(desk)
+    told: list[Event] = []
+    with model(desk, says(marked([]))):
+        desk.sync(emit=told.append)
+    asking = [event for event in told if isinstance(event, Progress) and "asking m" in event.message]
+    assert asking
+    assert {event.stage for event in asking} == {"learning"}
+
+
+def test_what_may_be_accepted_unseen_is_the_same_for_both(desk: Desk) -> None:
+    story(desk)
+    with model(desk, finds(CENTS)):
+        report = desk.sync(SyncOptions(accept_above=0.65, quotes="shared"))
+    assert len(report.accepted) == 1
