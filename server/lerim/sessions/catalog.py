@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.sessions import frictions, indexing, queue, session_rows, turns
 from lerim.sessions.catalog_schema import open_database, telling, transaction
+from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
 from lerim.sessions.indexing import Indexed, Owning, Readable
 from lerim.sessions.model import Database, Stamp, StoreStamp, Transcript
@@ -28,7 +30,7 @@ from lerim.sessions.session_rows import SessionRow
 from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
 
-__all__ = ["Catalog", "Indexed", "Job", "Owning", "Readable", "SessionRow", "Stamp", "Trouble", "TurnRow"]
+__all__ = ["Catalog", "Filters", "Indexed", "Job", "Owning", "Readable", "SessionRow", "Stamp", "Trouble", "TurnRow"]
 
 
 class Catalog:
@@ -155,10 +157,15 @@ class Catalog:
         with self._telling():
             return turns.around(self.db, turn_id, before, after)
 
-    def search(self, query: str, project: str | None = None, limit: int = 20) -> list[TurnRow]:
-        """Turns that hold the words of `query`, best first. Any text is safe; the rows are not redacted."""
+    def search(
+        self, query: str, project: str | None = None, limit: int = 20, filters: Filters = EVERYTHING
+    ) -> list[TurnRow]:
+        """Turns that hold words of `query`, best first. Any text is safe; the rows are not redacted. `project` is
+        short for a filter of one."""
+        if project is not None:
+            filters = replace(filters, projects=(project,))
         with self._telling():
-            return turns.search(self.db, query, project, limit)
+            return turns.search(self.db, query, filters, limit)
 
     # The queue
 

@@ -12,8 +12,9 @@ from typing import cast
 
 import msgspec
 
+from lerim.sessions.filters import Filters
 from lerim.sessions.model import Platform, Role, Turn, TurnKind
-from lerim.sessions.turn_text import pack, rendered, searchable, storable, unpack
+from lerim.sessions.turn_text import pack, readable, rendered, searchable, storable, unpack
 
 QUERY_WORDS = 32
 
@@ -173,14 +174,25 @@ def around(db: sqlite3.Connection, turn_id: str, before: int, after: int) -> lis
     return [_row(row) for row in rows]
 
 
-def search(db: sqlite3.Connection, query: str, project: str | None, limit: int) -> list[TurnRow]:
+def search(db: sqlite3.Connection, query: str, filters: Filters, limit: int) -> list[TurnRow]:
     """Turns holding every word of `query`, best first; where none does, those holding any. Any text is safe."""
     words = [f'"{searchable(word)}"' for word in _words(query)]
     for joined in (" AND ".join(words), " OR ".join(words)) if words else ():
         rows = db.execute(
             f"SELECT {_COLUMNS}, -words.rank FROM {_JOINED} JOIN words ON words.rowid = turns.id"
-            " WHERE words MATCH ? AND (? IS NULL OR folders.project = ?) ORDER BY words.rank LIMIT ?",
-            (joined, project, project, limit),
+            " WHERE words MATCH :words AND (:projects IS NULL"
+            " OR folders.project IN (SELECT value FROM json_each(:projects)))"
+            " AND (:agent IS NULL OR transcripts.platform = :agent)"
+            " AND (:since IS NULL OR turns.time >= :since) AND (:until IS NULL OR turns.time <= :until)"
+            " ORDER BY words.rank LIMIT :limit",
+            {
+                "words": joined,
+                "projects": None if filters.projects is None else msgspec.json.encode(filters.projects).decode(),
+                "agent": filters.agent,
+                "since": filters.since.timestamp() if filters.since else None,
+                "until": filters.until.timestamp() if filters.until else None,
+                "limit": limit,
+            },
         ).fetchall()
         if rows:
             return [_row(row[:-1], row[-1]) for row in rows]
@@ -210,6 +222,6 @@ def _row(row: _Row, score: float = 0.0) -> TurnRow:
         cwd=cwd,
         project=project,
         text=text,
-        tools=tools,
+        tools=readable(tools),
         score=score,
     )
