@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from lerim.sessions.model import OWN_COMMAND, ToolCall, Turn
+from lerim.sessions.model import OWN_COMMAND, ToolCall, ToolStatus, Turn
 
 COMMAND_CHARACTERS = 4_000
 ERROR_CHARACTERS = 400
@@ -20,6 +21,29 @@ _SPACED = bytes(range(0xE3))
 """Every byte of UTF-8 that begins no character from U+3000 on: looking for others is much faster than the pattern."""
 _BETWEEN = "\x1f"
 
+# Before each call stand a mark and a letter of its status, after it a mark and its exit code. None of them is a word.
+_CALL, _EXIT = "\x1e", "\x1d"
+_STATUS: Mapping[ToolStatus, str] = {
+    "ok": "\x01",
+    "error": "\x02",
+    "denied": "\x03",
+    "interrupted": "\x04",
+    "pending": "\x05",
+}
+_STATUS_OF = {mark: status for status, mark in _STATUS.items()}
+_MARKS = re.compile("\x1e[\x01-\x05]|\x1d-?[0-9]{1,20}")
+_UNMARKED = str.maketrans(dict.fromkeys((_BETWEEN, _CALL, _EXIT), " "))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A tool call as the catalog keeps it: its lines, the first of which says what was done. `exit_code` only where it
+    is not 0."""
+
+    status: ToolStatus
+    exit_code: int | None
+    text: str
+
 
 def pack(text: str, tools: str) -> str | bytes:
     """Text and tools as one value; deflated where that is shorter, so that index and text fit in twice the text."""
@@ -32,10 +56,28 @@ def pack(text: str, tools: str) -> str | bytes:
 
 
 def unpack(body: str | bytes) -> tuple[str, str]:
-    """Text and tools of a packed value."""
+    """Text and tools of a packed value; the tools as `rendered` made them."""
     plain = body if isinstance(body, str) else inflated(body).decode()
     text, _, tools = plain.rpartition(_BETWEEN)
     return text, tools
+
+
+def readable(tools: str) -> str:
+    """What `rendered` made as lines for people."""
+    if _CALL not in tools:
+        return tools
+    return _MARKS.sub(lambda mark: "\n" if mark[0].startswith(_CALL) else "", tools).lstrip("\n")
+
+
+def calls(tools: str) -> list[Shown]:
+    """The calls that `rendered` was given."""
+    found = []
+    for part in tools.split(_CALL):
+        status = _STATUS_OF.get(part[:1])
+        if status is not None:
+            text, _, code = part[1:].partition(_EXIT)
+            found.append(Shown(status, int(code) if code else None, text))
+    return found
 
 
 def deflated(data: bytes) -> bytes:
@@ -75,19 +117,21 @@ def searchable(text: str) -> str:
 
 
 def rendered(calls: Iterable[ToolCall]) -> str:
-    """The tool calls of a turn for people and for search: commands, paths, questions with answers, plans, errors, and
-    what the person's own commands printed."""
-    lines: list[str] = []
-    for call in calls:
-        _add(lines, call)
-    return storable("\n".join(lines)).replace(_BETWEEN, " ") if lines else ""
+    """The tool calls of a turn for search, and for `readable` and `calls`: commands, paths, questions with answers,
+    plans, errors, and what the person's own commands printed."""
+    return "".join(map(_rendered, calls))
 
 
-def _add(lines: list[str], call: ToolCall) -> None:
+def _rendered(call: ToolCall) -> str:
+    lines = storable("\n".join(_lines(call))).translate(_UNMARKED)
+    code = f"{_EXIT}{call.exit_code}" if call.exit_code else ""
+    return f"{_CALL}{_STATUS[call.status]}{lines}{code}" if lines else ""
+
+
+def _lines(call: ToolCall) -> list[str]:
     if call.name == OWN_COMMAND and not call.id:  # the command is the turn's text
-        if call.output:
-            lines.append(call.output)
-        return
+        return [call.output] if call.output else []
+    lines: list[str] = []
     command = call.command[:COMMAND_CHARACTERS]
     shell = call.kind == "shell"
     if shell and command:
@@ -106,3 +150,4 @@ def _add(lines: list[str], call: ToolCall) -> None:
         lines.append(call.output[:ERROR_CHARACTERS])
     if call.feedback:
         lines.append(call.feedback)
+    return lines
