@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -116,7 +117,7 @@ class Tally(msgspec.Struct, gc=False):
     prompt: bytes = b""
     answered: bool = True
 
-    def snapshot(self) -> Tally:
+    def snapshot(self) -> Self:
         """The tally as it is now."""
         return msgspec.structs.replace(self)
 
@@ -125,10 +126,10 @@ class Tally(msgspec.Struct, gc=False):
         cwd, branch, version = record.cwd, record.git_branch, record.version
         if cwd and cwd != self.cwd:
             self.cwd = plain(cwd)[:4096]
-            self.cwds = _with(self.cwds, self.cwd)
+            self.cwds = joined(self.cwds, self.cwd)
         if branch and branch != self.branch:
             self.branch = plain(branch)[:500]
-            self.branches = _with(self.branches, self.branch)
+            self.branches = joined(self.branches, self.branch)
         if version and version != self.version:
             self.version = plain(version)[:50]
         if not self.parent and record.session_id:
@@ -155,15 +156,15 @@ class Tally(msgspec.Struct, gc=False):
     def name(self, record: Record, seen: Seen) -> None:
         """Takes a title from a title or summary record; the last one of each kind wins."""
         if record.type == "custom-title":
-            self.custom_title = _title(record.custom_title) or self.custom_title
+            self.custom_title = titled(record.custom_title) or self.custom_title
         elif record.type == "ai-title":
-            self.ai_title = _title(record.ai_title) or self.ai_title
+            self.ai_title = titled(record.ai_title) or self.ai_title
         elif record.summary and record.leaf_uuid:
             leaf = mark(record.leaf_uuid)
             if leaf in seen:
-                self.summary = _title(record.summary)
+                self.summary = titled(record.summary)
             else:
-                self.summaries = (*self.summaries[-_NAMES:], (leaf, _title(record.summary)))
+                self.summaries = (*self.summaries[-_NAMES:], (leaf, titled(record.summary)))
 
     def spend(self, key: str, usage: Usage | None) -> Counted:
         """Counts what one API message has used so far, once, whatever number of records repeat it."""
@@ -198,7 +199,7 @@ class Tally(msgspec.Struct, gc=False):
         """Counts what a person typed."""
         if words.kind == "prompt":
             self.prompts += 1
-            self.first_prompt = self.first_prompt or _title(words.text)
+            self.first_prompt = self.first_prompt or titled(words.text)
         self.prompt = mark(words.text)
         self.answered = False
 
@@ -229,10 +230,11 @@ class Tally(msgspec.Struct, gc=False):
     def model(self, name: str) -> None:
         """Notes a model that answered."""
         if not self.models or self.models[-1] != name:
-            self.models = _with(self.models, name)
+            self.models = joined(self.models, name)
 
 
-def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+def joined(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """`names` with `name` behind them, once, as long as they are not too many."""
     return names if name in names or len(names) >= _NAMES else (*names, name)
 
 
@@ -240,7 +242,8 @@ def _most(now: int, before: int) -> int:
     return before if now < before else now if now < _NO_COUNT else before
 
 
-def _title(text: str | None) -> str:
+def titled(text: str | None) -> str:
+    """The beginning of a text, on one line."""
     words = " ".join(plain(text)[: 8 * _TITLE].split())
     return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
 

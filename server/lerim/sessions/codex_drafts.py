@@ -1,0 +1,42 @@
+"""The turns of a rollout that are not final yet, and what later records tell of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from lerim.sessions.claude_turns import Drafts
+from lerim.sessions.model import ToolCall
+
+
+class CallDrafts(Drafts):
+    """Turns whose calls are told about by id."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: None)
+
+    def held(self, native: str) -> ToolCall | None:
+        """The call of this id, while its turn is unfinished."""
+        found = self._calls.get(native)
+        return found[0][0].calls[found[0][1]] if found else None
+
+    def change(self, native: str, offset: int, how: Callable[[ToolCall], ToolCall]) -> ToolCall | None:
+        """Makes a call what `how` makes of it; None where its turn is final or unknown."""
+        found = self._calls.get(native)
+        if not found:
+            return None
+        draft, at = found[0]
+        before = draft.calls[at]
+        after = how(before)
+        draft.calls[at] = after
+        draft.waiting += (after.status == "pending") - (before.status == "pending")
+        draft.last = offset
+        return after
+
+    def settle(self, natives: list[str], offset: int) -> None:
+        """Calls that go on in the background: nobody waits for them any more."""
+        for native in natives:
+            call = self.held(native)
+            if call is not None and call.status == "pending":
+                self.change(native, offset, lambda one: replace(one, status="ok"))

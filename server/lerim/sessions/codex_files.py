@@ -1,0 +1,138 @@
+"""Where Codex's rollouts lie, the names given to them, and the folder one begins in."""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.sessions.claude_records import BadLine, read
+from lerim.sessions.claude_tally import titled
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.codex_human import begins_in
+from lerim.sessions.codex_records import decode, parts
+from lerim.sessions.compressed import SUFFIX, unpacked
+from lerim.sessions.model import Found, Transcript
+
+FOLDERS = ("sessions", "archived_sessions")
+_DEEP = 4
+_PEEK = 256 * 1024
+_NAMES = 4 * 1024 * 1024
+_ENDINGS = (".jsonl", ".json", ".jsonl" + SUFFIX)
+
+
+def find(root: Path, _folders: Sequence[str] = ()) -> Found:
+    """The rollouts under a folder of Codex, known by stat alone, and what could not be looked at.
+
+    Of one that lies there packed and unpacked only the latter is told. A folder that does not exist holds none.
+    """
+    found = Found()
+    for name in FOLDERS:
+        _look(root / name, _DEEP, found)
+    return found
+
+
+def _look(folder: Path, deep: int, found: Found) -> None:
+    try:
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        message = f"This folder cannot be listed: {error.strerror or error}"
+        found.problems.append(Problem("unreadable", str(folder), message))
+        return
+    names = {entry.name for entry in entries}
+    for entry in entries:
+        if entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):
+            if entry.name.removesuffix(SUFFIX) not in names or not entry.name.endswith(SUFFIX):
+                _add(entry, found)
+        elif deep and entry.is_dir(follow_symlinks=False):
+            _look(Path(entry.path), deep - 1, found)
+
+
+def _add(entry: os.DirEntry[str], found: Found) -> None:
+    try:
+        known_as = entry.stat()
+    except OSError as error:
+        message = f"This file cannot be looked at: {error.strerror or error}"
+        found.problems.append(Problem("unreadable", entry.path, message))
+        return
+    if stat.S_ISREG(known_as.st_mode):
+        found.transcripts.append(
+            Transcript(
+                platform="codex",
+                path=Path(entry.path),
+                session_id=id_of(entry.name),
+                size=known_as.st_size,
+                mtime_ns=known_as.st_mtime_ns,
+                inode=known_as.st_ino,
+            )
+        )
+
+
+def id_of(name: str) -> str:
+    """The thread's id in a rollout's name: what follows the date, and the time where it has one."""
+    stem = name.removesuffix(SUFFIX).removesuffix(".jsonl").removesuffix(".json").removeprefix("rollout-")
+    return stem[-36:] if len(stem) >= 36 and stem[-36:].count("-") == 4 else stem
+
+
+def probe(transcript: Transcript) -> str:
+    """The working folder named in a rollout's first 256 kB; '' if none, or if it cannot be read."""
+    path = transcript.path
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return ""
+        with path.open("rb") as file:
+            start = unpacked(file, _PEEK).read(_PEEK) if path.name.endswith(SUFFIX) else file.read(_PEEK)
+    except OSError:
+        return ""
+    for line in start.split(b"\n"):
+        try:
+            records = decode(line)
+        except BadLine as fault:
+            records = fault.args[1]
+        for record in records:
+            said = record.payload or record
+            if said.cwd:
+                return plain(said.cwd)[:4096]
+            if said.role == "user":
+                for text in parts(said.content):
+                    if cwd := begins_in(text):
+                        return plain(cwd)
+    return ""
+
+
+def named(transcript: Transcript) -> str:
+    """The name of the thread in `session_index.jsonl`, where Codex or the person gave it one."""
+    for parent in transcript.path.parents:
+        if parent.name in FOLDERS:
+            index = parent.parent / "session_index.jsonl"
+            try:
+                known_as = index.stat()
+            except OSError:
+                return ""
+            return _names(index, known_as.st_size, known_as.st_mtime_ns).get(transcript.session_id, "")
+    return ""
+
+
+class _Name(msgspec.Struct, gc=False):
+    id: str | None = ""
+    thread_name: str | None = ""
+
+
+@functools.lru_cache(maxsize=4)
+def _names(index: Path, size: int, _changed: int) -> dict[str, str]:
+    try:
+        with index.open("rb") as file:
+            file.seek(max(0, size - _NAMES))
+            lines = file.read(_NAMES).split(b"\n")
+    except OSError:
+        return {}
+    told = (read(line, _Name) for line in lines if line.strip())
+    return {one.id: titled(one.thread_name) for one in told if one.id and one.thread_name}

@@ -1,0 +1,122 @@
+"""What a person typed, told from what Codex puts into messages of the user."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.sessions.claude_human import OWN, Typed, cut
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.codex_records import Payload, parts, text_of
+
+_CONTEXT = (
+    "environment_context",
+    "environment",
+    "environment-change",
+    "user_instructions",
+    "turn_aborted",
+    "skill",
+    "skills_instructions",
+    "permissions instructions",
+    "apps_instructions",
+    "recommended_plugins",
+    "multi_agent_mode",
+    "collaboration_mode",
+    "app-context",
+    "task-notification",
+    "subagent_notification",
+    "heartbeat",
+    "system-reminder",
+    OWN,
+)
+_INJECTED = (
+    "# AGENTS.md instructions",
+    "# AGENTS.md",
+    "<INSTRUCTIONS>",
+    "<user_action>",
+    "<personality_spec>",
+    "<model_switch>",
+    "The following is the Codex agent history",
+    "Another language model started to solve this problem",
+    "You are `/root`",
+)
+_REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
+_SHELL = "<user_shell_command>"
+_WHERE = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
+
+
+def typed(text: str) -> Typed | None:
+    """What a person typed in a message; None for everything that no person typed."""
+    text = _leading(plain(cut(text)).strip())
+    if text.startswith(_SHELL):
+        command = _between(text, "command")
+        return Typed("shell", command) if command else None
+    if not text or text.startswith(_INJECTED):
+        return None
+    asked = _REQUEST.search(text)
+    if asked:
+        text = text[asked.end() :].strip()
+    return Typed("prompt", text) if text else None
+
+
+def _leading(text: str) -> str:
+    """`text` without the blocks of context it begins with."""
+    at = 0
+    while tag := next((tag for tag in _CONTEXT if text.startswith(f"<{tag}>", at)), ""):
+        end = text.find(f"</{tag}>", at)
+        if end < 0:
+            return ""
+        at = _words(text, end + len(tag) + 3)
+    return text[at:]
+
+
+def _words(text: str, at: int) -> int:
+    """Where the next word begins."""
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def of_event(event: Payload) -> tuple[Typed | None, str]:
+    """What a person typed in a `user_message` event, and the event's whole text."""
+    text = text_of(event.message)
+    if event.kind not in ("plain", "", None):
+        return None, text
+    if not text.strip() and any(bytes(one)[:2] not in (b"[]", b"nu") for one in (event.images, event.local_images)):
+        text = "[image]"
+    return typed(text), text
+
+
+def of_item(item: Payload) -> tuple[Typed | None, str]:
+    """What a person typed in a message item of the user, and the item's whole text."""
+    said = parts(item.content)
+    kept: list[str] = []
+    for text in said:
+        words = typed(text)
+        if words is not None and words.kind == "shell":
+            return words, text
+        if words is not None:
+            kept.append(words.text)
+    texts = [text for text in kept if text != "[image]"] or kept[:1]
+    return Typed("prompt", "\n".join(texts)) if texts else None, "\n".join(said)
+
+
+def printed(text: str) -> str:
+    """What the person's own command brought back: its exit code and output, as Codex frames them."""
+    return _between(text, "result")
+
+
+def begins_in(text: str) -> str:
+    """The working folder an injected message names; '' if none."""
+    if "<cwd>" not in text and "Current working directory: " not in text[:2000]:
+        return ""
+    found = _WHERE.search(text[:20_000])
+    return (found[1] or found[2] or "").strip() if found else ""
+
+
+def _between(text: str, tag: str) -> str:
+    start = text.find(f"<{tag}>")
+    if start < 0:
+        return ""
+    start += len(tag) + 2
+    end = text.rfind(f"</{tag}>")
+    return text[start : end if end >= start else len(text)].strip()

@@ -1,0 +1,131 @@
+"""One line of a Codex rollout to a typed record; bytes of any kind come in, and only `BadLine` comes out.
+
+Three forms are known: `{timestamp, type, payload}`, the fields of the payload beside the timestamp, and bare items
+without either. A `Record` holds them all: what a payload has, the line may have itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from lerim.sessions.claude_records import FAULTS, NOTHING, loose, patient
+
+
+class Usage(msgspec.Struct, gc=False):
+    """Tokens; `input_tokens` has those read from and written to the cache in it."""
+
+    input_tokens: int | None = 0
+    cached_input_tokens: int | None = 0
+    cache_write_input_tokens: int | None = 0
+    output_tokens: int | None = 0
+
+
+class Info(msgspec.Struct, gc=False):
+    """What was used since the thread began."""
+
+    total_token_usage: Usage | None = None
+
+
+class Git(msgspec.Struct, gc=False):
+    """Where the repository stood at the start."""
+
+    branch: str | None = ""
+
+
+class Payload(msgspec.Struct, gc=False):
+    """Every field of every kind of payload that is used; all others are skipped unread."""
+
+    type: str | None = ""
+    timestamp: str | None = ""
+    id: str | None = ""
+    role: str | None = ""
+    content: msgspec.Raw = NOTHING
+    name: str | None = ""
+    arguments: msgspec.Raw = NOTHING
+    input: msgspec.Raw = NOTHING
+    call_id: str | None = ""
+    output: msgspec.Raw = NOTHING
+    status: str | None = ""
+    action: msgspec.Raw = NOTHING
+    message: msgspec.Raw = NOTHING
+    kind: str | None = ""
+    images: msgspec.Raw = NOTHING
+    local_images: msgspec.Raw = NOTHING
+    summary: msgspec.Raw = NOTHING
+    info: Info | None = None
+    turn_id: str | None = ""
+    cwd: str | None = ""
+    model: str | None = ""
+    exit_code: int | None = None
+    source: msgspec.Raw = NOTHING
+    git: Git | None = None
+    cli_version: str | None = ""
+    forked_from_id: str | None = ""
+    parent_thread_id: str | None = ""
+    item: msgspec.Raw = NOTHING
+    changes: msgspec.Raw = NOTHING
+    success: bool | None = None
+    result: msgspec.Raw = NOTHING
+    thread_name: str | None = ""
+
+
+class Record(Payload, gc=False):
+    """A line."""
+
+    payload: Payload | None = None
+    record_type: str | None = ""
+
+
+_quick = msgspec.json.Decoder(Record).decode
+
+_UNREAD = re.compile(
+    rb'\{"timestamp":"[^"]{1,40}","type":"'
+    rb'(?:world_state|compacted|inter_agent_communication_metadata|event_msg","payload":\{"type":"agent_reasoning)"'
+)
+
+
+def decode(line: bytes) -> list[Record]:
+    """The records of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
+    if _UNREAD.match(line) and _alone(line):
+        return []
+    try:
+        return [_quick(line)]
+    except FAULTS:
+        return patient(line, Record)
+
+
+def _alone(line: bytes) -> bool:
+    """Whether this is a whole line with one object on it."""
+    return line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
+
+
+def text_of(raw: msgspec.Raw) -> str:
+    """A JSON string; '' for anything else."""
+    value = loose(raw) if raw is not NOTHING else None
+    return value if isinstance(value, str) else ""
+
+
+def parts(raw: msgspec.Raw) -> list[str]:
+    """The texts of a content: one string, or a list of parts; pictures stand as `[image]`."""
+    value = loose(raw) if raw is not NOTHING else None
+    if isinstance(value, str):
+        return [value]
+    found: list[str] = []
+    for part in value if isinstance(value, list) else ():
+        if isinstance(part, dict):
+            text = part.get("text")
+            if isinstance(text, str):
+                found.append(text)
+            elif part.get("type") in ("input_image", "image", "local_image"):
+                found.append("[image]")
+    return found
+
+
+def fields(raw: msgspec.Raw) -> dict[str, object]:
+    """A JSON object, also one that stands as text in a string; empty for anything else."""
+    value = loose(raw) if raw is not NOTHING else None
+    if isinstance(value, str):
+        value = loose(value.encode("utf-8", "surrogatepass")) if value.lstrip().startswith("{") else None
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,136 @@
+"""What comes back to the calls of a rollout: results, and what a process printed that an earlier call left running."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from lerim.sessions.claude_human import cut
+from lerim.sessions.claude_records import loose
+from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.codex_calls import answered, question_ids, running_of
+from lerim.sessions.codex_drafts import CallDrafts
+from lerim.sessions.codex_outputs import Output, output, settled, went_well
+from lerim.sessions.codex_records import Payload, fields
+from lerim.sessions.model import ToolCall, ToolKind
+
+_PROCESSES = 64
+_WELL = Output("", "ok", 0)
+_READ: frozenset[ToolKind] = frozenset({"ask", "plan", "agent"})
+
+Counted = tuple[int, int]
+"""Denials and errors among the calls that ended."""
+
+
+class Results:
+    """Gives the calls in `drafts` their results. `brief`: what calls that went well brought back is left unread."""
+
+    def __init__(self, drafts: CallDrafts, *, brief: bool) -> None:
+        self._drafts = drafts
+        self._brief = brief
+        self._asked: dict[str, tuple[str, ...]] = {}
+        self._processes: dict[str, str] = {}
+        self._continued: dict[str, str] = {}
+
+    def expect(self, said: Payload, call: ToolCall) -> None:
+        """A call that began: notes what its result will be understood with."""
+        if call.kind == "ask":
+            self._asked[call.id] = question_ids(said)
+        if process := running_of(said):
+            self._continued[call.id] = process
+
+    def take(self, said: Payload, offset: int) -> Counted:
+        """A result. Returns how many denials and errors it tells of."""
+        native = plain(said.call_id)
+        call = self._drafts.held(native)
+        process = self._continued.pop(native, "")
+        unread = self._brief and not process and (call is None or call.kind not in _READ)
+        told = _WELL if unread and went_well(said.output) else output(said.output)
+        told = told._replace(text=plain(cut(told.text)))
+        counted = (0, 0)
+        if process and self._goes_on(process, told, offset):
+            counted = _counted(told, None)
+            told = Output(told.text, None)
+        if told.running and call is not None and not process:
+            self._processes[told.running] = native
+            if len(self._processes) > _PROCESSES:
+                del self._processes[next(iter(self._processes))]
+        elif process:
+            told = told._replace(running="")
+        own = _counted(told, call)
+        self._drafts.change(native, offset, lambda one: self._closed(one, told))
+        return counted[0] + own[0], counted[1] + own[1]
+
+    def ran(self, said: Payload, offset: int) -> None:
+        """What an event tells of a command: its exit code, for where the result does not."""
+        code = said.exit_code
+        if code is None or abs(code) >= 1 << 32:
+            return
+        waiting = self._drafts.held(plain(said.call_id))
+        if waiting is not None and waiting.status == "pending":
+            self._drafts.change(waiting.id, offset, lambda one: replace(one, exit_code=code))
+
+    def patched(self, said: Payload, offset: int) -> None:
+        """What an event tells of a patch: the files it changed, in full."""
+        whole = [plain(path)[:4096] for path in list(fields(said.changes))[:200]]
+        if whole:
+            self._drafts.change(plain(said.call_id), offset, lambda one: _in_full(one, whole))
+
+    def leave(self, offset: int) -> None:
+        """Nobody waits any more for the processes that are still running."""
+        self._drafts.settle(list(self._processes.values()), offset)
+
+    def _closed(self, call: ToolCall, told: Output) -> ToolCall:
+        shown, left_out = ends(told.text)
+        status, code = ("pending", None) if told.running else settled(told, call.kind, call.exit_code)
+        if self._brief and status == "ok" and call.kind not in ("ask", "plan"):
+            shown, left_out = "", 0
+        return replace(
+            call,
+            status=status,
+            exit_code=code,
+            output=shown,
+            output_cut=left_out,
+            answers=answered(call, self._asked.pop(call.id, ()), told.text) if call.answers else (),
+            subagent=_child(told.text) if call.kind == "agent" else "",
+        )
+
+    def _goes_on(self, process: str, told: Output, offset: int) -> bool:
+        """Gives how a process ended to the call that began it; False where it goes on, or that call is not known."""
+        native = self._processes.get(process, "")
+        if told.running or told.exit_code is None or self._drafts.held(native) is None:
+            return False
+        del self._processes[process]
+
+        def ended(call: ToolCall) -> ToolCall:
+            status, code = settled(told, call.kind, None)
+            shown, left_out = ends(f"{call.output}{told.text}")
+            if self._brief and status == "ok":
+                shown, left_out = "", 0
+            cut_before = call.output_cut if shown else 0
+            return replace(call, status=status, exit_code=code, output=shown, output_cut=left_out + cut_before)
+
+        self._drafts.change(native, offset, ended)
+        return True
+
+
+def _counted(told: Output, call: ToolCall | None) -> Counted:
+    status, _ = settled(told, call.kind if call else "other", call.exit_code if call else None)
+    return int(status == "denied"), int(status == "error")
+
+
+def _in_full(call: ToolCall, whole: list[str]) -> ToolCall:
+    """`call` with the paths as the record of what was changed spells them."""
+
+    def full(path: str) -> str:
+        tail = "/" + path.replace("\\", "/").lstrip("/")
+        return next((one for one in whole if one.replace("\\", "/").endswith(tail)), path)
+
+    edits = tuple(replace(edit, path=full(edit.path)) for edit in call.edits)
+    return replace(call, paths=tuple(full(path) for path in call.paths) or tuple(whole), edits=edits)
+
+
+def _child(text: str) -> str:
+    """The thread a call began."""
+    value = loose(text.encode("utf-8", "surrogatepass")) if text.startswith("{") else None
+    found = (value.get("agent_id") or value.get("new_thread_id")) if isinstance(value, dict) else None
+    return plain(found)[:200] if isinstance(found, str) else ""

@@ -1,0 +1,223 @@
+"""Reading a transcript that only grows, line by line, from its start or from where the last reading ended.
+
+The state to resume from is the tally as it stood before the first line of the oldest turn that is not final, together
+with that offset: what follows is then read again in exactly the same way. What the lines mean is the subclass's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator
+from io import BufferedReader, FileIO
+from typing import BinaryIO, Generic, TypeVar
+
+import msgspec
+
+from lerim.errors import Problem, TranscriptError
+from lerim.sessions.claude_records import BadLine
+from lerim.sessions.claude_tally import Seen, Tally
+from lerim.sessions.claude_turns import Drafts
+from lerim.sessions.compressed import SUFFIX, UNPACKED, unpacked
+from lerim.sessions.lines import BLOCK, Line, fingerprint, lines
+from lerim.sessions.model import Session, Transcript, Turn
+
+PROBLEMS = 100
+"""Problems told one by one; what comes after is only counted."""
+
+_OFTEN = 20
+"""Whether turns are final is asked when another began, and each time so many bits of the offset have passed: at places
+that are the same for every reading of the file."""
+
+Kept = TypeVar("Kept", bound=Tally)
+Record = TypeVar("Record")
+Ended = TypeVar("Ended", bound=Drafts)
+
+
+class _Resume(msgspec.Struct):
+    format: int
+    offset: int
+    fingerprint: bytes
+    tally: msgspec.Raw
+    seen: bytes
+
+
+class LineReading(ABC, Generic[Record, Kept, Ended]):
+    """One pass over a transcript. Iterate it to the end; then `session`, `resume` and `problems` hold.
+
+    Without `resume` the whole file is read. With it, only what is new and the turns that were not final: those come
+    again with the same id and ordinal. `restarted` says that the file is not the one `resume` was made from, or is
+    packed, and that it was read from the start. `brief` leaves out what the catalog does not keep. Raises
+    TranscriptError when the file cannot be opened or read.
+    """
+
+    FORMAT = 1
+    ids: frozenset[str] | None = None
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        resume: bytes | None,
+        tally: Kept,
+        drafts: Ended,
+        *,
+        brief: bool = False,
+    ) -> None:
+        self.path = transcript.path
+        self.transcript = transcript
+        self.restarted = False
+        self.problems: list[Problem] = []
+        self.resume = resume or b""
+        self.session: Session
+        self._known = resume
+        self._brief = brief
+        self._tally = tally
+        self._drafts = drafts
+        self._before: Kept = tally
+        self._seen = Seen()
+        self._faults = 0
+        self._line = 0
+        self._offset = 0
+        self._open: tuple[int, Kept] | None = None
+        self._file: FileIO | None = None
+        self.session = self._session()
+
+    @abstractmethod
+    def _decode(self, data: bytes) -> list[Record]:
+        """The records of a line. Raises BadLine."""
+
+    @abstractmethod
+    def _take(self, record: Record) -> None:
+        """Folds a record into the tally and the drafts. What may belong to a turn that has not begun yet is noted in
+        `_open`: where it stands, and the tally before it."""
+
+    @abstractmethod
+    def _end(self) -> None:
+        """No line is left: what waits for one becomes a turn that is not final."""
+
+    @abstractmethod
+    def _session(self) -> Session:
+        """The session as far as it was read."""
+
+    def __iter__(self) -> Iterator[Turn]:
+        try:
+            if not stat.S_ISREG(self.path.stat().st_mode):
+                raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
+            with self.path.open("rb", buffering=0) as raw:
+                if self.path.name.endswith(SUFFIX):
+                    with unpacked(raw, BLOCK) as file:
+                        yield from self._packed(file)
+                else:
+                    with BufferedReader(raw, BLOCK) as file:
+                        yield from self._growing(raw, file)
+        except OSError as error:
+            raise TranscriptError(
+                f"The transcript cannot be read: {error.strerror or error}",
+                where=str(self.path),
+                todo="Check that the file is still there and that you may read it.",
+            ) from error
+        finally:
+            self._file = None
+
+    def checkpoint(self) -> bool:
+        """In the middle of the iteration: makes `resume` and `session` what they are after the turns handed out so far.
+
+        False where that cannot be said: before the first turn, and once the last ones are handed out.
+        """
+        if self._file is None or not self._offset:
+            return False
+        self._mark(self._file)
+        self.session = self._session()
+        return True
+
+    def _packed(self, file: BinaryIO) -> Iterator[Turn]:
+        self.restarted = bool(self._known)
+        self.resume = b""
+        offset = yield from self._read(file, 0)
+        if offset >= UNPACKED:
+            self._told("too-long", "", "This transcript holds too much when it is unpacked; its end was left out")
+        yield from self._rest()
+
+    def _growing(self, raw: FileIO, file: BinaryIO) -> Iterator[Turn]:
+        self._file = raw
+        self._offset = yield from self._read(file, self._continue(raw))
+        self._file = None
+        self._mark(raw)
+        yield from self._rest()
+
+    def _read(self, file: BinaryIO, offset: int) -> Generator[Turn, None, int]:
+        drafts, tally = self._drafts, self._tally
+        for line in lines(file, offset):
+            records = self._records(line)
+            if records is None or (line[0] >= UNPACKED and self._file is None):
+                break
+            self._line, offset = line[0], line[1]
+            for record in records:
+                self._take(record)
+            if drafts.due(tally.turns, offset):
+                self._offset = offset
+                yield from drafts.ready(tally.turns, offset)
+                if self._seen.crowded:
+                    self._seen.forget(self._start()[1].seen)
+        return offset
+
+    def _rest(self) -> Iterator[Turn]:
+        self._end()
+        yield from self._drafts.rest()
+        if self._faults > PROBLEMS:
+            self._told("many", "", f"{self._faults - PROBLEMS} more lines of this transcript could not be read")
+        self.session = self._session()
+
+    def _continue(self, raw: FileIO) -> int:
+        if not self._known:
+            return 0
+        try:
+            state = msgspec.json.decode(self._known, type=_Resume)
+            tally = msgspec.json.decode(state.tally, type=type(self._tally))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            self.restarted = True
+            return 0
+        size = os.fstat(raw.fileno()).st_size
+        same = state.format == self.FORMAT and 0 <= state.offset <= size
+        if not same or fingerprint(raw, state.offset) != state.fingerprint:
+            self.restarted = True
+            return 0
+        self._tally = tally
+        self._seen = Seen(state.seen, tally.seen)
+        return state.offset
+
+    def _start(self) -> tuple[int, Tally]:
+        return self._drafts.start(*(self._open or (self._offset, self._tally)))
+
+    def _mark(self, raw: FileIO) -> None:
+        start, tally = self._start()
+        kept = msgspec.Raw(msgspec.json.encode(tally))
+        self.resume = msgspec.json.encode(
+            _Resume(self.FORMAT, start, fingerprint(raw, start), kept, self._seen.upto(tally.seen))
+        )
+
+    def _records(self, line: Line) -> list[Record] | None:
+        """The records of a line; None for the last one while it is still being written."""
+        start, _, data, complete = line
+        if data is None:
+            if not complete:
+                return None
+            self._problem("line-too-long", start, "A line of this transcript is too long and was skipped")
+            return []
+        try:
+            return self._decode(data)
+        except BadLine as fault:
+            if not complete:
+                return None
+            what, records = fault.args
+            self._problem("bad-line", start, f"A line of this transcript could not be read ({what}) and was skipped")
+            return list(records)
+
+    def _problem(self, code: str, start: int, message: str) -> None:
+        self._faults += 1
+        if self._faults <= PROBLEMS:
+            self._told(code, f"@{start}", message)
+
+    def _told(self, code: str, where: str, message: str) -> None:
+        self.problems.append(Problem(code, f"{self.path}{where}", message))

@@ -1,0 +1,74 @@
+"""Patches in the form agents of OpenAI write them (`*** Begin Patch`), as edits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.model import Edit
+
+BEGIN = "*** Begin Patch"
+_END = "*** End Patch"
+_FILES = 200
+
+
+class Patch(NamedTuple):
+    """What a patch changes. `adds` where it does nothing but make files."""
+
+    paths: tuple[str, ...]
+    edits: tuple[Edit, ...]
+    adds: bool
+
+
+def parsed(text: str, *, brief: bool = False) -> Patch:
+    """The patches in `text`, which may stand in a shell command: a replacement for each hunk, a whole file for each
+    file that is added. `brief`: their files alone."""
+    paths: dict[str, None] = {}
+    edits: list[Edit] = []
+    kinds: set[str] = set()
+    at = text.find(BEGIN)
+    while at >= 0:
+        end = text.find(_END, at)
+        body = text[at : end if end >= 0 else len(text)]
+        _read(body.split("\n"), paths, edits, kinds, brief=brief)
+        at = text.find(BEGIN, end) if end >= 0 else -1
+    return Patch(tuple(paths)[:_FILES], tuple(edits), kinds == {"Add"})
+
+
+def _read(lines: list[str], paths: dict[str, None], edits: list[Edit], kinds: set[str], *, brief: bool) -> None:
+    path, kind = "", ""
+    old: list[str] = []
+    new: list[str] = []
+
+    def close() -> None:
+        if path and kind != "Delete" and old != new and not brief:
+            edits.append(Edit(path, "\n".join(old), "\n".join(new)))
+        old.clear()
+        new.clear()
+
+    for line in (one.removesuffix("\r") for one in lines):
+        if line.startswith("*** ") and (told := _header(line)):
+            close()
+            if told[0] == "Move":
+                paths.setdefault(told[1])
+                continue
+            kind, path = told
+            kinds.add(kind)
+            paths.setdefault(path)
+        elif line.startswith("@@"):
+            close()
+        elif line.startswith("+"):
+            new.append(plain(line[1:]))
+        elif line.startswith("-"):
+            old.append(plain(line[1:]))
+        elif not line.startswith("***") and kind == "Update":
+            old.append(plain(line[1:]))
+            new.append(plain(line[1:]))
+    close()
+
+
+def _header(line: str) -> tuple[str, str] | None:
+    for kind in ("Add", "Update", "Delete"):
+        if line.startswith(f"*** {kind} File: "):
+            return kind, plain(line[len(kind) + 11 :].strip())[:4096]
+    return ("Move", plain(line[13:].strip())[:4096]) if line.startswith("*** Move to: ") else None
