@@ -1,0 +1,103 @@
+"""Transcripts that Cursor's agents leave in `~/.cursor/projects`, a line a message: no times, no ids, no results of
+tools. They count only where no database has the session.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem, TranscriptError
+from lerim.sessions.broken_json import NOTHING, shaped
+from lerim.sessions.cursor_folders import common
+from lerim.sessions.cursor_records import elements, text_of
+from lerim.sessions.cursor_tools import opened
+from lerim.sessions.cursor_turns import Talk
+from lerim.sessions.lines import lines
+from lerim.sessions.model import ToolCall, Transcript
+from lerim.sessions.totals import settled, summed
+from lerim.sessions.whole import Loaded
+
+PROBLEMS = 100
+
+
+class _Part(msgspec.Struct, gc=False):
+    type: str | None = ""
+    text: str | None = ""
+    thinking: str | None = ""
+    id: str | None = ""
+    name: str | None = ""
+    input: msgspec.Raw = NOTHING
+
+
+class _Message(msgspec.Struct, gc=False):
+    content: msgspec.Raw = NOTHING
+
+
+class _Line(msgspec.Struct, gc=False):
+    role: str | None = ""
+    message: _Message | None = None
+
+
+def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
+    """The whole transcript. Raises TranscriptError if it cannot be read."""
+    talk = Talk(transcript.session_id, brief=brief)
+    problems: list[Problem] = []
+    faults = 0
+    for start, _, data, complete in _lines(transcript.path):
+        try:
+            if data is not None and data.strip():
+                _take(talk, shaped(data.strip(), _Line), brief=brief)
+            elif data is None:
+                raise ValueError("it is too long")
+        except ValueError as error:
+            if not complete:
+                break  # still being written
+            faults += 1
+            if faults <= PROBLEMS:
+                what = f"A line of this transcript could not be read ({error}) and was skipped"
+                problems.append(Problem("bad-line", f"{transcript.path}@{start}", what))
+    if faults > PROBLEMS:
+        more = f"{faults - PROBLEMS} more lines of this transcript could not be read"
+        problems.append(Problem("many", str(transcript.path), more))
+    turns = talk.turns(transcript.cwd)
+    if not transcript.cwd and (
+        cwd := common(path for turn in turns for call in turn.tool_calls for path in call.paths)
+    ):
+        turns = talk.turns(cwd)
+    return Loaded(summed(transcript, turns, injected=talk.injected), turns, settled(turns), problems)
+
+
+def _lines(path: Path) -> list[tuple[int, int, bytes | None, bool]]:
+    try:
+        with path.open("rb") as file:
+            return list(lines(file, 0))
+    except OSError as error:
+        raise TranscriptError(
+            f"The transcript cannot be read: {error.strerror or error}",
+            where=str(path),
+            todo="Check that the file is still there and that you may read it.",
+        ) from error
+
+
+def _take(talk: Talk, line: _Line, *, brief: bool) -> None:
+    if line.message is None or line.role not in ("user", "assistant"):
+        return
+    content = line.message.content
+    said = text_of(content)
+    parts = (
+        [_Part("text", said)] if said else [shaped(raw, _Part) for raw in elements(content) if bytes(raw)[:1] == b"{"]
+    )
+    words = "\n".join(part.text for part in parts if part.type == "text" and part.text)
+    if line.role == "user":
+        talk.prompt(words, "", images=any(part.type == "image" for part in parts))
+        return
+    thought = "\n".join(part.thinking or part.text or "" for part in parts if part.type in ("thinking", "reasoning"))
+    calls = tuple(_call(part, brief=brief) for part in parts if part.type == "tool_use")
+    if words.strip() or thought or calls:
+        talk.reply(words.strip(), thought, calls)
+
+
+def _call(part: _Part, *, brief: bool) -> ToolCall:
+    return opened(part.name or "", part.id or "", (bytes(part.input),), brief=brief)

@@ -1,0 +1,257 @@
+"""A chat of the editor as a session: its composer gives the order, a row of its own each bubble."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem, TranscriptError
+from lerim.sessions.broken_json import NOTHING, part, shaped
+from lerim.sessions.claude_records import read
+from lerim.sessions.cursor_folders import common, local, of_head, of_uri
+from lerim.sessions.cursor_inline import one
+from lerim.sessions.cursor_listing import storage_of
+from lerim.sessions.cursor_records import (
+    Bubble,
+    Charge,
+    CodeBlock,
+    Composer,
+    Tab,
+    Tool,
+    Uri,
+    bubble,
+    elements,
+    moment,
+    order,
+    within,
+)
+from lerim.sessions.cursor_tools import called
+from lerim.sessions.cursor_turns import Talk
+from lerim.sessions.live import read as look
+from lerim.sessions.live_rows import columns, rows, text
+from lerim.sessions.model import Session, ToolCall, Transcript
+from lerim.sessions.totals import settled, summed
+from lerim.sessions.whole import Loaded
+
+PROBLEMS = 100
+"""Problems told one by one; what comes after is only counted."""
+_BODY = "composer.content."
+_VALUE = "CAST(value AS BLOB)"
+_PEEK = 50
+
+
+@dataclass(slots=True)
+class _Chat:
+    """A chat as far as it was read. `faults` are rows that cost themselves."""
+
+    composer: Composer = field(default_factory=Composer)
+    tab: Tab | None = None
+    cwd: str = ""
+    seen: list[str] = field(default_factory=list)
+    faults: list[Problem] = field(default_factory=list)
+
+    def fault(self, path: Path, key: str, why: str) -> None:
+        """Notes a row that cannot be read."""
+        self.faults.append(Problem("bad-row", f"{path}#{key}", f"A row of this chat was skipped: {why}"))
+
+
+def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
+    """The whole chat. Raises TranscriptError if its database cannot be read, or does not hold it any more."""
+    problems: list[Problem] = []
+    chat, talk = look(transcript.path, lambda db: _read(db, transcript, brief=brief), problems)
+    cwd = chat.cwd or transcript.cwd or common(chat.seen)
+    turns = talk.turns(cwd, text(chat.composer.created_on_branch))
+    problems += chat.faults[:PROBLEMS]
+    if (more := len(chat.faults) - PROBLEMS) > 0:
+        problems.append(Problem("many", str(transcript.path), f"{more} more rows of this chat could not be read"))
+    composer, sub = chat.composer, chat.composer.subagent_info
+    parent = text(sub.parent) if sub is not None else ""
+    session = summed(
+        transcript,
+        turns,
+        title=text(chat.tab.title if chat.tab is not None else composer.name),
+        parent=parent if parent != transcript.session_id else "",
+        injected=talk.injected,
+        api_errors=talk.api_errors,
+        tokens=talk.tokens,
+        times=(
+            moment(composer.created_at),
+            moment(composer.last_updated_at),
+            moment(chat.tab.sent if chat.tab is not None else None),
+        ),
+        branches=(text(composer.created_on_branch),) if composer.created_on_branch else (),
+    )
+    return Loaded(_priced(session, composer), turns, settled(turns), problems)
+
+
+def begins_in(transcript: Transcript) -> str:
+    """The folder a chat belongs to, from its composer and its first bubbles; '' where they do not tell."""
+
+    def work(db: sqlite3.Connection) -> str:
+        chat = _Chat()
+        for piece in _pieces(db, transcript, chat, most=_PEEK):
+            if chat.cwd:
+                break
+            _look(chat, piece, ())
+        return chat.cwd or transcript.cwd or common(chat.seen)
+
+    return look(transcript.path, work, [])
+
+
+def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tuple[_Chat, Talk]:
+    chat = _Chat()
+    talk = Talk(transcript.session_id, brief=brief)
+    bodies = partial(_body, db)
+    older: dict[str, Tool] | None = None
+    for piece in _pieces(db, transcript, chat):
+        if older is None:
+            chosen = chat.composer.model_config
+            talk.model = text(chosen.name) if chosen is not None else ""
+            older = _older(chat.composer)
+        tool = piece.tool_former_data or older.get(piece.bubble_id or "")
+        calls = (called(tool, bodies, brief=brief),) if tool is not None and (tool.name or tool.tool_call_id) else ()
+        if piece.type in (1, "user"):
+            calls = ()
+        _look(chat, piece, calls)
+        talk.bubble(piece, calls)
+    return chat, talk
+
+
+def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: int | None = None) -> Iterator[Bubble]:
+    """The bubbles of a chat in the order its composer gives; `chat` gets the composer before the first one."""
+    path, cid = transcript.path, transcript.within
+    value, there = _row(db, f"composerData:{cid}")
+    if not there:
+        found = one(db, cid)
+        if found is None:
+            raise TranscriptError("This chat is not in its database any more", where=f"{path}#{cid}")
+        if isinstance(found, Tab):
+            chat.tab = found
+        else:
+            chat.composer = found
+        chat.cwd = transcript.cwd
+        yield from _inline(path, cid, found.bubbles if isinstance(found, Tab) else found.conversation, chat)
+        return
+    if value is None:
+        return
+    try:
+        chat.composer = shaped(value, Composer)
+        wanted = order(chat.composer.full_conversation_headers_only)
+    except ValueError as error:
+        chat.fault(path, f"composerData:{cid}", str(error))
+        wanted = _by_time(db, cid)
+    chat.cwd = of_head(chat.composer, storage_of(path))
+    if inside := elements(chat.composer.conversation):
+        yield from _inline(path, cid, msgspec.Raw(msgspec.json.encode(inside)), chat)
+        return
+    yield from _stored(db, path, cid, wanted[:most], chat)
+
+
+def _row(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:
+    """A value and whether its row is there: NULL and a damaged page leave None."""
+    if not columns(db, "cursorDiskKV"):
+        return None, False
+    lost: list[int] = []
+    found = next(rows(db, "cursorDiskKV", _VALUE, "key = ?", (key,), lost), None)
+    value = found[0] if found is not None else None
+    return value if isinstance(value, bytes) else None, found is not None or bool(lost)
+
+
+def _inline(path: Path, cid: str, raw: msgspec.Raw, chat: _Chat) -> Iterator[Bubble]:
+    for at, element in enumerate(elements(raw)):
+        try:
+            yield bubble(element)
+        except ValueError as error:
+            chat.fault(path, f"{cid}[{at}]", str(error))
+
+
+def _stored(db: sqlite3.Connection, path: Path, cid: str, wanted: list[str], chat: _Chat) -> Iterator[Bubble]:
+    names = {named: f"bubbleId:{cid}:{named}" for named in wanted}
+    span = (f"bubbleId:{cid}:", f"bubbleId:{cid};")
+    keys = {text(key) for (key,) in rows(db, "cursorDiskKV", "key", "key >= ? AND key < ?", span, [])}
+    if missing := {named for named, key in names.items() if key not in keys}:
+        names |= _misnamed(db, keys - set(names.values()), missing)
+    for named in wanted:
+        key = names[named]
+        if key not in keys:
+            continue  # collected by Cursor
+        value, _ = _row(db, key)
+        try:
+            if value is not None:
+                piece = bubble(value)
+                piece.bubble_id = piece.bubble_id or named
+                yield piece
+        except ValueError as error:
+            chat.fault(path, key, str(error))
+
+
+def _misnamed(db: sqlite3.Connection, keys: set[str], missing: set[str]) -> dict[str, str]:
+    """Bubbles that stand under another key than their id."""
+    found: dict[str, str] = {}
+    for key in sorted(keys):
+        value, _ = _row(db, key)
+        own = read(value, Bubble).bubble_id if value is not None else None
+        if own is not None and own in missing:
+            found.setdefault(own, key)
+    return found
+
+
+def _by_time(db: sqlite3.Connection, cid: str) -> list[str]:
+    """All bubbles of a chat whose composer cannot be read, by their times."""
+    start = f"bubbleId:{cid}:"
+    span = (start, f"bubbleId:{cid};")
+    found: list[tuple[float, int, str]] = []
+    for key, row, value in rows(db, "cursorDiskKV", f"key, rowid, {_VALUE}", "key >= ? AND key < ?", span, []):
+        time = moment(read(value, Bubble).created_at) if isinstance(value, bytes) else None
+        found.append((time.timestamp() if time else 0.0, row if isinstance(row, int) else 0, text(key)[len(start) :]))
+    return [named for _, _, named in sorted(found)]
+
+
+def _older(composer: Composer) -> dict[str, Tool]:
+    """Tool calls as early versions kept them: beside the bubbles, by their ids."""
+    if b"bubbleDataMap" not in bytes(composer.capabilities):
+        return {}
+    found: dict[str, Tool] = {}
+    for capability in elements(composer.capabilities):
+        data = part(capability)
+        kept = data.get("data") if isinstance(data, dict) else None
+        told = kept.get("bubbleDataMap") if isinstance(kept, dict) else None
+        calls = part(msgspec.Raw(within(msgspec.Raw(msgspec.json.encode(told)))))
+        for key, call in calls.items() if isinstance(calls, dict) else ():
+            found[str(key)] = read(msgspec.json.encode(call), Tool)
+    return found
+
+
+def _body(db: sqlite3.Connection, key: str) -> str | None:
+    value, _ = _row(db, key) if key.startswith(_BODY) else (None, False)
+    return text(value) if value is not None else None
+
+
+def _look(chat: _Chat, piece: Bubble, calls: tuple[ToolCall, ...]) -> None:
+    """Notes what a bubble tells of the folder its chat belongs to."""
+    if chat.cwd:
+        return
+    if piece.workspace_uris != NOTHING:
+        for raw in elements(piece.workspace_uris):
+            found = part(raw)
+            folder = local(found) if isinstance(found, str) else of_uri(read(raw, Uri))
+            if folder:
+                chat.cwd = folder
+                return
+    for block in elements(piece.code_blocks):
+        if (uri := read(block, CodeBlock).uri) is not None and (path := of_uri(uri)):
+            chat.seen.append(path)
+    chat.seen += [path for call in calls for path in call.paths]
+
+
+def _priced(session: Session, composer: Composer) -> Session:
+    """The session with what Cursor says it cost, where it says so."""
+    used = part(composer.usage_data)
+    charges = [read(msgspec.json.encode(one), Charge) for one in used.values()] if isinstance(used, dict) else []
+    cents = [one.cents for one in charges if one.cents is not None and one.cents >= 0]
+    return replace(session, cost=round(sum(cents) / 100, 6)) if cents else session

@@ -1,0 +1,214 @@
+"""Chats of Cursor's command line, a database each: messages as JSON blobs, put in order by a tree of other blobs."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.sessions.broken_json import NOTHING, part, shaped
+from lerim.sessions.claude_records import read
+from lerim.sessions.cursor_folders import by_digest, common, local
+from lerim.sessions.cursor_records import Number, elements, moment, text_of
+from lerim.sessions.cursor_tools import opened
+from lerim.sessions.cursor_turns import Talk
+from lerim.sessions.live import read as look
+from lerim.sessions.live_rows import columns, rows, text
+from lerim.sessions.model import Database, Transcript
+from lerim.sessions.totals import settled, summed
+from lerim.sessions.whole import Loaded
+
+_NODES = 200_000
+_DEPTH = 50
+_SIDE_FILE = 64 * 1024
+
+
+class _Meta(msgspec.Struct, rename="camel", gc=False):
+    agent_id: str | None = ""
+    name: str | None = ""
+    created_at: Number = None
+    last_used_model: str | None = ""
+    latest_root_blob_id: str | None = ""
+
+
+class _Side(msgspec.Struct, rename="camel", gc=False):
+    """`meta.json` beside newer chats."""
+
+    cwd: str | None = ""
+
+
+class _Part(msgspec.Struct, rename="camel", gc=False):
+    type: str | None = ""
+    text: str | None = ""
+    tool_call_id: str | None = ""
+    tool_name: str | None = ""
+    args: msgspec.Raw = NOTHING
+    result: msgspec.Raw = NOTHING
+    is_error: bool | None = False
+
+
+class _Message(msgspec.Struct, gc=False):
+    role: str | None = ""
+    content: msgspec.Raw = NOTHING
+
+
+def listed(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
+    """The one chat of a store. Raises TranscriptError if it cannot be opened."""
+    path, problems = database.path, list[Problem]()
+    meta = look(path, _meta, problems)
+    if meta is None:
+        return [], problems
+    cwd = _cwd(path) or by_digest(folders).get(path.parent.parent.name, "")
+    mark = zlib.crc32(f"{meta.latest_root_blob_id}\n{cwd}".encode("utf-8", "surrogatepass"))
+    size, written, wal, wal_written = database.stamp
+    chat = path.parent.name
+    return [Transcript("cursor", path, chat, size + wal, max(written, wal_written), mark, "", chat, cwd)], problems
+
+
+def _cwd(path: Path) -> str:
+    try:
+        with (path.parent / "meta.json").open("rb") as file:
+            return text(read(file.read(_SIDE_FILE), _Side).cwd)
+    except OSError:
+        return ""
+
+
+def _meta(db: sqlite3.Connection) -> _Meta | None:
+    if not columns(db, "meta"):
+        return None
+    for value in (row[0] for row in rows(db, "meta", "CAST(value AS BLOB)", "key = ?", ("0",), [])):
+        data = value if isinstance(value, bytes) else b""
+        try:
+            return read(data if data[:1] == b"{" else bytes.fromhex(data.decode("ascii", "replace")), _Meta)
+        except ValueError:
+            continue
+    return _Meta()
+
+
+def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
+    """The whole chat. Raises TranscriptError if its database cannot be read."""
+    problems: list[Problem] = []
+    meta, talk, inside, faults = look(transcript.path, lambda db: _read(db, transcript, brief=brief), problems)
+    turns = talk.turns("")
+    seen = (path for turn in turns for call in turn.tool_calls for path in call.paths)
+    turns = talk.turns(transcript.cwd or inside or common(seen))
+    if faults:
+        what = f"{faults} messages of this chat could not be read and were skipped"
+        problems.append(Problem("bad-row", str(transcript.path), what))
+    session = summed(transcript, turns, title=text(meta.name), injected=talk.injected, times=(moment(meta.created_at),))
+    return Loaded(session, turns, settled(turns), problems)
+
+
+def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tuple[_Meta, Talk, str, int]:
+    meta = _meta(db) or _Meta()
+    talk = Talk(transcript.session_id, text(meta.last_used_model), brief)
+    faults = 0
+    root = text(meta.latest_root_blob_id).lower()
+    messages = list(_messages(db, root, 0, {root})) or [key for key, data in _blobs(db) if data[:1] == b"{"]
+    seen: dict[str, int] = {}
+    for key in messages:
+        seen[key] = seen.get(key, 0) + 1
+        native = f"{transcript.session_id}:{key}" + (f":{seen[key]}" if seen[key] > 1 else "")
+        try:
+            _take(talk, shaped(_blob(db, key), _Message), native, brief=brief)
+        except ValueError:
+            faults += 1
+    return meta, talk, _inside(_blob(db, root)), faults
+
+
+def _blob(db: sqlite3.Connection, key: str) -> bytes:
+    row = (
+        next(rows(db, "blobs", "CAST(data AS BLOB)", "id = ?", (key,), []), (b"",)) if columns(db, "blobs") else (b"",)
+    )
+    return row[0] if isinstance(row[0], bytes) else b""
+
+
+def _blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
+    """Ids and beginnings of all blobs, in the order they were written."""
+    if columns(db, "blobs"):
+        found = rows(db, "blobs", "rowid, id, substr(CAST(data AS BLOB), 1, 1)", "1", (), [])
+        ordered = sorted((row, text(key), data) for row, key, data in found if isinstance(row, int))
+        yield from ((key, data if isinstance(data, bytes) else b"") for _, key, data in ordered)
+
+
+def _messages(db: sqlite3.Connection, node: str, depth: int, had: set[str]) -> Iterator[str]:
+    """The ids of the messages below a node of the tree, in order. A node met again is not opened again."""
+    data = _blob(db, node)
+    for _, value in _fields(data):
+        if len(value) != 32 or len(had) > _NODES:
+            continue
+        child = value.hex()
+        start = _blob(db, child)
+        if start[:1] == b"{":
+            yield child
+        elif start and child not in had and depth < _DEPTH:
+            had.add(child)
+            yield from _messages(db, child, depth + 1, had)
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a protobuf message that hold bytes; what follows on anything else is left alone."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        if key & 7 == 0:
+            _, at = _varint(data, at)
+        elif key & 7 == 2:
+            size, at = _varint(data, at)
+            if at + size > len(data):
+                return
+            yield key >> 3, data[at : at + size]
+            at += size
+        elif key & 7 in (1, 5):
+            at += 8 if key & 7 == 1 else 4
+        else:
+            return
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    found = shift = 0
+    while at < len(data) and shift < 64:
+        byte = data[at]
+        found |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return found, at
+    return 7, len(data)  # a kind of field that ends the reading
+
+
+_FOLDER = 9
+"""The field of a root that names the folder, in newer stores."""
+
+
+def _inside(root: bytes) -> str:
+    if root[:1] == b"{":
+        return ""
+    return next((local(value.decode("utf-8", "replace")) for key, value in _fields(root) if key == _FOLDER), "")
+
+
+def _take(talk: Talk, message: _Message, native: str, *, brief: bool) -> None:
+    said = text_of(message.content)
+    parts = [_Part("text", said)] if said else [shaped(raw, _Part) for raw in elements(message.content)]
+    words = "\n".join(one.text for one in parts if one.type == "text" and one.text)
+    if message.role == "user":
+        talk.prompt(words, native, images=any(one.type in ("image", "file") for one in parts))
+    elif message.role == "assistant":
+        thought = "\n".join(one.text for one in parts if one.type == "reasoning" and one.text)
+        calls = tuple(
+            opened(one.tool_name or "", one.tool_call_id or "", (bytes(one.args),), brief=brief)
+            for one in parts
+            if one.type == "tool-call"
+        )
+        if words.strip() or thought or calls:
+            talk.reply(words.strip(), thought, calls, native)
+    elif message.role == "tool":
+        for one in parts:
+            if one.type == "tool-result":
+                result = part(one.result)
+                output = result if isinstance(result, str) else bytes(one.result).decode("utf-8", "replace")
+                status = "error" if one.is_error else "denied" if output.startswith("User rejected") else "ok"
+                talk.result(one.tool_call_id or "", status, output)  # type: ignore[arg-type]

@@ -1,0 +1,238 @@
+"""The chats of a database of Cursor, each with what changes whenever it does, read from keys and lists alone.
+
+A chat counts as changed with the time its head tells, and with the row numbers of its own row and of its newest bubble:
+Cursor replaces rows, which gives them new numbers, and tells the time later than it writes. Both come from the index of
+the keys, so no bubble is read. A chat that stands in no list costs the reading of its own row.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import LerimError, Problem
+from lerim.sessions.broken_json import part, shaped
+from lerim.sessions.claude_records import read
+from lerim.sessions.cursor_folders import of_head, of_storage, of_uri
+from lerim.sessions.cursor_inline import COMPOSERS, inline, item
+from lerim.sessions.cursor_records import Head, Heads, Uri, Workspace, elements, whole
+from lerim.sessions.live import databases
+from lerim.sessions.live import read as look
+from lerim.sessions.live_rows import columns, number, rows, text
+from lerim.sessions.model import Database, Transcript
+
+HEADS = "composer.composerHeaders"
+_PANE = "workbench.panel.composerChatViewPane"
+_IN_PANE = re.compile(rb"workbench\.panel\.aichat\.view\.([0-9A-Za-z-]{8,64})")
+_PROJECTS = "glass.localAgentProjects.v1"
+_MEMBERS = "glass.localAgentProjectMembership.v1"
+_NEWEST = (
+    "(SELECT max(b.rowid) FROM cursorDiskKV AS b"
+    " WHERE b.key > 'bubbleId:' || substr(c.key, 14) || ':' AND b.key < 'bubbleId:' || substr(c.key, 14) || ';')"
+)
+_CHATS = "c.key >= 'composerData:' AND c.key < 'composerData;'"
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of a chat without its bubbles. `placed`: its window is known, even if that has no folder."""
+
+    updated: int = 0
+    folder: str = ""
+    parent: str = ""
+    placed: bool = False
+
+
+class _Project(msgspec.Struct, gc=False):
+    id: str | None = ""
+    workspace: Workspace | None = None
+    uri: Uri | str | None = None
+
+
+def listed(database: Database) -> tuple[list[Transcript], list[Problem]]:
+    """The chats in a database, and its rows that cannot be read. Raises TranscriptError if it cannot be opened."""
+    path = database.path
+    problems: list[Problem] = []
+    storage = storage_of(path)
+    found, heads, lost = look(path, lambda db: _keys(db, storage), problems)
+    for row in lost:
+        problems.append(Problem("bad-row", f"{path}@{row}", "A row of this database is damaged and was skipped"))
+    chats = _completed(path, storage, found, heads, problems)
+    transcripts = [_transcript(path, cid, chats[cid], own, newest) for cid, own, newest in found if cid in chats]
+    return transcripts + inline(path, storage, problems), problems
+
+
+def _transcript(path: Path, cid: str, known: Known, own: int, newest: int) -> Transcript:
+    mark = zlib.crc32(f"{own}\n{known.folder}".encode("utf-8", "surrogatepass"))
+    time = known.updated * 1_000_000
+    return Transcript("cursor", path, cid, newest, time, mark, known.parent, cid, known.folder)
+
+
+def storage_of(path: Path) -> Path:
+    """The folder of workspaces that belongs to a database."""
+    return path.parent.parent / "workspaceStorage"
+
+
+_Row = tuple[str, int, int]
+"""A chat's id, the number of its row, and that of its newest bubble."""
+
+
+def _keys(db: sqlite3.Connection, storage: Path) -> tuple[list[_Row], dict[str, Known], list[int]]:
+    lost: list[int] = []
+    if not columns(db, "cursorDiskKV"):
+        return [], {}, lost
+    wanted = f"substr(c.key, 14), c.rowid, {_NEWEST}"
+    found = [
+        (text(cid), number(own), number(new))
+        for cid, own, new in rows(db, "cursorDiskKV AS c", wanted, _CHATS, (), lost)
+    ]
+    return found, _heads(db, storage) if found else {}, lost
+
+
+def _completed(
+    path: Path, storage: Path, found: list[_Row], heads: dict[str, Known], problems: list[Problem]
+) -> dict[str, Known]:
+    """What is known of each chat: its head, else what workspaces of 2025 tell of it, else its own row."""
+    missing = [cid for cid, _, _ in found if cid not in heads]
+    told = references(storage) if missing and not heads else {}
+    chats = {cid: heads[cid] for cid, _, _ in found if cid in heads}
+    chats |= {cid: told[cid] for cid in missing if cid in told and told[cid].updated}
+    rest = [cid for cid in missing if cid not in chats]
+    if rest:
+        chats |= look(path, lambda db: _outlines(db, rest, storage), problems)
+    if any(not known.placed for known in chats.values()):
+        told = told or references(storage)
+        for cid, known in chats.items():
+            if not known.placed and cid in told:
+                known.folder = told[cid].folder
+    for known in chats.values():
+        if not known.folder and known.parent in chats:
+            known.folder = chats[known.parent].folder
+    return chats
+
+
+def _known(head: Head, storage: Path, folders: dict[object, str]) -> Known:
+    window = head.workspace_identifier
+    uri = window.uri if window is not None else None
+    place = (uri.fs_path, uri.external, uri.scheme) if isinstance(uri, Uri) else (uri, window.id if window else None)
+    folder = folders.get(place) if window is not None else None
+    if folder is None:
+        folder = of_head(head, storage)
+        if window is not None:
+            folders[place] = folder
+    sub = head.subagent_info
+    updated = whole(head.last_updated_at) or whole(head.created_at)
+    return Known(updated, folder, (sub.parent or "") if sub is not None else "", bool(folder or window is not None))
+
+
+def _heads(db: sqlite3.Connection, storage: Path) -> dict[str, Known]:
+    """What lists of all windows tell: the table of 3.12, and the list before it, which is written late."""
+    folders: dict[object, str] = {}
+    found: dict[str, Known] = {}
+    for raw in elements(read(item(db, HEADS), Heads).all_composers):
+        head = read(raw, Head)
+        found[head.composer_id or ""] = _known(head, storage, folders)
+    for cid, updated, window, value in _table(db):
+        head = read(value, Head)
+        if head.workspace_identifier is None and window:
+            head.workspace_identifier = Workspace(id=window)
+        known = _known(head, storage, folders)
+        known.updated = updated or known.updated
+        before = found.get(cid)
+        if before is not None:
+            known = Known(
+                max(known.updated, before.updated),
+                known.folder or before.folder,
+                known.parent or before.parent,
+                known.placed or before.placed,
+            )
+        found[cid] = known
+    for cid, folder in _members(db).items():
+        if cid in found and not found[cid].folder:
+            found[cid].folder, found[cid].placed = folder, True
+    return found
+
+
+def _table(db: sqlite3.Connection) -> Iterable[tuple[str, int, str, bytes]]:
+    there = columns(db, "composerHeaders")
+    if "composerId" not in there:
+        return
+    names = ("composerId", "lastUpdatedAt", "workspaceId", "value")
+    wanted = ", ".join(name if name in there else "NULL" for name in names)
+    for cid, updated, window, value in rows(db, "composerHeaders", wanted, "1", (), []):
+        yield text(cid), number(updated), text(window), value if isinstance(value, bytes) else b"{}"
+
+
+def _members(db: sqlite3.Connection) -> dict[str, str]:
+    """The folder of chats by the lists of the agents' window."""
+    members = part(msgspec.Raw(item(db, _MEMBERS)))
+    if not isinstance(members, dict):
+        return {}
+    projects = (read(raw, _Project) for raw in elements(msgspec.Raw(item(db, _PROJECTS))))
+    folders = {one.id: of_uri(one.workspace.uri if one.workspace else one.uri) for one in projects}
+    return {str(cid): folders[one] for cid, one in members.items() if isinstance(one, str) and folders.get(one)}
+
+
+def _outlines(db: sqlite3.Connection, cids: list[str], storage: Path) -> dict[str, Known]:
+    """What chats tell themselves; those that were deleted, or never begun, are left out."""
+    folders: dict[object, str] = {}
+    found: dict[str, Known] = {}
+    for cid in cids:
+        wanted, lost = "CAST(value AS BLOB)", list[int]()
+        value = next(rows(db, "cursorDiskKV", wanted, "key = ?", (f"composerData:{cid}",), lost), (None,))[0]
+        if not isinstance(value, bytes):
+            if lost:
+                found[cid] = Known()
+            continue
+        try:
+            head = shaped(value, Head)
+        except ValueError:
+            found[cid] = Known()
+            continue
+        if elements(head.full_conversation_headers_only) or elements(head.conversation):
+            found[cid] = _known(head, storage, folders)
+    return found
+
+
+def references(storage: Path) -> dict[str, Known]:
+    """The folders of chats as the databases of workspaces tell: their lists of composers, open tabs and panes.
+
+    One that cannot be read is told when it is listed itself.
+    """
+    try:
+        places = [one / "state.vscdb" for one in sorted(storage.iterdir())]
+    except OSError:
+        return {}
+    found: dict[str, Known] = {}
+    for database in databases("cursor", places, []):
+        folder = of_storage(database.path.parent)
+        if not folder:
+            continue
+        try:
+            told = look(database.path, _referenced, [])
+        except LerimError:
+            continue
+        for cid, updated in told.items():
+            known = found.setdefault(cid, Known(folder=folder, placed=True))
+            known.updated = max(known.updated, updated)
+    return found
+
+
+def _referenced(db: sqlite3.Connection) -> dict[str, int]:
+    heads = read(item(db, COMPOSERS), Heads)
+    found = {head.composer_id or "": head for head in (read(raw, Head) for raw in elements(heads.all_composers))}
+    told = {cid: whole(head.last_updated_at) or whole(head.created_at) for cid, head in found.items()}
+    selected = part(heads.selected_composer_ids)
+    panes = rows(db, "ItemTable", "value", "key >= ? AND key < ?", (_PANE, f"{_PANE[:-1]}f"), [])
+    others = [one for one in selected if isinstance(one, str)] if isinstance(selected, list) else []
+    others += [cid.decode() for (value,) in panes if isinstance(value, bytes) for cid in _IN_PANE.findall(value)]
+    others += [cid for cid, _, _, _ in _table(db)]
+    for cid in (*others, heads.selected_composer_id or ""):
+        told.setdefault(cid, 0)
+    return told

@@ -1,0 +1,150 @@
+"""Turns of Cursor put together from pieces: prompts, and texts, thoughts and tool calls of the model, in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from lerim.sessions.broken_json import NOTHING, part
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.cursor_human import typed
+from lerim.sessions.cursor_records import Bubble, elements, moment, whole, written
+from lerim.sessions.cursor_tools import ended
+from lerim.sessions.model import NO_TOKENS, Role, Tokens, ToolCall, ToolStatus, Turn, turn_id
+
+
+@dataclass(slots=True)
+class _Draft:
+    id: str
+    role: Role
+    time: datetime | None
+    model: str
+    texts: list[str]
+    reasoning: list[str]
+    calls: list[ToolCall]
+    tokens: Tokens
+
+
+@dataclass(slots=True)
+class Talk:
+    """A session in the making. `model` is what answers where a piece does not say; `brief` leaves reasoning out."""
+
+    session: str
+    model: str = ""
+    brief: bool = False
+    injected: int = 0
+    api_errors: int = 0
+    tokens: Tokens | None = None
+    _drafts: list[_Draft] = field(default_factory=list)
+    _waiting: dict[str, _Draft] = field(default_factory=dict)
+    _seen: Counter[str] = field(default_factory=Counter)
+    _joins: bool = False
+
+    def bubble(self, one: Bubble, calls: tuple[ToolCall, ...] = ()) -> None:
+        """A piece of a chat in the editor; pieces of one answer of the model become one turn."""
+        self._count(one)
+        chosen = one.model_info.name if one.model_info is not None else one.model_type
+        time = moment(one.created_at) or (moment(one.timing_info.start) if one.timing_info is not None else None)
+        native = one.bubble_id or one.id or ""
+        if one.type in (1, "user"):
+            self.model = plain(chosen) or self.model
+            if one.is_simulated_msg:
+                self.injected += 1
+            else:
+                self.prompt(one.text or written(one.rich_text), native, time, images=_shown(one))
+            return
+        thought = one.thinking if isinstance(one.thinking, str) else one.thinking.text if one.thinking else ""
+        text = plain(one.text).strip()
+        if text or thought or calls:
+            self.reply(text, plain(thought).strip(), calls, native, time, plain(chosen), _counted(one), joins=True)
+
+    def prompt(self, text: str, native: str, time: datetime | None = None, *, images: bool = False) -> None:
+        """What stands for the person: their words become a turn, everything else is counted."""
+        said = typed(text) or ("[image]" if images else "")
+        if not said:
+            self.injected += bool(text.strip())
+            return
+        self._draft("user", said, native, time, "", NO_TOKENS)
+        self._joins = False
+
+    def reply(
+        self,
+        text: str,
+        thought: str = "",
+        calls: tuple[ToolCall, ...] = (),
+        native: str = "",
+        time: datetime | None = None,
+        model: str = "",
+        tokens: Tokens = NO_TOKENS,
+        *,
+        joins: bool = False,
+    ) -> None:
+        """A piece of the model's. One that `joins` goes on with the last turn, until words follow on tool calls."""
+        last = self._drafts[-1] if self._drafts else None
+        if not (joins and self._joins and last is not None) or (last.calls and (text or thought)):
+            last = self._draft("assistant", text or thought, native, time, model or self.model, tokens)
+            last.texts.clear()
+        else:
+            last.tokens += tokens
+        last.texts += [text] if text else []
+        last.reasoning += [thought] if thought and not self.brief else []
+        for call in calls:
+            last.calls.append(call)
+            self._waiting[call.id] = last
+        self._joins = joins
+
+    def result(self, call_id: str, status: ToolStatus, output: str, subagent: str = "") -> None:
+        """What a call of an earlier turn brought back."""
+        draft = self._waiting.pop(call_id, None)
+        for at, call in enumerate(draft.calls if draft is not None else ()):
+            if call.id == call_id and draft is not None:
+                draft.calls[at] = replace(ended(call, status, output, brief=self.brief), subagent=subagent)
+
+    def turns(self, cwd: str, branch: str = "") -> list[Turn]:
+        """All turns, in order."""
+        return [
+            Turn(
+                id=draft.id,
+                ordinal=ordinal,
+                role=draft.role,
+                kind="prompt" if draft.role == "user" else "reply",
+                text="\n\n".join(draft.texts),
+                time=draft.time,
+                cwd=cwd,
+                branch=branch,
+                reasoning="\n\n".join(draft.reasoning),
+                tool_calls=tuple(draft.calls),
+                model=draft.model,
+                tokens=draft.tokens,
+            )
+            for ordinal, draft in enumerate(self._drafts)
+        ]
+
+    def _draft(self, role: Role, text: str, native: str, time: datetime | None, model: str, tokens: Tokens) -> _Draft:
+        """A new turn. Where the store has no id, or tells one twice, what was said and how often before makes one."""
+        if not native or self._seen[native]:
+            native = f"{self.session}\n{role}\n{text}"
+            native = f"{native}\n{self._seen[native]}" if self._seen[native] else native
+        self._seen[native] += 1
+        draft = _Draft(turn_id("cursor", native), role, time, model, [text], [], [], tokens)
+        self._drafts.append(draft)
+        return draft
+
+    def _count(self, one: Bubble) -> None:
+        used = _counted(one)
+        if used != NO_TOKENS:
+            self.tokens = (self.tokens or NO_TOKENS) + used
+        if one.error_details != NOTHING and part(one.error_details):
+            self.api_errors += 1
+
+
+def _counted(one: Bubble) -> Tokens:
+    counted = one.token_count
+    return Tokens(whole(counted.input), whole(counted.output)) if counted is not None else NO_TOKENS
+
+
+def _shown(one: Bubble) -> bool:
+    return bool(elements(one.images) or elements(one.selected_images))
