@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -19,18 +19,19 @@ from typing import Self
 
 from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.sessions import frictions, indexing, queue, session_rows, turns
+from lerim.sessions import frictions, indexing, queue, queue_rows, session_rows, turns
 from lerim.sessions.catalog_schema import open_database, telling, transaction
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
 from lerim.sessions.indexing import Indexed, Owning, Readable
-from lerim.sessions.model import Database, Stamp, StoreStamp, Transcript
-from lerim.sessions.queue import Job, Trouble
+from lerim.sessions.model import Database, Platform, Stamp, StoreStamp, Transcript
+from lerim.sessions.queue import Job
+from lerim.sessions.queue_rows import JobRow
 from lerim.sessions.session_rows import SessionRow
 from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
 
-__all__ = ["Catalog", "Filters", "Indexed", "Job", "Owning", "Readable", "SessionRow", "Stamp", "Trouble", "TurnRow"]
+__all__ = ["Catalog", "Filters", "Indexed", "Job", "JobRow", "Owning", "Readable", "SessionRow", "Stamp", "TurnRow"]
 
 
 class Catalog:
@@ -191,11 +192,17 @@ class Catalog:
             return queue.claim(self.db, project, self._clock(), kind=kind, started=started, since=since, until=until)
 
     def done(
-        self, job: Job, resume: bytes, state: bytes, again_at: float | None = None, met: Iterable[Friction] = ()
+        self,
+        job: Job,
+        resume: bytes,
+        state: bytes,
+        again_at: float | None = None,
+        met: Iterable[Friction] = (),
+        redactions: int = 0,
     ) -> None:
         """Ends a job and keeps how far it got; see `queue.done`."""
         with self._telling():
-            queue.done(self.db, job, resume, state, again_at, met)
+            queue.done(self.db, job, resume, state, again_at, met, redactions)
 
     def met_elsewhere(self, project: str, friction: Friction) -> list[Friction]:
         """Where else a project met the same error; see `frictions.elsewhere`."""
@@ -217,10 +224,30 @@ class Catalog:
         with self._telling():
             return queue.recover(self.db, project)
 
-    def revive(self, project: str) -> int:
-        """Lets dead and failed jobs run at once."""
+    def jobs(self, project: str, kinds: Sequence[str] = (queue.EXTRACT,)) -> list[JobRow]:
+        """The jobs of a project that are not done; see `queue_rows.listed`."""
         with self._telling():
-            return queue.revive(self.db, project)
+            return queue_rows.listed(self.db, project, self._clock(), kinds)
+
+    def retry(self, project: str, jobs: Sequence[int] = ()) -> int:
+        """Lets these jobs run at once (none named: all failed and dead ones); see `queue_rows.retry`."""
+        with self._telling():
+            return queue_rows.retry(self.db, project, jobs)
+
+    def skip(self, project: str, jobs: Sequence[int] = ()) -> int:
+        """Takes these jobs out of the queue (none named: all dead ones); see `queue_rows.skip`."""
+        with self._telling():
+            return queue_rows.skip(self.db, project, jobs)
+
+    def hold(self, removed: Iterable[Platform]) -> None:
+        """Takes the jobs of agents that are not read out of the queue; see `queue_rows.hold`."""
+        with self._telling():
+            queue_rows.hold(self.db, removed)
+
+    def synced(self, project: str) -> None:
+        """Remembers that a sync of a project ended now."""
+        with self._telling(), transaction(self.db):
+            self.db.execute("INSERT OR REPLACE INTO syncs VALUES (?, ?)", (project, self._clock()))
 
     def pending(self, project: str, kind: str = queue.EXTRACT) -> int:
         """How many jobs of a project are due now."""
@@ -241,11 +268,6 @@ class Catalog:
         """Jobs of a project by state."""
         with self._telling():
             return queue.counts(self.db, project, kind)
-
-    def troubles(self, project: str) -> list[Trouble]:
-        """The project's failed and dead jobs with what went wrong."""
-        with self._telling():
-            return queue.troubles(self.db, project)
 
     def _telling(self) -> AbstractContextManager[None]:
         return telling(self.path)

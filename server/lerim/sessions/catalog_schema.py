@@ -30,7 +30,7 @@ CREATE TABLE transcripts (
     id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
     parent TEXT NOT NULL, within TEXT NOT NULL, cwd TEXT NOT NULL,
     size INTEGER, mtime_ns INTEGER, inode INTEGER, vanished INTEGER NOT NULL DEFAULT 0,
-    generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT ''
+    generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', failed REAL
 );
 CREATE TABLE sessions (
     transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
@@ -56,20 +56,21 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 CREATE TABLE positions (
     transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
-    PRIMARY KEY (transcript, project, kind)
+    redactions INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (transcript, project, kind)
 ) WITHOUT ROWID;
 CREATE TABLE jobs (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead')),
+    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead', 'skipped')),
     tries INTEGER NOT NULL DEFAULT 0, interrupted INTEGER NOT NULL DEFAULT 0, again INTEGER NOT NULL DEFAULT 0,
     not_before REAL NOT NULL DEFAULT 0, claimed REAL NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
-    UNIQUE (kind, transcript, project)
+    runs INTEGER NOT NULL DEFAULT 0, UNIQUE (kind, transcript, project)
 );
 CREATE INDEX jobs_waiting ON jobs (project, state);
 CREATE TABLE frictions (
     project TEXT NOT NULL, mark TEXT NOT NULL, session TEXT NOT NULL, quote TEXT NOT NULL, command TEXT NOT NULL,
     turn TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (project, mark, session)
 ) WITHOUT ROWID;
+CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
 """
 
 # Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
@@ -113,6 +114,22 @@ CREATE TABLE stores (
     path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
     wal_mtime_ns INTEGER NOT NULL
 ) WITHOUT ROWID;
+ALTER TABLE transcripts ADD COLUMN failed REAL;
+ALTER TABLE positions ADD COLUMN redactions INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
+ALTER TABLE jobs RENAME TO jobs_3;
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead', 'skipped')),
+    tries INTEGER NOT NULL DEFAULT 0, interrupted INTEGER NOT NULL DEFAULT 0, again INTEGER NOT NULL DEFAULT 0,
+    not_before REAL NOT NULL DEFAULT 0, claimed REAL NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+    runs INTEGER NOT NULL DEFAULT 0, UNIQUE (kind, transcript, project)
+);
+INSERT INTO jobs
+    SELECT id, kind, transcript, project, state, tries, interrupted, again, not_before, claimed, error, tries
+    FROM jobs_3;
+DROP TABLE jobs_3;
+CREATE INDEX jobs_waiting ON jobs (project, state);
 PRAGMA user_version = 4
 """
 _STEPS = {1: (FROM_1, FROM_2, FROM_3), 2: (FROM_2, FROM_3), 3: (FROM_3,)}

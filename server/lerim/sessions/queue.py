@@ -2,6 +2,8 @@
 
 pending → running → done; running → failed → (after a while) running; after three failures dead, until the session
 grows. A process that died while running leaves `running`, and the next holder of the project's lock puts it back.
+`runs` numbers the claims of a job: who lost it meanwhile cannot end the run of another. What a person sees of the
+queue, and does with it, is in `queue_rows.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from lerim.sessions import frictions
 from lerim.sessions.catalog_schema import transaction
@@ -30,7 +31,8 @@ MODEL = "model"
 @dataclass(frozen=True, slots=True)
 class Job:
     """One claimed piece of work. `resume` is where reading goes on (None: from the start), `state` what the signals
-    had open then (None at the start), `tries` how often it failed before."""
+    had open then (None at the start), `tries` how often it failed before, `redactions` how many secrets were cut out of
+    what was learned until then. `run` is this claim of it."""
 
     id: int
     kind: str
@@ -39,28 +41,20 @@ class Job:
     resume: bytes | None
     state: bytes | None
     tries: int
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A job that failed or is dead, for the person to see."""
-
-    kind: str
-    path: Path
-    state: str
-    tries: int
-    error: str
+    run: int
+    redactions: int = 0
 
 
 def put(db: sqlite3.Connection, kind: str, transcript: int, project: str) -> None:
     """Makes the job wait, inside a transaction: a running one runs once more, a failed one keeps its back-off, a dead
-    one starts afresh."""
+    or skipped one starts afresh."""
     db.execute(
         "INSERT INTO jobs (kind, transcript, project, state) VALUES (?, ?, ?, 'pending')"
         " ON CONFLICT (kind, transcript, project) DO UPDATE SET"
         " again = state = 'running',"
-        " tries = CASE WHEN state = 'dead' THEN 0 ELSE tries END,"
+        " tries = CASE WHEN state IN ('dead', 'skipped') THEN 0 ELSE tries END,"
         " not_before = CASE WHEN state = 'failed' THEN not_before ELSE 0 END,"
+        " error = CASE WHEN state = 'skipped' THEN '' ELSE error END,"
         " state = CASE WHEN state IN ('running', 'failed') THEN state ELSE 'pending' END",
         (kind, transcript, project),
     )
@@ -84,7 +78,8 @@ def claim(
     with transaction(db):
         row = db.execute(
             "SELECT j.id, j.kind, j.project, t.platform, t.place, t.session, t.size, t.mtime_ns, t.inode, t.parent,"
-            " t.within, t.cwd, p.resume, p.state, j.tries FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+            " t.within, t.cwd, p.resume, p.state, j.tries, j.runs, p.redactions"
+            " FROM jobs j JOIN transcripts t ON t.id = j.transcript"
             " LEFT JOIN sessions s ON s.transcript = t.id"
             " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project AND p.kind = j.kind"
             " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
@@ -102,14 +97,14 @@ def claim(
         ).fetchone()
         if row is None:
             return None
-        db.execute("UPDATE jobs SET state = 'running', claimed = ?, again = 0 WHERE id = ?", (now, row[0]))
-    number, kind, owner, platform, place, session, size, mtime_ns, inode, parent, within, cwd, resume, state, tries = (
-        row
-    )
+        start = "UPDATE jobs SET state = 'running', claimed = ?, runs = runs + 1, again = 0 WHERE id = ?"
+        db.execute(start, (now, row[0]))
+    number, kind, owner, platform, place, session, size, mtime_ns, inode, parent, within, cwd, *position = row
+    resume, state, tries, runs, redactions = position
     stamp = (size or 0, mtime_ns or 0, inode or 0)
     transcript = Transcript(platform, file_of(place, within), session, *stamp, parent, within, cwd)
     resume, state = (None if packed is None else inflated(packed) for packed in (resume, state))
-    return Job(number, kind, owner, transcript, resume, state, tries)
+    return Job(number, kind, owner, transcript, resume, state, tries, runs + 1, redactions or 0)
 
 
 def done(
@@ -119,9 +114,10 @@ def done(
     state: bytes,
     again_at: float | None,
     met: Iterable[Friction] = (),
+    redactions: int = 0,
 ) -> None:
-    """Ends a job and keeps how far it got and the errors it `met`, in one transaction. `again_at`: it waits once more,
-    from that time on.
+    """Ends a job and keeps how far it got, the errors it `met` and how many secrets were cut out of what was learned
+    so far, in one transaction. `again_at`: it waits once more, from that time on.
 
     A job that was put back meanwhile (its lock was lost) is left as it is, and so is its position.
     """
@@ -129,15 +125,17 @@ def done(
         ended = db.execute(
             "UPDATE jobs SET state = CASE WHEN again OR :later IS NOT NULL THEN 'pending' ELSE 'done' END,"
             " not_before = CASE WHEN again THEN 0 ELSE coalesce(:later, 0) END,"
-            " tries = 0, interrupted = 0, again = 0, error = '' WHERE id = :id AND state = 'running'",
-            {"later": again_at, "id": job.id},
+            " tries = 0, interrupted = 0, again = 0, error = ''"
+            " WHERE id = :id AND state = 'running' AND runs = :run",
+            {"later": again_at, "id": job.id, "run": job.run},
         )
         if ended.rowcount:
             db.execute(
-                "INSERT INTO positions SELECT transcript, project, kind, ?, ? FROM jobs WHERE id = ?"
-                " ON CONFLICT (transcript, project, kind)"
-                " DO UPDATE SET resume = excluded.resume, state = excluded.state",
-                (deflated(resume), deflated(state), job.id),
+                "INSERT INTO positions (transcript, project, kind, resume, state, redactions)"
+                " SELECT transcript, project, kind, ?, ?, ? FROM jobs WHERE id = ?"
+                " ON CONFLICT (transcript, project, kind) DO UPDATE"
+                " SET resume = excluded.resume, state = excluded.state, redactions = excluded.redactions",
+                (deflated(resume), deflated(state), redactions, job.id),
             )
             frictions.keep(db, job.project, met)
         if ended.rowcount and job.kind == EXTRACT:
@@ -155,8 +153,8 @@ def fail(db: sqlite3.Connection, job: Job, error: str, now: float) -> bool:
         ended = db.execute(
             "UPDATE jobs SET tries = tries + 1, error = :error, not_before = :due, interrupted = 0, again = 0,"
             " state = CASE WHEN tries + 1 >= :tries AND NOT again THEN 'dead' ELSE 'failed' END"
-            " WHERE id = :id AND state = 'running' RETURNING state",
-            {"error": error[:2000], "due": now + wait, "tries": TRIES, "id": job.id},
+            " WHERE id = :id AND state = 'running' AND runs = :run RETURNING state",
+            {"error": error[:2000], "due": now + wait, "tries": TRIES, "id": job.id, "run": job.run},
         ).fetchall()
     return ended == [("dead",)]
 
@@ -164,7 +162,10 @@ def fail(db: sqlite3.Connection, job: Job, error: str, now: float) -> bool:
 def put_back(db: sqlite3.Connection, job: Job) -> None:
     """Gives a claimed job back unrun or cut short by the person: it counts as no try and waits as before."""
     with transaction(db):
-        db.execute("UPDATE jobs SET state = 'pending', again = 0 WHERE id = ? AND state = 'running'", (job.id,))
+        db.execute(
+            "UPDATE jobs SET state = 'pending', again = 0 WHERE id = ? AND state = 'running' AND runs = ?",
+            (job.id, job.run),
+        )
 
 
 def recover(db: sqlite3.Connection, project: str) -> int:
@@ -173,17 +174,6 @@ def recover(db: sqlite3.Connection, project: str) -> int:
         found = db.execute(
             "UPDATE jobs SET state = 'pending', interrupted = interrupted + 1, again = 0, not_before = 0"
             " WHERE project = ? AND state = 'running'",
-            (project,),
-        )
-    return found.rowcount
-
-
-def revive(db: sqlite3.Connection, project: str) -> int:
-    """Lets a project's dead and failed jobs run at once, with all their tries; how many."""
-    with transaction(db):
-        found = db.execute(
-            "UPDATE jobs SET state = 'pending', tries = 0, not_before = 0"
-            " WHERE project = ? AND state IN ('dead', 'failed')",
             (project,),
         )
     return found.rowcount
@@ -236,13 +226,3 @@ def counts(db: sqlite3.Connection, project: str, kind: str) -> dict[str, int]:
         (project, kind),
     )
     return {str(state): int(number) for state, number in rows}
-
-
-def troubles(db: sqlite3.Connection, project: str) -> list[Trouble]:
-    """The project's failed and dead jobs with what went wrong."""
-    rows: Iterable[tuple[str, str, str, int, str]] = db.execute(
-        "SELECT j.kind, t.place, j.state, j.tries, j.error FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-        " WHERE j.project = ? AND j.state IN ('failed', 'dead') ORDER BY t.place",
-        (project,),
-    )
-    return [Trouble(kind, Path(path), state, tries, error) for kind, path, state, tries, error in rows]

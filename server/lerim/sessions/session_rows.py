@@ -82,7 +82,7 @@ def finish(db: sqlite3.Connection, number: int, transcript: Transcript, session:
     """The transcript was read to its end: keeps its totals, its stamp and where to go on; inside a transaction."""
     db.execute(
         "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, cwd = ?, vanished = 0,"
-        " error = '' WHERE id = ?",
+        " error = '', failed = NULL WHERE id = ?",
         (
             *transcript.stamp,
             storable(session.id),
@@ -121,7 +121,8 @@ def fail(db: sqlite3.Connection, transcript: Transcript, problem: Problem) -> No
     only when it changes, unless it was closed to us: rights change without a trace in the stamp."""
     stamp = (None, None, None) if problem.code == CLOSED else transcript.stamp
     db.execute(
-        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ? WHERE place = ?",
+        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ?,"
+        " failed = strftime('%s', 'now') WHERE place = ?",
         (*stamp, storable(problem.message)[:2000], storable(transcript.place)),
     )
 

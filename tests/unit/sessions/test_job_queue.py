@@ -94,8 +94,8 @@ def test_a_job_that_fails_waits_longer_each_time_and_is_dead_after_three_tries(c
             clock.now += 1
     clock.now += 10**9
     assert catalog.claim("app") is None
-    (trouble,) = catalog.troubles("app")
-    assert (trouble.state, trouble.tries, trouble.error) == ("dead", 3, "no luck")
+    (row,) = catalog.jobs("app")
+    assert (row.state, row.tries, row.reason, row.next_try) == ("dead", 3, "no luck", None)
     assert catalog.counts("app") == {"done": 1, "dead": 1}
 
 
@@ -139,7 +139,7 @@ def test_a_dead_job_lives_again_when_its_session_grows_or_a_person_asks(catalog,
     say(root, "old", "More", 2024)
     index_all(catalog, root)
     kill()
-    assert catalog.revive("app") == 1
+    assert catalog.retry("app") == 1
     assert claimed(catalog).tries == 0
 
 

@@ -1,7 +1,6 @@
 """Which agents are read: all whose store is there, but for what the person said otherwise, which nothing undoes."""
 
 import json
-import os
 import stat
 import sys
 from pathlib import Path
@@ -113,7 +112,7 @@ def test_a_broken_file_is_a_message_and_stays_as_it_is(home, environ, broken):
 def test_the_file_is_the_persons_alone(home):
     remove(home, "claude")
     assert stat.S_IMODE((home.root / FILE).stat().st_mode) == 0o600
-    assert [name for name in os.listdir(home.root) if name.endswith(".tmp")] == []
+    assert {path.name for path in home.root.iterdir()} <= {FILE, f"{FILE}.lock"}
 
 
 def test_links_are_resolved_and_each_place_comes_once(home, environ, tmp_path):
