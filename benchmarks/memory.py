@@ -18,11 +18,12 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from lerim.memory.record import Evidence, MemoryRecord, render
 from lerim.memory.references import ReferenceMap
-from lerim.memory.search import MemorySearch, search
+from lerim.memory.search import Hit, MemorySearch, search
 from lerim.paths import Home
 from lerim.project import Project, locate
 
@@ -110,15 +111,20 @@ def search_rows(
             "identifier": [f"get{words[at].title()}{words[at + 1].title()}" for at in range(QUERIES)],
         }
         for name, queries in forms.items():
-            times = [timed(lambda query=query: one.search(query, 20)) for query in queries]  # type: ignore[misc]
+            times = [timed(partial(one.search, query, 20)) for query in queries]
             rows.append((f"search, {name}: p50", percentile(times, 0.5), None, "ms"))
             rows.append((f"search, {name}: p95", percentile(times, 0.95), budget, "ms"))
         rows.append(("stat pass, nothing changed", timed(one.refresh), None, "ms"))
         path = next((project.memory_dir / "decisions").glob("*.md"))
         edits = []
+
+        def found(word: str) -> list[Hit]:
+            one.apply(path)
+            return one.search(word)
+
         for number in range(20):
             path.write_text(path.read_text("utf-8") + f"\nzanzibar{number}\n", "utf-8")
-            edits.append(timed(lambda number=number: (one.apply(path), one.search(f"zanzibar{number}"))))  # type: ignore[misc]
+            edits.append(timed(partial(found, f"zanzibar{number}")))
             assert one.search(f"zanzibar{number}")[0].stored.path == path
         rows.append(("an edited file is found: p95", percentile(edits, 0.95), 100.0, "ms"))
     return rows

@@ -31,7 +31,7 @@ class LerimError(Exception):
     `code` is stable and part of every JSON answer; `exit_code` is the command line's.
     """
 
-    code: ClassVar[str] = "error"
+    code: str = "error"
     exit_code: ClassVar[int] = 1
     diff: str = ""
     """For the person's eyes alone: it holds text of a file, and no part of the message, so that no log has it."""

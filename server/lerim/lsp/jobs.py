@@ -17,7 +17,7 @@ import msgspec
 
 from lerim.errors import LerimError
 from lerim.process import Launch, killer, lerim
-from lerim.report import SessionCounts, SyncReport
+from lerim.report import SessionCounts, State, SyncReport
 from lerim.worker import Cancel, Failed, Line, Report
 
 log = logging.getLogger("lerim.jobs")
@@ -155,7 +155,7 @@ class Jobs:
                 kill(job.process.pid, self.environ)
 
 
-def ended(state: str, message: str) -> SyncReport:
+def ended(state: State, message: str) -> SyncReport:
     """A report of a sync that did nothing."""
     return SyncReport(
         project="",
@@ -165,7 +165,7 @@ def ended(state: str, message: str) -> SyncReport:
         dropped_items=[],
         withdrawn=[],
         problems=[],
-        state=state,  # type: ignore[arg-type]
+        state=state,
         message=message,
     )
 
@@ -173,7 +173,7 @@ def ended(state: str, message: str) -> SyncReport:
 def failure(failed: Failed) -> LerimError:
     """The job's error as one of ours, with its code."""
     error = JobError(failed.message)
-    error.code = failed.code  # type: ignore[misc]
+    error.code = failed.code
     return error
 
 

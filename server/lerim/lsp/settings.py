@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import msgspec
+
 CodeLensMode = Literal["file", "symbols", "off"]
 
 
@@ -66,7 +68,7 @@ def read(raw: object, before: Options | None = None) -> tuple[Options, tuple[str
             problems.append(f"`lerim.{name}` cannot be {str(value)[:60]!r}; {default!r} is used instead.")
         else:
             values[field] = checked
-    return Options(trusted, Settings(**values)), tuple(problems)  # type: ignore[arg-type]
+    return Options(trusted, msgspec.convert(values, Settings)), tuple(problems)
 
 
 def _checked(field: str, value: object) -> object | None:

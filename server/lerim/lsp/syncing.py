@@ -14,7 +14,7 @@ from lerim.lsp import pending
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
-from lerim.report import Found, Progress, SyncReport, Withdrew
+from lerim.report import Found, Progress, Stage, SyncReport, Withdrew
 from lerim.worker import Line
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ async def follow(sidecar: Sidecar, repo: Repo, *, explicit: bool, waits: bool = 
     except Exception:
         told.finish("failed", "See Lerim: Show Log.")
         raise
-    stage = {"cancelled": "cancelled", "failed": "failed"}.get(report.state, "done")
-    told.finish(stage, report.message)
+    told.finish(report.state if report.state in ("cancelled", "failed") else "done", report.message)
     if report.state != "busy":
         repo.dropped = report.dropped
     await pending.announce(sidecar, repo)
@@ -72,11 +71,11 @@ class Teller:
             self._counting = True
             self._sidecar.spawn("Counting candidates", self._count())
 
-    def finish(self, stage: str, message: str) -> None:
+    def finish(self, stage: Stage, message: str) -> None:
         """The last word, if the job did not say it itself."""
         last = self._last
         if last.stage not in LAST_STAGES:
-            self._send(Progress(stage, last.sessions_done, last.sessions_total, last.candidates, message))  # type: ignore[arg-type]
+            self._send(Progress(stage, last.sessions_done, last.sessions_total, last.candidates, message))
 
     def _send(self, at: Progress) -> None:
         self._sidecar.notify(
