@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lerim.errors import LerimError, Problem
+from lerim.errors import LerimError, Problem, UnfinishedError
 from lerim.sessions import queue, session_rows, turns
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Session, Transcript, Turn
@@ -49,7 +49,8 @@ class Owning(Protocol):
 @dataclass(frozen=True, slots=True)
 class Indexed:
     """What indexing one transcript did. `projects` are those it brought work for. `failed`: it could not be read at
-    all. `taken`: another process was indexing it at the same time and goes on with it."""
+    all. `taken`: another process was indexing it at the same time and goes on with it, or its agent is writing it at
+    this moment; either way it is met again."""
 
     transcript: Transcript
     new_turns: int
@@ -110,6 +111,8 @@ def index(
                     group, size = [one], 0
                     if one.taken:
                         break
+        except UnfinishedError:
+            one.taken = True
         except (LerimError, OSError) as error:
             one.problem = _problem(transcript, error)
         one.ended = True

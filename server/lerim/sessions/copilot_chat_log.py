@@ -1,0 +1,162 @@
+"""The state of a chat as VS Code keeps it: one JSON object (`.json`), or a log of its changes (`.jsonl`), replayed."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import TranscriptError, UnfinishedError
+from lerim.sessions.broken_json import salvaged, value
+from lerim.sessions.lines import lines
+
+LIMIT = 256 * 1024 * 1024
+"""Larger files, and longer lines, are not read: they would have to be held as a whole."""
+
+SETTLING = 60
+"""Seconds since its last change during which a file that makes no sense is taken for one that is being written."""
+
+GAP = 100
+"""Places beyond its end at which an array may be written to."""
+
+_PUSHED = re.compile(rb'\{"kind":2,"k":\["requests"\]')
+_WHOLE = b'{"kind":0,'
+
+State = dict[object, object]
+Fault = tuple[str, str]
+
+
+def state(path: Path) -> tuple[State, list[Fault]]:
+    """The state in a chat's file, or in the log that goes on with it, and what could not be read of it.
+
+    Raises UnfinishedError while a `.json` is being written, TranscriptError where nothing in it can be read, OSError.
+    """
+    log = path.with_suffix(".jsonl")
+    if path.suffix == ".json" and not log.is_file():
+        return _whole(path)
+    return _replayed(log)
+
+
+def _whole(path: Path) -> tuple[State, list[Fault]]:
+    if path.stat().st_size > LIMIT:
+        raise _too_large(path)
+    data = path.read_bytes()
+    try:
+        found = value(data)
+        return (found, []) if isinstance(found, dict) else ({}, [("", "This chat's file holds no chat")])
+    except ValueError:
+        if time.time() - path.stat().st_mtime < SETTLING:
+            raise UnfinishedError("This chat is being written", where=str(path)) from None
+    requests = _saved(data)
+    if not requests:
+        raise TranscriptError(
+            "Nothing in this chat's file can be read", where=str(path), todo="It is tried again once it changes."
+        )
+    return {"requests": requests}, [("", "This chat's file is damaged; what could be read of it was taken")]
+
+
+def _too_large(path: Path) -> TranscriptError:
+    return TranscriptError(
+        f"This chat is larger than {LIMIT >> 20} MB", where=str(path), todo="It is left out of the catalog."
+    )
+
+
+def _replayed(path: Path) -> tuple[State, list[Fault]]:
+    if path.stat().st_size > LIMIT:
+        raise _too_large(path)
+    now: State = {}
+    faults: list[Fault] = []
+    with path.open("rb") as file:
+        for start, _, data, complete in lines(file, 0, LIMIT):
+            if not data or not data.strip():
+                continue
+            try:
+                entry = value(data)
+            except ValueError as error:
+                if complete:
+                    what = str(error).split(":")[0]
+                    faults.append((f"@{start}", f"A line of this chat could not be read ({what})"))
+                    now = _mended(now, data)
+                continue
+            try:
+                now = _applied(now, entry)
+            except (LookupError, TypeError, ValueError) as error:
+                faults.append((f"@{start}", f"A line of this chat changes what is not there ({error})"))
+    return now, faults
+
+
+def _mended(now: State, data: bytes) -> State:
+    """The state after a line that cannot be read: requests it holds whole are taken, and each place is kept, since
+    later lines name requests by their place."""
+    if data.startswith(_WHOLE):
+        return {"requests": _saved(data)}
+    if _PUSHED.match(data):
+        requests = now.setdefault("requests", [])
+        if isinstance(requests, list):
+            requests += _saved(data) or [None]
+    return now
+
+
+def _saved(data: bytes) -> list[object]:
+    return [msgspec.json.decode(one) for one in salvaged(data, "requestId")]
+
+
+def _applied(now: State, entry: object) -> State:
+    """The state after one entry of the log. Raises what indexing raises where it does not fit."""
+    if not isinstance(entry, dict):
+        raise TypeError("no entry")
+    kind, keys, given = entry.get("kind"), entry.get("k"), entry.get("v")
+    if kind == 0:
+        if not isinstance(given, dict):
+            raise TypeError("no state")
+        return given
+    if not isinstance(keys, list) or kind not in (1, 2, 3):
+        raise TypeError("no entry")
+    if not keys:
+        return given if kind == 1 and isinstance(given, dict) else now
+    holder = _holder(now, keys)
+    if kind == 1:
+        _put(holder, keys[-1], given)
+    elif kind == 3:
+        _put(holder, keys[-1], None)
+    else:
+        held = _get(holder, keys[-1])
+        kept = held if isinstance(held, list) else []
+        at = entry.get("i")
+        if isinstance(at, int) and 0 <= at < len(kept):
+            del kept[at:]
+        kept += given if isinstance(given, list) else []
+        _put(holder, keys[-1], kept)
+    return now
+
+
+def _holder(now: State, keys: list[object]) -> object:
+    holder: object = now
+    for at, key in enumerate(keys[:-1]):
+        inner = _get(holder, key)
+        if inner is None:
+            inner = [] if isinstance(keys[at + 1], int) else {}
+            _put(holder, key, inner)
+        holder = inner
+    return holder
+
+
+def _get(holder: object, key: object) -> object:
+    if isinstance(holder, list) and isinstance(key, int):
+        return holder[key] if 0 <= key < len(holder) else None
+    if isinstance(holder, dict) and isinstance(key, str):
+        return holder.get(key)
+    raise TypeError(f"no {key!r} there"[:100])
+
+
+def _put(holder: object, key: object, given: object) -> None:
+    if isinstance(holder, list) and isinstance(key, int) and 0 <= key <= len(holder) + GAP:
+        while len(holder) <= key:
+            holder.append(None)
+        holder[key] = given
+    elif isinstance(holder, dict) and isinstance(key, str):
+        holder[key] = given
+    else:
+        raise TypeError(f"no {key!r} there"[:100])

@@ -1,0 +1,260 @@
+"""Tool calls of Copilot's chat in VS Code: as the model asked for them, as the chat shows them, and what came back."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec.structs import replace
+
+from lerim.sessions.broken_json import part, value
+from lerim.sessions.claude_human import cut
+from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.copilot_chat_records import Asked, Part, Specific, markdown
+from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.patches import parsed
+
+_KINDS: dict[str, ToolKind] = {
+    "runinterminal": "shell",
+    "readfile": "read",
+    "readnotebookcelloutput": "read",
+    "listdir": "search",
+    "listdirectory": "search",
+    "filesearch": "search",
+    "findfiles": "search",
+    "grepsearch": "search",
+    "findtextinfiles": "search",
+    "semanticsearch": "search",
+    "searchcodebase": "search",
+    "listcodeusages": "search",
+    "searchworkspacesymbols": "search",
+    "createfile": "write",
+    "replacestring": "edit",
+    "replacestringinfile": "edit",
+    "multireplacestring": "edit",
+    "multireplacestringinfile": "edit",
+    "insertedit": "edit",
+    "inserteditintofile": "edit",
+    "applypatch": "edit",
+    "editnotebook": "edit",
+    "editnotebookfile": "edit",
+    "editfiles": "edit",
+    "fetchwebpage": "web",
+    "githubrepo": "web",
+    "runsubagent": "agent",
+    "askquestions": "ask",
+}
+_ERROR = "ERROR while calling tool"
+_CODE = re.compile(r"ommand exited with (?:exit )?code:? (-?\d{1,10})\b|[Ee]xit code: (-?\d{1,10})\b")
+_CODE_AT_ENDS = 400
+_LINK = re.compile(r"\[[^\]\n]{0,500}\]\(file://([^)\n]{1,2000})\)")
+_DENIED = (0, 5)
+"""Denied, and skipped."""
+
+
+def kind_of(name: str) -> ToolKind:
+    """What a tool is for, by its name in either of its two spellings."""
+    bare = name.removeprefix("copilot_").removeprefix("vscode_").replace("_", "").lower()
+    return _KINDS.get(bare, "other")
+
+
+def called(shown: Part | None, asked: Asked | None, brought: str | None, *, over: bool, brief: bool) -> ToolCall:
+    """A call as far as it is known: `brought` is None while nothing came back, `over` says that nothing will."""
+    name = plain(asked.name if asked else "") or plain(shown.tool_id if shown else "")
+    specific = (shown.tool_specific_data if shown else None) or Specific()
+    given = _given(asked)
+    kind: ToolKind = "shell" if specific.kind == "terminal" else kind_of(name)
+    path = _text(given, "filePath") or _text(given, "path") or _text(given, "dirPath") or _linked(shown)
+    edits = _edits(kind, path, given) if kind in ("edit", "write") else ()
+    paths = dict.fromkeys(one for one in (path, *(edit.path for edit in edits)) if one)
+    opened = ToolCall(
+        id=plain(asked.id if asked else "") or plain(shown.tool_call_id if shown else ""),
+        name=name[:200],
+        kind=kind,
+        command=_command(specific) or _first(given, "command", "query", "pattern", "url") or _urls(given),
+        description=_first(given, "explanation", "description", "goal") or plain(specific.description),
+        paths=tuple(paths),
+        edits=() if brief else edits,
+        answers=_questions(given) if kind == "ask" else (),
+    )
+    return _closed(opened, shown, specific, brought, over=over, brief=brief)
+
+
+def changed(path: str, edits: msgspec.Raw, *, brief: bool) -> ToolCall:
+    """The call that changes of a file stand for which no tool asked for: what was there before is not told."""
+    found = part(edits)
+    texts = [
+        one["text"]
+        for group in (found if isinstance(found, list) else ())
+        for one in (group if isinstance(group, list) else [group])
+        if isinstance(one, dict) and isinstance(one.get("text"), str)
+    ]
+    new = plain("\n".join(texts))
+    return ToolCall(
+        id="",
+        name="textEditGroup",
+        kind="edit",
+        status="ok",
+        paths=(path,),
+        edits=() if brief else (Edit(path, "", new),),
+    )
+
+
+def chosen(shown: Part, *, over: bool) -> ToolCall:
+    """The call that questions to the person stand for which no tool asked."""
+    questions = part(shown.questions)
+    data = part(shown.data)
+    given = data if isinstance(data, dict) else {}
+    answers = tuple(replace(_question(one), answer=_said(given.get(one.get("id")))) for one in _objects(questions))
+    answered = any(one.answer for one in answers)
+    status: ToolStatus = "ok" if answered else "interrupted" if over else "pending"
+    return ToolCall(id="", name="questionCarousel", kind="ask", status=status, answers=answers)
+
+
+def _given(asked: Asked | None) -> dict[str, object]:
+    if asked is None or not asked.arguments:
+        return {}
+    try:
+        found = value(asked.arguments.encode("utf-8", "replace"))
+    except ValueError:
+        return {}
+    return {key: one for key, one in found.items() if isinstance(key, str)} if isinstance(found, dict) else {}
+
+
+def _text(given: dict[str, object], name: str) -> str:
+    found = given.get(name)
+    return plain(found) if isinstance(found, str) else ""
+
+
+def _first(given: dict[str, object], *names: str) -> str:
+    return next((found for name in names if (found := _text(given, name))), "")
+
+
+def _urls(given: dict[str, object]) -> str:
+    urls = given.get("urls")
+    return plain(" ".join(one for one in urls if isinstance(one, str))) if isinstance(urls, list) else ""
+
+
+def _command(specific: Specific) -> str:
+    line = specific.command_line
+    if line is None:
+        return plain(specific.command)
+    return plain(line.user_edited) or plain(line.tool_edited) or plain(line.original)
+
+
+def _linked(shown: Part | None) -> str:
+    """The file that the shown message of a call links to."""
+    if shown is None:
+        return ""
+    found = _LINK.search(markdown(shown.invocation_message)[:4000])
+    return plain(found[1].partition("#")[0]) if found else ""
+
+
+def _objects(found: object) -> list[dict[str, object]]:
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _edits(kind: ToolKind, path: str, given: dict[str, object]) -> tuple[Edit, ...]:
+    if kind == "write":
+        return (Edit(path, "", _text(given, "content")),)
+    if patch := _text(given, "input"):
+        return parsed(patch).edits
+    if several := _objects(given.get("replacements")):
+        return tuple(
+            Edit(_text(one, "filePath") or path, _text(one, "oldString"), _text(one, "newString")) for one in several
+        )
+    new = _first(given, "newString", "code", "newCode")
+    return (Edit(path, _text(given, "oldString"), new),) if new or _text(given, "oldString") else ()
+
+
+def _questions(given: dict[str, object]) -> tuple[Answer, ...]:
+    return tuple(_question(one) for one in _objects(given.get("questions")))
+
+
+def _question(one: dict[str, object]) -> Answer:
+    offered = _objects(one.get("options"))
+    described = tuple(_text(option, "description") for option in offered)
+    labels = tuple(_text(option, "label") for option in offered)
+    question = _first(one, "question", "title", "header")
+    return Answer(question, labels, "", described if any(described) else ())
+
+
+def _said(found: object) -> str:
+    """An answer in any of its forms: a text, several, or an object with what was selected and what was typed."""
+    if isinstance(found, str):
+        return plain(found)
+    if isinstance(found, list):
+        return ", ".join(text for one in found if (text := _said(one)))
+    if not isinstance(found, dict):
+        return ""
+    picked = _said(found.get("selected") or found.get("selectedValues") or found.get("selectedValue"))
+    typed = _said(found.get("freeText") or found.get("freeformValue"))
+    return "\n".join(one for one in (picked, typed) if one)
+
+
+def _closed(
+    call: ToolCall, shown: Part | None, specific: Specific, brought: str | None, *, over: bool, brief: bool
+) -> ToolCall:
+    state = specific.terminal_command_state
+    code = state.exit_code if state else None
+    text = brought if brought is not None else _details(shown, specific)
+    text = plain(cut(text))
+    if code is None and call.kind == "shell":
+        code = _told(text)
+    status = _status(call, shown, brought, text, over=over)
+    if code and status == "ok":
+        status = "error"
+    answers = _answered(call, text)
+    output, left_out = ("", 0) if brief and status == "ok" and call.kind != "ask" else ends(text)
+    return replace(call, status=status, output=output, output_cut=left_out, exit_code=code, answers=answers)
+
+
+def _status(call: ToolCall, shown: Part | None, brought: str | None, text: str, *, over: bool) -> ToolStatus:
+    if shown is not None and _refused(shown.is_confirmed):
+        return "denied"
+    if text.startswith(_ERROR) or (shown is not None and _failed(shown.result_details)):
+        return "error"
+    if brought is not None or (shown is not None and shown.is_complete):
+        return "ok"
+    return "interrupted" if over else "pending"
+
+
+def _refused(confirmed: msgspec.Raw) -> bool:
+    found = part(confirmed)
+    return found is False or (isinstance(found, dict) and found.get("type") in _DENIED)
+
+
+def _failed(details: msgspec.Raw) -> bool:
+    found = part(details)
+    return isinstance(found, dict) and found.get("isError") is True
+
+
+def _details(shown: Part | None, specific: Specific) -> str:
+    if specific.terminal_command_output is not None:
+        return specific.terminal_command_output.text or ""
+    found = part(shown.result_details) if shown else None
+    outputs = found.get("output") if isinstance(found, dict) else None
+    texts = [_text(one, "value") for one in _objects(outputs) if one.get("isText", True)]
+    return "\n".join(texts)
+
+
+def _told(text: str) -> int | None:
+    found = _CODE.search(text[:_CODE_AT_ENDS]) or _CODE.search(text[-_CODE_AT_ENDS:])
+    return int(found[1] or found[2]) if found else None
+
+
+def _answered(call: ToolCall, text: str) -> tuple[Answer, ...]:
+    if call.kind != "ask" or not call.answers:
+        return call.answers
+    try:
+        found = value(text.encode("utf-8", "replace"))
+    except ValueError:
+        return call.answers
+    answers = found.get("answers") if isinstance(found, dict) else None
+    if not isinstance(answers, dict):
+        return call.answers
+    told = list(answers.values())
+    return tuple(
+        replace(one, answer=_said(answers.get(one.question, told[at] if at < len(told) else None)))
+        for at, one in enumerate(call.answers)
+    )

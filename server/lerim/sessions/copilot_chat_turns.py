@@ -1,0 +1,239 @@
+"""The turns of a chat: what the person asked, and each step of the answer with its tool calls.
+
+A step ends where text or reasoning follows tool calls: that is where the model was asked again. The chat shows calls
+under ids of its own and under other names than the model asked for them, so that they are matched in their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import PurePosixPath, PureWindowsPath
+
+from lerim.sessions.broken_json import part
+from lerim.sessions.claude_human import cut
+from lerim.sessions.claude_tally import known
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.copilot_chat_records import Asked, Part, Request, Usage, asked, brought, markdown, parts, path_of
+from lerim.sessions.copilot_chat_tools import called, changed, chosen, kind_of
+from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Turn, turn_id
+
+_OVER = (1, 2, 3)
+_UNIQUE = 20
+"""Characters from which an id is one of a kind: older versions only count their requests."""
+
+
+@dataclass(slots=True)
+class _Step:
+    texts: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    shown: list[Part] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+
+
+def moment(milliseconds: float | None) -> datetime | None:
+    """Milliseconds since 1970 as a time; None where there is none."""
+    if not milliseconds or not 0 < milliseconds < 1e14:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def usage(request: Request) -> Usage | None:
+    """The tokens of a request, where its version tells them."""
+    used = (request.result.usage if request.result else None) or request.usage
+    return used if used and (used.prompt_tokens is not None or used.completion_tokens is not None) else None
+
+
+def typed(request: Request) -> str:
+    """What the person typed; '' for what they did not type (a button that was pressed, a system's own request)."""
+    if request.confirmation or request.is_system_initiated:
+        return ""
+    found = part(request.message)
+    text = found.get("text") if isinstance(found, dict) else found
+    if isinstance(text, str) and (said := plain(cut(text).strip())):
+        return said
+    several = found.get("parts") if isinstance(found, dict) else None
+    texts = [one.get("text") for one in several if isinstance(one, dict)] if isinstance(several, list) else []
+    said = plain(cut("".join(one for one in texts if isinstance(one, str))).strip())
+    variables = part(request.variable_data)
+    attached = variables.get("variables") if isinstance(variables, dict) else None
+    images = any(isinstance(one, dict) and one.get("kind") == "image" for one in attached or ())
+    return said or ("[image]" if images else "")
+
+
+def over(request: Request, *, last: bool) -> bool:
+    """Whether nothing more comes of a request."""
+    state = request.model_state.value if request.model_state else None
+    return state in _OVER or bool(request.is_canceled) or not last or (state is None and request.result is not None)
+
+
+def turns_of(request: Request, session: str, ordinal: int, cwd: str, *, last: bool, brief: bool) -> list[Turn]:
+    """The turns of one request."""
+    made: list[Turn] = []
+    name = _name(request.request_id, session, f"{ordinal}\n{request.timestamp}")
+    if said := typed(request):
+        made.append(
+            Turn(
+                id=turn_id("copilot", name),
+                ordinal=ordinal,
+                role="user",
+                kind="prompt",
+                text=said,
+                time=moment(request.timestamp),
+                cwd=cwd,
+            )
+        )
+    steps = _steps(request, over=over(request, last=last), brief=brief)
+    used = _tokens(usage(request))
+    reply = _name(request.response_id, session, f"{name}\nreply")
+    for number, step in enumerate(steps):
+        made.append(
+            Turn(
+                id=turn_id("copilot", f"{reply}\n{number}" if number else reply),
+                ordinal=ordinal + len(made),
+                role="assistant",
+                kind="reply",
+                text=plain(cut("".join(step.texts))).strip(),
+                time=_answered(request),
+                cwd=cwd,
+                reasoning="" if brief else plain(cut("\n\n".join(step.reasoning))).strip(),
+                tool_calls=tuple(step.calls),
+                model=plain(request.model_id)[:200],
+                tokens=used if number + 1 == len(steps) else NO_TOKENS,
+            )
+        )
+    return made
+
+
+def _name(native: str | None, session: str, fallback: str) -> str:
+    own = known(native)
+    return own if len(own) >= _UNIQUE else f"{session}\n{own or fallback}"
+
+
+def _answered(request: Request) -> datetime | None:
+    state = request.model_state
+    return moment(state.completed_at if state and state.completed_at else request.timestamp)
+
+
+def _tokens(used: Usage | None) -> Tokens:
+    if used is None:
+        return NO_TOKENS
+    sent, received = (
+        number if number and 0 < number < 1 << 48 else 0 for number in (used.prompt_tokens, used.completion_tokens)
+    )
+    return Tokens(input=sent, output=received)
+
+
+def _steps(request: Request, *, over: bool, brief: bool) -> list[_Step]:
+    shown = parts(request)
+    rounds = asked(request)
+    results = brought(request)
+    wanted = [one for _, calls in rounds for one in calls]
+    matched = _matched([one for one in shown if _invokes(one) and not one.sub_agent_invocation_id], wanted)
+    steps = _laid_out(shown) or ([_Step()] if wanted else [])
+    if not shown and rounds:
+        steps[0].texts = ["\n\n".join(text for text, _ in rounds if text)] if steps else []
+    taken: set[int] = set()
+    edited: set[str] = set()
+    for step in steps:
+        for one in step.shown:
+            if not _invokes(one):
+                continue
+            at = matched.get(id(one))
+            own = wanted[at] if at is not None else None
+            step.calls.append(called(one, own, _result(own, results), over=over, brief=brief))
+            taken |= {at} if at is not None else set()
+    for at, own in enumerate(wanted):
+        if at not in taken:
+            _place(steps, at, matched).calls.append(called(None, own, _result(own, results), over=over, brief=brief))
+    calls = [call for step in steps for call in step.calls]
+    edited = {_file(path) for call in calls if call.kind in ("edit", "write") for path in call.paths}
+    asks = any(call.kind == "ask" for call in calls)
+    for step in steps:
+        for one in step.shown:
+            path = path_of(one.uri) if one.kind in ("textEditGroup", "notebookEditGroup") else ""
+            if path and _file(path) not in edited:
+                step.calls.append(changed(plain(path), one.edits, brief=brief))
+            elif one.kind == "questionCarousel" and not asks:
+                step.calls.append(chosen(one, over=over))
+    return [step for step in steps if step.texts or step.reasoning or step.calls]
+
+
+def _place(steps: list[_Step], at: int, matched: dict[int, int]) -> _Step:
+    """The step of the last call before the one at this place that the chat shows; the first step where none is."""
+    before = {name for name, place in matched.items() if place < at}
+    held = [step for step in steps if any(id(one) in before for one in step.shown)]
+    return held[-1] if held else steps[0]
+
+
+def _result(own: Asked | None, results: dict[str, str]) -> str | None:
+    return results.get(own.id or "") if own is not None else None
+
+
+def _file(path: str) -> str:
+    return (PureWindowsPath(path) if "\\" in path else PurePosixPath(path)).name.lower()
+
+
+def _invokes(one: Part) -> bool:
+    return one.kind in ("toolInvocationSerialized", "toolInvocation")
+
+
+def _laid_out(shown: list[Part]) -> list[_Step]:
+    steps: list[_Step] = []
+    for one in shown:
+        text = _text(one)
+        thought = markdown(one.value) if one.kind == "thinking" else ""
+        acts = _invokes(one) or one.kind in ("textEditGroup", "notebookEditGroup", "questionCarousel")
+        if not (text or thought or acts):
+            continue
+        if not steps or (not acts and steps[-1].shown and (text.strip() or thought)):
+            steps.append(_Step())
+        step = steps[-1]
+        if acts:
+            step.shown.append(one)
+        elif text:
+            step.texts.append(text)
+        else:
+            step.reasoning.append(thought)
+    return steps
+
+
+def _text(one: Part) -> str:
+    """The words of a part that the person was shown as the answer."""
+    if one.kind in ("", None):
+        return markdown(one.value)
+    if one.kind in ("markdownContent", "markdownVuln", "warning"):
+        return markdown(one.content)
+    if one.kind == "inlineReference":
+        return plain(one.name) or _file_name(path_of(one.inline_reference))
+    return ""
+
+
+def _file_name(path: str) -> str:
+    return (PureWindowsPath(path) if "\\" in path else PurePosixPath(path)).name
+
+
+def _matched(shown: list[Part], wanted: list[Asked]) -> dict[int, int]:
+    """Which call that was asked for each shown one is: by id, else the next one of the same kind, else the next."""
+    found: dict[int, int] = {}
+    free = list(range(len(wanted)))
+    by_id = {one.id: at for at, one in enumerate(wanted) if one.id}
+    rest: list[Part] = []
+    for one in shown:
+        at = by_id.get(one.tool_call_id or "")
+        if at is not None and at in free:
+            found[id(one)] = at
+            free.remove(at)
+        else:
+            rest.append(one)
+    left: list[Part] = []
+    for one in rest:
+        kind = kind_of(one.tool_id or "")
+        at = next((place for place in free if kind_of(wanted[place].name or "") == kind), None)
+        if at is None:
+            left.append(one)
+        else:
+            found[id(one)] = at
+            free.remove(at)
+    found.update({id(one): at for one, at in zip(left, free, strict=False)})
+    return found
