@@ -8,7 +8,7 @@ from typing import Protocol
 
 from lerim import paths
 from lerim.errors import Problem
-from lerim.sessions import claude
+from lerim.sessions import claude, codex, cursor, gemini, opencode
 from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Database, Found, Platform, Transcript
 
@@ -37,8 +37,14 @@ class Lister(Protocol):
         ...
 
 
-READERS: Mapping[Platform, Reader] = {"claude": claude}
-LISTERS: Mapping[Platform, Lister] = {}
+READERS: Mapping[Platform, Reader] = {
+    "claude": claude,
+    "codex": codex,
+    "cursor": cursor,
+    "opencode": opencode,
+    "gemini": gemini,
+}
+LISTERS: Mapping[Platform, Lister] = {"cursor": cursor, "opencode": opencode}
 NAMES: Mapping[Platform, str] = {
     "claude": "Claude Code",
     "codex": "Codex",

@@ -48,7 +48,7 @@ class WholeReading:
         self.restarted = False
         self.problems: list[Problem] = []
         self.resume = resume or b""
-        self.ids: frozenset[str] = frozenset()
+        self.ids: frozenset[str] | None = None
         self.session = Session(transcript.session_id, transcript.platform, transcript.path, parent=transcript.parent)
         self._known = resume
         self._load = load

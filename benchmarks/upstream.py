@@ -1,0 +1,159 @@
+"""First indexing of the same Claude and Codex sessions by this Lerim and by the command-line lerim 0.1.5, in one run.
+
+    python benchmarks/upstream.py [--sessions 500] [--json FILE]
+
+0.1.5 is installed with pip into a folder beside the build, once; without a package index nothing is measured and the
+table says so. Each runs in a process of its own with a home of its own; both are given the same folders. What each
+then finds of it is told beside: the sessions whose text holds a word that stands in all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from indexing import SHARED, make, vary
+
+from lerim.paths import Home
+from lerim.project import Owners
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.discovery import discover
+from lerim.sessions.indexing import Readable
+from lerim.sessions.model import Transcript
+from lerim.sessions.readers import reading
+
+RELEASE = "lerim==0.1.5"
+PLACE = Path(__file__).resolve().parents[1] / "build" / "upstream-0.1.5"
+THEIRS = """
+import json, os, sys, time
+from pathlib import Path
+from lerim.adapters.registry import connect_platform
+from lerim.config.settings import get_config
+from lerim.sessions.catalog import index_new_sessions
+folder = Path(sys.argv[1])
+for name, part in (("claude", "claude/projects"), ("codex", "codex/sessions")):
+    connect_platform(get_config().platforms_path, name, str(folder / part))
+started = time.perf_counter()
+index_new_sessions()
+seconds = time.perf_counter() - started
+import sqlite3
+db = sqlite3.connect(get_config().sessions_db_path)
+held, characters = db.execute("SELECT count(*), sum(length(content)) FROM session_docs").fetchone()
+print(json.dumps({"seconds": seconds, "sessions": held, "characters": characters or 0}))
+"""
+
+
+def make_codex(folder: Path, sessions: int) -> int:
+    """Writes as many Codex sessions below `folder`, made from the real ones; their bytes."""
+    sources = sorted((SHARED / "codex" / "sessions").rglob("*.jsonl"))
+    written = 0
+    for number in range(sessions if sources else 0):
+        text = vary(sources[number % len(sources)].read_bytes(), number + 1)
+        place = folder / "sessions" / "2026" / f"{number % 12 + 1:02}" / f"{number % 28 + 1:02}"
+        place.mkdir(parents=True, exist_ok=True)
+        day = f"2026-{number % 12 + 1:02}-{number % 28 + 1:02}"
+        name = f"rollout-{day}T10-00-00-{number:08x}-0000-4000-8000-000000000000.jsonl"
+        written += (place / name).write_bytes(text)
+    return written
+
+
+def installed() -> Path | None:
+    """The interpreter that has 0.1.5; None where it cannot be installed."""
+    python = PLACE / "bin" / "python"
+    done = PLACE / "installed"
+    if not done.exists():
+        made = [[sys.executable, "-m", "venv", str(PLACE)], [str(python), "-m", "pip", "install", "-q", RELEASE]]
+        for command in made:
+            if subprocess.run(command, check=False, capture_output=True, timeout=900).returncode:
+                return None
+        done.touch()
+    return python
+
+
+def ours(folder: Path, home: Path) -> dict[str, float]:
+    """Indexes with what this repository has."""
+    started = time.perf_counter()
+    stores = discover({"claude": [folder / "claude"], "codex": [folder / "codex"]})
+    with Catalog.open(Home(home)) as catalog:
+
+        def readings() -> Iterator[tuple[Transcript, Readable]]:
+            for one in stores.transcripts:
+                yield one, reading(one, None, brief=True)
+
+        for done in catalog.index_all(readings(), Owners()):
+            if done.failed:
+                sys.exit(f"a session could not be read: {done.problems}")
+        seconds = time.perf_counter() - started
+        held = len(catalog.sessions(limit=1_000_000))
+        words = catalog.db.execute("SELECT sum(length(body)) FROM turns").fetchone()[0]
+    return {"seconds": seconds, "sessions": held, "characters": words}
+
+
+def measured(command: list[str], home: Path) -> dict[str, float]:
+    """What one of the two printed, run in a process of its own."""
+    home.mkdir()
+    environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[1] / "server")}
+    if "--ours" not in command:
+        environ.pop("PYTHONPATH")
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environ, timeout=900, cwd=home)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def rows(sessions: int) -> list[dict[str, object]]:
+    """The table's rows."""
+    theirs = installed()
+    if theirs is None:
+        return [{"metric": f"{RELEASE} could not be installed: not measured", "ours": "-", "budget": "faster"}]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        size = make(folder / "claude", sessions) + make_codex(folder / "codex", sessions)
+        own = measured([sys.executable, __file__, "--ours", str(folder), str(folder / "own-home")], folder / "a")
+        other = measured([str(theirs), "-c", THEIRS, str(folder)], folder / "b")
+    print(f"{size / 1e6:.0f} MB in {2 * sessions} sessions of Claude Code and Codex")
+    seconds = own["seconds"]
+    return [
+        {
+            "metric": f"first indexing of {2 * sessions} sessions, s (beside: {RELEASE})",
+            "ours": seconds,
+            "baseline": other["seconds"],
+            "ratio": seconds / other["seconds"],
+            "budget": "< 1 ×",
+            "ok": seconds < other["seconds"],
+        },
+        {
+            "metric": f"text kept of a session, characters (beside: {RELEASE})",
+            "ours": own["characters"] / max(1, own["sessions"]),
+            "baseline": other["characters"] / max(1, other["sessions"]),
+            "ratio": 0,
+            "budget": "",
+            "ok": True,
+        },
+    ]
+
+
+def main() -> int:
+    """Measure, print, and write the rows where asked."""
+    parser = argparse.ArgumentParser(description="First indexing beside lerim 0.1.5.")
+    parser.add_argument("--sessions", type=int, default=500, help="of each of the two agents")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--ours", nargs=2, type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.ours:
+        print(json.dumps(ours(*options.ours)))
+        return 0
+    found = rows(options.sessions)
+    for row in found:
+        print("  ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in row.values()))
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 0 if all(row.get("ok", True) for row in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
