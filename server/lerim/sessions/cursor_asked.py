@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import msgspec
 
 from lerim.sessions.broken_json import NOTHING, part
@@ -36,8 +38,13 @@ class Asked(msgspec.Struct, gc=False):
     content: msgspec.Raw = NOTHING
 
 
-class _Camel(Asked, rename="camel", gc=False):
-    """The same as the editor writes it (`targetFile`)."""
+_Camel = cast(
+    type[Asked],
+    msgspec.defstruct(
+        "_Camel", [(one.name, one.type, one.default) for one in msgspec.structs.fields(Asked)], rename="camel", gc=False
+    ),
+)
+"""The same as the editor writes it (`targetFile`)."""
 
 
 class Came(msgspec.Struct, rename="camel", gc=False):

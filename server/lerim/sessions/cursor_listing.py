@@ -27,6 +27,7 @@ from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns, number, rows, text
 from lerim.sessions.model import Database, Transcript
 
+_STORAGE = "workspaceStorage"
 HEADS = "composer.composerHeaders"
 _PANE = "workbench.panel.composerChatViewPane"
 _IN_PANE = re.compile(rb"workbench\.panel\.aichat\.view\.([0-9A-Za-z-]{8,64})")
@@ -76,7 +77,8 @@ def _transcript(path: Path, cid: str, known: Known, own: int, newest: int) -> Tr
 
 def storage_of(path: Path) -> Path:
     """The folder of workspaces that belongs to a database."""
-    return path.parent.parent / "workspaceStorage"
+    above = path.parent.parent
+    return above if above.name == _STORAGE else above / _STORAGE
 
 
 _Row = tuple[str, int, int]

@@ -1,0 +1,435 @@
+"""The reader of Cursor against real rows, against a counter that shares no code with it, and in every era."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import independent_cursor as independent
+from cursor_store import CID, Editor, cli_chat, found, only, prompt, reply, taken, tool
+from lerim.sessions.model import Session, Tokens, Turn
+
+FIXTURES = ("cursor-history-v016-composer-global-state.vscdb", "cursor-cli-test-store.db")
+
+
+@pytest.fixture
+def real(sessions_folder: Path, tmp_path: Path) -> list[Path]:
+    """Roots with every store of Cursor that is shared, each where Cursor would keep it."""
+    shared = sessions_folder / "cursor"
+    if not shared.is_dir():
+        pytest.skip(f"no sessions of Cursor at {shared}")
+    editor, line = tmp_path / "fixture", tmp_path / "line"
+    places = (editor / "globalStorage" / "state.vscdb", line / "chats" / "0" / "a1" / "store.db")
+    for place, name in zip(places, FIXTURES, strict=True):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(shared / "fixtures" / name, place)
+    return [shared, shared / "built-from-real-rows" / "User", editor, line]
+
+
+def counted(session: Session) -> independent.Counts:
+    tokens = (session.tokens.input, session.tokens.output) if session.tokens is not None else None
+    return independent.Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, tokens)
+
+
+def test_counts_agree_with_an_independent_counter_on_every_real_session(real: list[Path]):
+    ours: dict[str, independent.Counts] = {}
+    theirs: dict[str, independent.Counts] = {}
+    for root in real:
+        transcripts, problems = found(root)
+        assert problems == []
+        for transcript in transcripts:
+            turns, session, faults = taken(transcript)
+            assert faults == []
+            ours[transcript.session_id] = counted(session)
+            assert session.turns == len(turns) == len({turn.id for turn in turns})
+            assert [turn.ordinal for turn in turns] == list(range(len(turns)))
+        for path in root.glob("globalStorage/state.vscdb"):
+            theirs |= independent.composers(path)
+        for path in root.glob("workspaceStorage/*/state.vscdb"):
+            theirs |= independent.of_workspace(path)
+        for path in root.glob("chats/*/*/store.db"):
+            theirs[path.parent.name] = independent.of_cli(path)
+    assert len(ours) == 34
+    assert ours == {cid: counts for cid, counts in theirs.items() if cid in ours}
+    assert all(counts == independent.Counts() for cid, counts in theirs.items() if cid not in ours)
+
+
+def test_nothing_injected_shows_as_typed_by_a_person(real: list[Path]):
+    for root in real:
+        for transcript in found(root)[0]:
+            for turn in taken(transcript)[0]:
+                assert turn.role == "assistant" or not turn.text.startswith(independent.WRAPPERS), turn.text
+
+
+def test_a_brief_reading_has_the_same_turns_without_what_the_catalog_does_not_keep(real: list[Path]):
+    for root in real:
+        for transcript in found(root)[0]:
+            whole, session, _ = taken(transcript)
+            short, same, _ = taken(transcript, brief=True)
+            assert same == session
+            assert [(t.id, t.text, t.ordinal, t.kind) for t in short] == [
+                (t.id, t.text, t.ordinal, t.kind) for t in whole
+            ]
+            calls = [[(c.id, c.command, c.status, c.exit_code, c.paths) for c in t.tool_calls] for t in short]
+            assert calls == [[(c.id, c.command, c.status, c.exit_code, c.paths) for c in t.tool_calls] for t in whole]
+            assert not any(c.output or c.edits for t in short for c in t.tool_calls if c.status == "ok")
+
+
+def test_the_real_chat_of_2026_tells_its_folder_model_branch_and_time(real: list[Path]):
+    (transcript,) = found(real[1])[0]
+    turns, session, _ = taken(transcript)
+    assert (session.title, session.models) == ("Commit action discussion", ("composer-1.5",))
+    assert session.branches == ("feat/maintain-path",)
+    assert {turn.cwd for turn in turns} == {"/workspace/acreta"} == {transcript.cwd}
+    assert (session.tokens, session.cost) == (None, None)
+    assert all(turn.time is not None for turn in turns)
+
+
+# --- eras --------------------------------------------------------------------------------------------------------
+
+
+def said(turns: list[Turn]) -> list[tuple[str, str]]:
+    return [(turn.role, turn.text) for turn in turns]
+
+
+def test_chat_tabs_of_2023_are_sessions(tmp_path: Path):
+    bubbles = [
+        {"type": "user", "id": "b1", "text": "Why?"},
+        {"type": "ai", "id": "b2", "text": "Because.", "rawText": "Because.", "modelType": "gpt-4"},
+        {"type": "user", "id": "b3", "text": ""},
+    ]
+    tab = {"tabId": "tab-1", "chatTitle": "A question", "lastSendTime": 1731818231743, "bubbles": bubbles}
+    chats = {"workbench__panel__aichat__view__aichat__chatdata": {"tabs": [tab, {"tabId": "new", "bubbles": []}]}}
+    Editor(tmp_path).workspace("w1", "file:///srv/app", **chats)
+    turns, session, problems = only(tmp_path)
+    assert said(turns) == [("user", "Why?"), ("assistant", "Because.")]
+    assert (session.id, session.title, session.models) == ("tab-1", "A question", ("gpt-4",))
+    assert session.ended is not None
+    assert session.ended.year == 2024
+    assert {turn.cwd for turn in turns} == {"/srv/app"}
+    assert problems == []
+
+
+def inline(cid: str = CID, **fields: object) -> dict[str, object]:
+    conversation = [prompt("Do it"), reply("Done")]
+    return {"composerId": cid, "name": "Old", "createdAt": 1731784818255, "conversation": conversation, **fields}
+
+
+def test_composers_of_2024_stand_whole_in_the_workspace(tmp_path: Path):
+    Editor(tmp_path).workspace("w1", "file:///srv/app", composer__composerData={"allComposers": [inline()]})
+    turns, session, _ = only(tmp_path)
+    assert said(turns) == [("user", "Do it"), ("assistant", "Done")]
+    assert (session.id, session.title) == (CID, "Old")
+
+
+def test_a_composer_that_moved_to_the_database_of_all_windows_is_read_there_alone(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.workspace("w1", "file:///srv/app", composer__composerData={"allComposers": [inline()]})
+    editor.chat([prompt("Do it"), reply("Done"), prompt("More", "u2")])
+    turns, session, _ = only(tmp_path)
+    assert session.path == editor.all
+    assert session.prompts == 2
+    assert {turn.cwd for turn in turns} == {"/srv/app"}
+
+
+def test_composers_of_early_2025_hold_their_conversation_in_the_database_of_all_windows(tmp_path: Path):
+    editor = Editor(tmp_path)
+    head = {"type": "head", "composerId": CID, "lastUpdatedAt": 1741784818255}
+    editor.workspace("w1", "file:///srv/app", composer__composerData={"allComposers": [head]})
+    editor.put(f"composerData:{CID}", inline())
+    turns, _, _ = only(tmp_path)
+    assert said(turns) == [("user", "Do it"), ("assistant", "Done")]
+    assert {turn.cwd for turn in turns} == {"/srv/app"}
+
+
+def test_the_order_is_the_composers_not_that_of_rows_and_orphans_and_bookkeeping_are_left_out(tmp_path: Path):
+    editor = Editor(tmp_path)
+    bubbles = [prompt("One", "z"), reply("", "m"), reply("Two", "a"), prompt("Three", "b"), reply("Four", "c")]
+    editor.chat(bubbles)
+    for one in reversed(bubbles):
+        editor.put(f"bubbleId:{CID}:{one['bubbleId']}", one)
+    editor.put(f"bubbleId:{CID}:gone", prompt("Deleted", "gone"))
+    editor.put(f"bubbleId:{CID}0:other", prompt("Of another chat", "other"))
+    turns, session, _ = only(tmp_path)
+    assert [turn.text for turn in turns] == ["One", "Two", "Three", "Four"]
+    assert session.prompts == 2
+
+
+def test_pieces_of_an_answer_are_one_turn_until_words_follow_on_tool_calls(tmp_path: Path):
+    Editor(tmp_path).chat(
+        [
+            prompt("Go"),
+            reply("", "a0", thinking={"text": "Let me see"}),
+            reply("Looking", "a1"),
+            tool("read_file_v2", {"targetFile": "/a"}, {"contents": "x"}, "t1"),
+            tool("read_file_v2", {"targetFile": "/b"}, {"contents": "y"}, "t2"),
+            reply("Found it", "a2"),
+        ]
+    )
+    turns, _, _ = only(tmp_path)
+    assert [(turn.text, turn.reasoning, len(turn.tool_calls)) for turn in turns] == [
+        ("Go", "", 0),
+        ("Looking", "Let me see", 2),
+        ("Found it", "", 0),
+    ]
+
+
+@pytest.mark.parametrize("value", [None, "", b"\xff\xfe", "[1]", "{", "null"], ids=repr)
+def test_a_row_that_is_null_bytes_or_no_json_costs_that_row(tmp_path: Path, value: str | bytes | None):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Before"), reply("Broken"), prompt("After", "u2")])
+    editor.put(f"bubbleId:{CID}:a1", value)
+    turns, _, problems = only(tmp_path)
+    assert [turn.text for turn in turns] == ["Before", "After"]
+    assert [one.code for one in problems] == ([] if value is None else ["bad-row"])
+
+
+def test_values_that_are_blobs_or_hold_lone_surrogates_are_read_like_text(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Hi"), reply("There")])
+    editor.put(f"bubbleId:{CID}:u1", json.dumps(prompt("Grüße 你好\0 \ud83d")).encode())
+    composer = json.dumps({"composerId": CID, "fullConversationHeadersOnly": [{"bubbleId": "u1"}, {"bubbleId": "a1"}]})
+    editor.put(f"composerData:{CID}", composer.encode())
+    turns, _, problems = only(tmp_path)
+    assert said(turns) == [("user", "Grüße 你好\ufffd \ufffd\ufffd\ufffd"), ("assistant", "There")]
+    assert problems == []
+
+
+def test_a_chat_whose_composer_is_damaged_keeps_its_bubbles_by_their_times(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("One", createdAt="2026-02-22T06:33:44.533Z"), reply("Two", createdAt="2026-02-22T06:33:45Z")])
+    editor.put(f"bubbleId:{CID}:u1", prompt("One", createdAt="2026-02-22T06:33:44.533Z"))
+    editor.put(f"composerData:{CID}", '{"composerId": "')
+    turns, _, problems = only(tmp_path)
+    assert said(turns) == [("user", "One"), ("assistant", "Two")]
+    assert [one.code for one in problems] == ["bad-row"]
+
+
+def test_a_deleted_chat_is_none_and_one_without_bubbles_holds_nothing(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.put("composerData:dead", None)
+    editor.put("composerData:draft", {"composerId": "draft", "fullConversationHeadersOnly": []})
+    headers = [{"bubbleId": "x", "type": 1}]
+    editor.put(f"composerData:{CID}", {"composerId": CID, "fullConversationHeadersOnly": headers})
+    turns, session, problems = only(tmp_path)
+    assert (turns, session.prompts, problems) == ([], 0, [])
+
+
+def test_tool_calls_of_early_versions_stand_beside_their_bubbles(tmp_path: Path):
+    calls = {
+        "a1": {"tool": 7, "name": "edit_file", "params": '{"relativeWorkspacePath": "a.py"}', "status": "completed"}
+    }
+    capabilities = [{"type": 15, "data": {"bubbleDataMap": json.dumps(calls)}}]
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Go"), reply("", "a1", capabilityType=15)], _v=1, capabilities=capabilities)
+    turns, _, _ = only(tmp_path)
+    assert [(call.name, call.kind, call.paths) for call in turns[1].tool_calls] == [("edit_file", "edit", ("a.py",))]
+
+
+def test_subagents_are_tied_to_their_parents_and_share_their_folder(tmp_path: Path):
+    editor = Editor(tmp_path)
+    window = {"id": "w1", "uri": {"fsPath": "/srv/app", "scheme": "file"}}
+    editor.chat([prompt("Go")], "parent", workspaceIdentifier=window)
+    editor.chat([prompt("Look", "u9")], "child", subagentInfo={"parentComposerId": "parent", "toolCallId": "t"})
+    transcripts = {one.session_id: one for one in found(tmp_path)[0]}
+    assert transcripts["child"].parent == "parent"
+    turns, session, _ = taken(transcripts["child"])
+    assert session.parent == "parent"
+    assert turns[0].cwd == "/srv/app"
+    assert taken(transcripts["parent"])[1].parent == ""
+
+
+def test_tokens_and_cost_are_blank_where_cursor_keeps_them_and_told_where_it_does_not(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Go"), reply("Ok", tokenCount={"inputTokens": 0, "outputTokens": 0})], "none", usageData={})
+    counted_ = reply("Ok", "a2", tokenCount={"inputTokens": 120, "outputTokens": 8})
+    usage = {"gpt-5": {"costInCents": 12.5, "amount": 2}, "o3": {"costInCents": 4, "amount": 1}}
+    editor.chat([prompt("Go", "u2"), counted_], "some", usageData=usage)
+    sessions = {one.session_id: taken(one)[1] for one in found(tmp_path)[0]}
+    assert (sessions["none"].tokens, sessions["none"].cost) == (None, None)
+    assert (sessions["some"].tokens, sessions["some"].cost) == (Tokens(120, 8), 0.165)
+
+
+def test_messages_no_person_typed_are_counted_and_make_no_turn(tmp_path: Path):
+    Editor(tmp_path).chat(
+        [
+            prompt("Continue with the plan", "s", isSimulatedMsg=True),
+            prompt("<system_reminder>\nBe brief\n</system_reminder>", "r"),
+            prompt("<user_info>\nOS: linux\n</user_info>\n<user_query>\nFix it\n</user_query>", "q"),
+            prompt("Explain <user_query> to me", "w"),
+            prompt("<lerim-memories>\nold\n</lerim-memories>\nNow this", "m"),
+            prompt("", "i", images=[{"uuid": "1"}]),
+            prompt("", "l", richText=json.dumps({"root": {"children": [{"children": [{"text": "Rich"}]}]}})),
+        ]
+    )
+    turns, session, _ = only(tmp_path)
+    assert [turn.text for turn in turns] == ["Fix it", "Explain <user_query> to me", "Now this", "[image]", "Rich"]
+    assert session.injected == 2
+
+
+def test_times_of_any_form_are_read(tmp_path: Path):
+    Editor(tmp_path).chat(
+        [
+            prompt("One", "u1", createdAt="2026-02-22T06:33:44.533Z"),
+            prompt("Two", "u2", timingInfo={"clientStartTime": 1741784818255.7}),
+            prompt("Three", "u3", createdAt="yesterday", timingInfo={"clientStartTime": 12.5}),
+        ]
+    )
+    turns, session, _ = only(tmp_path)
+    assert [turn.time.year if turn.time else None for turn in turns] == [2026, 2025, None]
+    assert session.started is not None
+
+
+def test_errors_of_the_service_are_counted(tmp_path: Path):
+    Editor(tmp_path).chat([prompt("Go"), reply("", errorDetails={"message": "unavailable"}), reply("Ok", "a2")])
+    turns, session, _ = only(tmp_path)
+    assert (session.api_errors, len(turns)) == (1, 2)
+
+
+# --- change detection --------------------------------------------------------------------------------------------
+
+
+def stamps(root: Path) -> dict[str, tuple[int, int, int]]:
+    return {one.session_id: one.stamp for one in found(root)[0]}
+
+
+@pytest.mark.parametrize("headed", [True, False])
+def test_only_the_chat_that_changed_has_another_stamp(tmp_path: Path, headed: bool):
+    editor = Editor(tmp_path)
+    heads = [{"composerId": f"c{at}", "lastUpdatedAt": 1771742091550} for at in range(5)]
+    for at in range(5):
+        editor.chat([prompt("Hi", f"u{at}"), reply("Ho", f"a{at}")], f"c{at}")
+    if headed:
+        editor.put("composer.composerHeaders", {"allComposers": heads}, table="ItemTable")
+    before = stamps(tmp_path)
+    assert stamps(tmp_path) == before
+    editor.put("bubbleId:c1:a1", reply("Changed", "a1"))  # a bubble alone
+    editor.chat([prompt("Hi", "u2"), reply("More", "x2")], "c2")
+    heads[3]["lastUpdatedAt"] = 1771742099999
+    if headed:
+        editor.put("composer.composerHeaders", {"allComposers": heads}, table="ItemTable")
+    else:  # in place, as Cursor does not: the row keeps its number
+        sql = "UPDATE cursorDiskKV SET value = json_set(value, '$.lastUpdatedAt', 1771742099999) WHERE key = ?"
+        editor.run(sql, ("composerData:c3",))
+    after = stamps(tmp_path)
+    assert {cid for cid in after if after[cid] != before[cid]} == {"c1", "c2", "c3"}
+
+
+def test_a_folder_that_becomes_known_changes_the_stamp(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Hi")])
+    before = stamps(tmp_path)[CID]
+    editor.workspace("w1", "file:///srv/app", composer__composerData={"selectedComposerIds": [CID]})
+    assert stamps(tmp_path)[CID] != before
+
+
+# --- what is left of agents --------------------------------------------------------------------------------------
+
+
+def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: Path):
+    lines = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nFix it\n</user_query>"}]}},
+        {
+            "role": "assistant",
+            "message": {
+                "content": [
+                    {"type": "text", "text": "Running"},
+                    {"type": "tool_use", "name": "Shell", "input": {"command": "make test"}},
+                ]
+            },
+        },
+        {"type": "turn_ended", "status": "success"},
+        {"role": "user", "message": {"content": "<external_links>x</external_links>"}},
+    ]
+    project = tmp_path / "projects" / "srv-my-app"
+    path = project / "agent-transcripts" / "s1" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(map(json.dumps, lines)) + '\n{"role": "assi', encoding="utf-8")
+    child = path.parent / "subagents" / "s2.jsonl"
+    child.parent.mkdir()
+    child.write_text(json.dumps(lines[0]) + "\nbroken\n", encoding="utf-8")
+    transcripts, problems = found(tmp_path, ["/srv/my app", "/srv/other"])
+    assert problems == []
+    assert [(one.session_id, one.parent, one.cwd) for one in transcripts] == [
+        ("s1", "", "/srv/my app"),
+        ("s2", "s1", "/srv/my app"),
+    ]
+    turns, session, faults = taken(transcripts[0])
+    assert said(turns) == [("user", "Fix it"), ("assistant", "Running")]
+    assert [(c.kind, c.command, c.status) for c in turns[1].tool_calls] == [("shell", "make test", "pending")]
+    assert (session.injected, faults) == (1, [])
+    assert counted(session) == independent.Counts(1, 1)
+    assert [one.code for one in taken(transcripts[1])[2]] == ["bad-line"]
+
+
+def test_the_mark_of_trust_tells_the_folder_of_a_project(tmp_path: Path):
+    path = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"role":"user","message":{"content":"Hi"}}\n', encoding="utf-8")
+    (path.parent.parent / ".workspace-trusted").write_text('{"workspacePath": "/srv/my-app"}', encoding="utf-8")
+    turns, _, _ = only(tmp_path, ["/srv/my app"])
+    assert turns[0].cwd == "/srv/my-app"
+
+
+MESSAGES = [
+    {"role": "system", "content": "You are an agent"},
+    {"role": "user", "content": [{"type": "text", "text": "<user_info>\nOS\n</user_info>"}]},
+    {"role": "user", "content": [{"type": "text", "text": "<user_query>\nRun it\n</user_query>"}]},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "reasoning", "text": "Hm"},
+            {"type": "text", "text": "Running"},
+            {"type": "tool-call", "toolCallId": "t1", "toolName": "Shell", "args": {"command": "make"}},
+        ],
+    },
+    {
+        "role": "tool",
+        "content": [
+            {
+                "type": "tool-result",
+                "toolCallId": "t1",
+                "toolName": "Shell",
+                "result": "Exit code: 2\n\nCommand output:",
+            }
+        ],
+    },
+    {"role": "user", "content": "<user_query>yes</user_query>"},
+    {"role": "user", "content": "<user_query>yes</user_query>"},
+]
+
+
+def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_folder(tmp_path: Path):
+    digest = hashlib.md5(b"/srv/app").hexdigest()
+    path = cli_chat(tmp_path / "chats" / digest / "c1" / "store.db", MESSAGES, lastUsedModel="gpt-5")
+    turns, session, problems = only(tmp_path, ["/srv/app", "/srv/b"])
+    assert said(turns) == [("user", "Run it"), ("assistant", "Running"), ("user", "yes"), ("user", "yes")]
+    assert len({turn.id for turn in turns}) == 4
+    call = turns[1].tool_calls[0]
+    assert (call.kind, call.command, call.status, call.exit_code) == ("shell", "make", "error", 2)
+    assert {turn.cwd for turn in turns} == {"/srv/app"}
+    assert (session.title, session.models, session.injected, problems) == ("A chat", ("gpt-5",), 1, [])
+    assert session.prompts == 3
+    assert session.prompts == independent.of_cli(path).prompts
+    unknown = found(tmp_path)[0][0]
+    assert (unknown.cwd, unknown.session_id, unknown.within) == ("", "c1", "c1")
+    assert unknown.stamp != found(tmp_path, ["/srv/app"])[0][0].stamp
+
+
+def test_a_chat_of_the_command_line_without_its_tree_keeps_its_messages(tmp_path: Path):
+    cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", [*MESSAGES, b"{broken"], latestRootBlobId="deadbeef")
+    turns, _, problems = only(tmp_path)
+    assert len(turns) == 3  # the second `yes` is the same blob
+    assert [one.code for one in problems] == ["bad-row"]
+
+
+def test_a_tree_that_leads_in_circles_ends(tmp_path: Path):
+    path = tmp_path / "chats" / "0" / "c1" / "store.db"
+    cli_chat(path, MESSAGES, root=b"\x0a\x20" + b"\xaa" * 32)
+    editor = Editor(tmp_path / "x")
+    editor.run("INSERT INTO blobs VALUES (?, ?)", ("aa" * 32, b"\x0a\x20" + b"\xaa" * 32), path)
+    assert len(only(tmp_path)[0]) == 3
