@@ -129,8 +129,11 @@ def measure(gigabytes: float) -> float:
         own(base / "claude", root)
         print(f"{others(base / 'claude', gigabytes):,} other sessions, {gigabytes:g} GB")
         path = os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))
-        places = {"LERIM_HOME": str(base / "lerim"), "CLAUDE_CONFIG_DIR": str(base / "claude"), "PYTHONPATH": path}
-        return wait({**os.environ, **places}, root)
+        places = {"HOME": str(base), "LERIM_HOME": str(base / "lerim"), "CLAUDE_CONFIG_DIR": str(base / "claude")}
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "CODEX_", "COPILOT_"))
+        }
+        return wait({**kept, **places, "PYTHONPATH": path}, root)
 
 
 def main() -> int:

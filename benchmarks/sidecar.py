@@ -294,7 +294,7 @@ def measure(memories: int, hovers: int) -> list[Row]:
         make_sessions(base / "claude", root, 400)
         path = os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))
         ours_too = {"LERIM_HOME": str(base / "lerim"), "CLAUDE_CONFIG_DIR": str(base / "claude"), "PYTHONPATH": path}
-        environ = {**os.environ, **ours_too}
+        environ = {**os.environ, "HOME": str(base), **ours_too}
         mine, bare = [sys.executable, "-P", "-X", "utf8", "-m", "lerim", "lsp"], [sys.executable, "-P", "-c", ECHO]
         rows = start_rows(mine, bare, environ, root)
         ours, echo = Client(mine, environ, root), Client(bare, environ, root)

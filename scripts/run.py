@@ -98,11 +98,25 @@ def environment(target: Path = SAMPLE) -> dict[str, str]:
     return {**kept, "LERIM_HOME": str(target / "lerim"), "CLAUDE_CONFIG_DIR": str(target / "claude")}
 
 
+def keep_apart(target: Path = SAMPLE) -> None:
+    """Has the sample's own Lerim look for each other agent's sessions in the sample, not in the person's home."""
+    from lerim.paths import Home
+    from lerim.sessions import platforms
+    from lerim.sessions.readers import NAMES
+
+    home = Home(target / "lerim")
+    for agent in NAMES:
+        if agent != "claude" and agent not in platforms.choices(home):
+            (target / agent).mkdir(exist_ok=True)
+            platforms.connect(home, agent, target / agent)
+
+
 def announce(at: Here) -> None:
     """What the sync is going to read and write, before it does."""
-    from lerim.paths import claude_roots
+    from lerim.sessions.platforms import roots_of
 
-    say("reads   " + "\n        ".join(str(Path(root) / "projects") for root in claude_roots(os.environ)))
+    stores = [root for roots in roots_of(os.environ, at.home).values() for root in roots if root.is_dir()]
+    say("reads   " + "\n        ".join(map(str, stores)))
     say(f"        {at.project.root} (only whether files are there)")
     say(f"writes  {at.place.state} (candidates to review; memories when you accept them)")
     say(f"        {at.home.root} (the catalog of sessions, the activity log)")
@@ -165,6 +179,8 @@ def main() -> int:
     from lerim.output import show_error
 
     try:
+        if not given:
+            keep_apart()
         at = here(Path(given) if given else copy_sample())
         announce(at)
         code = sync(at)
