@@ -17,6 +17,8 @@ NOTHING = msgspec.Raw(b"null")
 
 _FAULTS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 
+_LONE = re.compile("[\ud800-\udfff]")
+
 ATTEMPTS = 200
 """Places of a damaged text at which an object is looked for in vain before the rest is given up."""
 
@@ -91,5 +93,4 @@ def salvaged(data: bytes, key: str) -> list[bytes]:
 
 def _clean(found: object) -> bytes:
     """JSON without lone surrogates."""
-    told = json.dumps(found, ensure_ascii=False)
-    return told.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
+    return _LONE.sub("\ufffd", json.dumps(found, ensure_ascii=False)).encode()

@@ -1,0 +1,310 @@
+"""Sessions of Gemini CLI in every form it has written, built by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import gemini_files as files
+from gemini_files import call, message, prompt, reply, tokens
+from lerim.sessions.gemini import find, read
+
+
+def texts(path):
+    return [turn.text for turn in files.reading(path)[0]]
+
+
+def test_a_log_shows_the_last_version_of_each_message_in_the_place_of_the_first(tmp_path):
+    first, answer, then = prompt("one"), reply("thinking …"), prompt("two")
+    path = files.log(
+        tmp_path / "s.jsonl", first, answer, then, answer | {"content": "done"}, {"$set": {"summary": "A title"}}
+    )
+    turns, done = files.reading(path)
+    assert [turn.text for turn in turns] == ["one", "done", "two"]
+    assert (done.session.title, done.session.id) == ("A title", files.SESSION)
+    assert done.session.tokens is not None
+    assert done.session.tokens.output == 2
+
+
+def test_what_a_person_rewound_is_gone_and_what_came_before_and_after_stays(tmp_path):
+    first, second, answer = prompt("one"), prompt("two"), reply("answer")
+    path = files.log(tmp_path / "s.jsonl", first, second, answer, {"$rewindTo": second["id"]}, prompt("three"))
+    assert texts(path) == ["one", "three"]
+
+
+def test_rewinding_to_what_is_not_there_drops_nothing(tmp_path):
+    assert texts(files.log(tmp_path / "s.jsonl", prompt("one"), {"$rewindTo": "unknown"}, prompt("two"))) == [
+        "one",
+        "two",
+    ]
+
+
+def test_a_session_resumed_in_a_log_beside_its_old_file_stands_once_under_the_old_path(tmp_path):
+    chats = files.chats(tmp_path)
+    old = [prompt("one"), reply("first")]
+    files.whole(chats / "session-1.json", *old)
+    (before,) = find(tmp_path, []).transcripts
+    files.log(chats / "session-1.jsonl", *old, prompt("two"), reply("second"))
+    (after,) = find(tmp_path, []).transcripts
+    assert before.path == after.path == chats / "session-1.json"
+    assert before.stamp != after.stamp
+    earlier = read(before)
+    assert [turn.text for turn in earlier] == ["one", "first", "two", "second"]
+
+
+def test_a_resume_that_was_killed_while_it_copied_loses_nothing_of_the_old_file(tmp_path):
+    old = [prompt("one"), reply("first"), prompt("two")]
+    path = files.whole(tmp_path / "session-1.json", *old)
+    files.log(tmp_path / "session-1.jsonl", old[0])
+    assert texts(path) == ["one", "first", "two"]
+
+
+def test_a_history_that_the_program_shortened_keeps_what_was_said_and_adds_no_words_of_a_person(tmp_path):
+    one, first, two = prompt("one"), reply("first"), prompt("two")
+    snapshot = message("user", [{"text": "<state_snapshot>\nall so far\n</state_snapshot>"}])
+    path = files.log(tmp_path / "s.jsonl", one, first, two, {"$set": {"messages": [snapshot, two]}}, prompt("three"))
+    turns, done = files.reading(path)
+    assert [turn.text for turn in turns] == ["one", "first", "two", "three"]
+    assert done.session.injected == 1
+
+
+@pytest.mark.parametrize(
+    "injected",
+    [
+        "<session_context>\nThis is the Gemini CLI.\n</session_context>",
+        "<hook_context>lint failed</hook_context>",
+        "<state_snapshot>x</state_snapshot>",
+        "This is the Gemini CLI. We are setting up the context for our chat.\nToday is …",
+        "Here is the user's editor context as a JSON object. This is for your information only.\n```json\n{}\n```",
+        "Please continue.",
+        "System: Please continue.",
+        "System: Potential loop detected. Details: x. Please take a step back",
+        "<lerim-memories>\n- use uv\n</lerim-memories>",
+    ],
+)
+def test_what_the_program_says_in_a_persons_place_makes_no_turn(tmp_path, injected):
+    turns, done = files.reading(files.log(tmp_path / "s.jsonl", prompt(injected), reply("ok")))
+    assert [turn.role for turn in turns] == ["assistant"]
+    assert (done.session.injected, done.session.prompts) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "shown", "typed"),
+    [
+        ("plain words", None, "plain words"),
+        (["plain ", {"text": "words"}], None, "plain words"),
+        ({"text": "one part"}, None, "one part"),
+        (
+            [
+                {"text": "look at @a.py"},
+                {"text": "\n--- Content from referenced files ---"},
+                {"text": "\nContent from @a.py:\n"},
+                {"text": "secret = 1"},
+                {"text": "\n--- End of content ---"},
+            ],
+            None,
+            "look at @a.py",
+        ),
+        ([{"text": "look at /deep/a.py, expanded"}], [{"text": "look at @a.py"}], "look at @a.py"),
+        ([{"text": "why?<hook_context>lint failed</hook_context>"}], None, "why?"),
+        ([{"text": "<lerim-memories>use uv</lerim-memories>\nwhy?"}], None, "why?"),
+        ([{"inlineData": {"mimeType": "image/png", "data": "…"}}], None, "[file]"),
+        ([{"text": "nul \0 and half \ud83d"}], None, "nul \ufffd and half \ufffd"),
+    ],
+)
+def test_a_prompt_is_what_the_person_typed_and_nothing_that_was_added(tmp_path, content, shown, typed):
+    fields = {"displayContent": shown} if shown else {}
+    path = files.log(tmp_path / "s.jsonl", message("user", content, **fields))
+    (turn,) = files.reading(path)[0]
+    assert (turn.kind, turn.text) == ("prompt", typed)
+    whole = files.whole(tmp_path / "s2.json", message("user", content, **fields))
+    assert texts(whole) == [typed]
+
+
+def test_a_persons_own_command_is_a_turn_of_its_own_with_what_it_printed(tmp_path):
+    said = (
+        "I ran the following shell command:\n```sh\nmake test\n```\n\nThis produced the following result:\n"
+        "```\nCommand exited with code 2.\nboom\n```"
+    )
+    (turn,) = files.reading(files.log(tmp_path / "s.jsonl", prompt(said)))[0]
+    (own,) = turn.tool_calls
+    assert (turn.kind, turn.text, own.kind, own.command, own.exit_code) == (
+        "shell",
+        "make test",
+        "shell",
+        "make test",
+        2,
+    )
+    assert own.output == "Command exited with code 2.\nboom"
+
+
+def test_results_told_in_a_persons_place_make_no_turn_and_are_not_counted_as_injected(tmp_path):
+    answered = message("user", [{"functionResponse": {"id": "x", "response": {"output": "done"}}}])
+    turns, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", call("glob")), answered))
+    assert len(turns) == 2
+    assert done.session.injected == 0
+
+
+SHELL = "run_shell_command"
+OLD = (
+    "Command: x\nDirectory: (root)\nOutput: boom\nError: (none)\nExit Code: {}\nSignal: (none)\n"
+    "Background PIDs: (none)\nProcess Group PGID: 9"
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "told", "status", "code"),
+    [
+        ("Output: fine\nProcess Group PGID: 4", "success", "ok", 0),
+        ("Output: boom\nExit Code: 1\nProcess Group PGID: 4", "success", "error", 1),
+        ("Output: says\nExit Code: 7\nof another", "success", "error", 7),
+        (OLD.format(0), "success", "ok", 0),
+        (OLD.format(127), "success", "error", 127),
+        ("Command moved to background (PID: 4). Output hidden.", "success", "ok", None),
+        ("Command was cancelled by user before it could complete. There was no output", "success", "interrupted", None),
+        ({"error": "[Operation Cancelled] Reason: User denied execution."}, "cancelled", "denied", None),
+        ({"error": "[Operation Cancelled] Reason: User did not allow tool call"}, "cancelled", "denied", None),
+        ({"error": "[Operation Cancelled] Reason: Operation cancelled"}, "cancelled", "interrupted", None),
+        ({"error": "Tool execution denied by policy."}, "error", "denied", None),
+        ({"error": "spawn ENOENT"}, "error", "error", None),
+        ("", "executing", "pending", None),
+        ("", "awaiting_approval", "pending", None),
+    ],
+)
+def test_how_a_command_ended_is_told_in_all_its_forms(tmp_path, output, told, status, code):
+    path = files.log(
+        tmp_path / "s.jsonl", prompt("go"), reply("", call(SHELL, output, told, command="make", description="Build"))
+    )
+    turns, done = files.reading(path)
+    (made,) = turns[1].tool_calls
+    assert (made.kind, made.command, made.description) == ("shell", "make", "Build")
+    assert (made.status, made.exit_code) == (status, code)
+    assert done.session.tool_errors == (status == "error")
+    assert done.session.denials == (status == "denied")
+
+
+def test_calls_tell_what_they_read_change_and_look_for(tmp_path):
+    calls = [
+        call("read_file", absolute_path="/a/b.py"),
+        call("read_many_files", include=["src/*.py", "docs"]),
+        call("replace", file_path="a.py", old_string="x", new_string="y", instruction="Rename"),
+        call("write_file", file_path="/a/n.py", content="new"),
+        call("grep_search", pattern="def main", dir_path="src"),
+        call("google_web_search", query="msgspec raw"),
+        call("web_fetch", prompt="read https://x.test"),
+        call("codebase_investigator", objective="find it") | {"agentId": "helper-1"},
+        call("save_memory", fact="x"),
+    ]
+    turns, _ = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", *calls)))
+    made = turns[1].tool_calls
+    assert [one.kind for one in made] == ["read", "read", "edit", "write", "search", "web", "web", "agent", "other"]
+    assert [one.paths for one in made[:4]] == [("/a/b.py",), ("src/*.py", "docs"), ("a.py",), ("/a/n.py",)]
+    assert [(one.path, one.old, one.new) for one in (*made[2].edits, *made[3].edits)] == [
+        ("a.py", "x", "y"),
+        ("/a/n.py", "", "new"),
+    ]
+    assert [one.command for one in made[4:7]] == ["def main", "msgspec raw", "read https://x.test"]
+    assert (made[2].description, made[7].subagent) == ("Rename", "helper-1")
+
+
+def test_a_plan_is_what_was_written_to_the_file_that_leaving_plan_mode_names(tmp_path):
+    write = call("write_file", file_path="/tmp/plans/cache.md", content="# Plan\nCache it")
+    approved = "Plan approved.\n\nThe approved implementation plan is stored at: /tmp/plans/cache.md"
+    refused = "Plan rejected. User feedback: use Redis\n\nThe plan is stored at: /tmp/plans/cache.md\nRevise"
+    path = files.log(
+        tmp_path / "s.jsonl",
+        prompt("go"),
+        reply("", write),
+        reply("", call("exit_plan_mode", refused, plan_filename="cache.md")),
+        reply("", call("exit_plan_mode", approved, plan_filename="cache.md")),
+    )
+    turns, done = files.reading(path)
+    no, yes = turns[2].tool_calls[0], turns[3].tool_calls[0]
+    assert (no.kind, no.status, no.feedback, no.plan) == ("plan", "denied", "use Redis", "# Plan\nCache it")
+    assert (yes.status, yes.plan) == ("ok", "# Plan\nCache it")
+    assert done.session.denials == 1
+
+
+def test_questions_put_to_the_person_have_their_answers_by_place(tmp_path):
+    options = [{"label": "SQLite", "description": "one file"}, {"label": "Redis", "description": "a server"}]
+    questions = [{"question": "Which store?", "options": options}, {"question": "Why?", "type": "text"}]
+    answered = json.dumps({"answers": {"0": "SQLite", "1": "no server to run"}})
+    asked = call("ask_user", answered, questions=questions)
+    dismissed = call("ask_user", "User dismissed ask_user dialog without answering.", questions=questions)
+    turns, _ = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", asked, dismissed)))
+    told, unanswered = turns[1].tool_calls
+    assert [(one.question, one.options, one.answer) for one in told.answers] == [
+        ("Which store?", ("SQLite", "Redis"), "SQLite"),
+        ("Why?", (), "no server to run"),
+    ]
+    assert told.answers[0].chosen == "one file"
+    assert (unanswered.status, [one.answer for one in unanswered.answers]) == ("denied", ["", ""])
+
+
+def test_tokens_are_summed_a_message_once_and_the_cached_part_is_not_counted_as_sent(tmp_path):
+    first = reply("a", tokens=tokens(100, 5, cached=0, thoughts=7))
+    second = reply("b", tokens=tokens(150, 6, cached=90, thoughts=0, tool=3))
+    path = files.log(tmp_path / "s.jsonl", prompt("go"), first, first, second, reply("c", tokens=None))
+    turns, done = files.reading(path)
+    assert done.session.tokens is not None
+    total = done.session.tokens
+    assert (total.input, total.output, total.cache_read, total.cache_write) == (100 + 63, 12 + 6, 90, 0)
+    assert [turn.tokens.input for turn in turns] == [0, 100, 63, 0]
+
+
+def test_a_session_without_any_number_of_tokens_says_so(tmp_path):
+    _, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("a", tokens=None)))
+    assert done.session.tokens is None
+
+
+def test_errors_of_the_api_are_counted_and_other_notices_are_not_said_by_anybody(tmp_path):
+    notices = [
+        message("error", "[API Error: quota]"),
+        message("error", "Path not found"),
+        message("info", "Update!"),
+        message("warning", "Slow"),
+    ]
+    turns, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), *notices))
+    assert len(turns) == 1
+    assert done.session.api_errors == 1
+
+
+def test_messages_without_ids_or_with_redacted_ones_are_told_apart(tmp_path):
+    same = [prompt("again") | {"id": "REDACTED"} for _ in range(2)]
+    nameless = [{key: one for key, one in prompt("x").items() if key != "id"}]
+    turns, _ = files.reading(files.whole(tmp_path / "s.json", *same, *nameless))
+    assert [turn.text for turn in turns] == ["again", "again", "x"]
+    assert len({turn.id for turn in turns}) == 3
+
+
+def test_the_last_line_of_a_log_may_be_half_and_one_in_the_middle_costs_only_itself(tmp_path):
+    path = files.log(tmp_path / "s.jsonl", prompt("one"), prompt("two"), prompt("three"))
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\r\n".join([lines[0], lines[1], lines[2][:30], lines[3]]))
+    turns, done = files.reading(path)
+    assert [turn.text for turn in turns] == ["one", "three"]
+    assert [problem.code for problem in done.problems] == ["bad-line"]
+    path.write_bytes(b"\n".join([*lines[:3], lines[3][:30]]))
+    turns, done = files.reading(path)
+    assert ([turn.text for turn in turns], done.problems) == (["one", "two"], [])
+
+
+def test_fields_of_a_wrong_type_cost_themselves(tmp_path):
+    odd = reply("ok", call("glob", pattern="*")) | {"thoughts": "none", "tokens": [], "model": 3}
+    odd["toolCalls"].append("no call")
+    path = files.whole(tmp_path / "s.json", prompt("one") | {"timestamp": 5}, odd, summary={"a": 1})
+    turns, done = files.reading(path)
+    assert [turn.text for turn in turns] == ["one", "ok"]
+    assert [one.name for one in turns[1].tool_calls] == ["glob"]
+    assert done.problems == []
+
+
+def test_only_what_is_new_and_the_last_exchange_come_again(tmp_path):
+    told = [prompt("one"), reply("first"), prompt("two"), reply("second")]
+    path = files.log(tmp_path / "s.jsonl", *told)
+    _, done = files.reading(path)
+    files.log(path, *told, prompt("three"))
+    turns, again = files.reading(path, done.resume)
+    assert not again.restarted
+    assert [(turn.ordinal, turn.text) for turn in turns] == [(2, "two"), (3, "second"), (4, "three")]
