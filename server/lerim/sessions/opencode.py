@@ -1,0 +1,197 @@
+"""Reading OpenCode: sessions in its database, in the files of its earlier versions, and in exported files."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import stat
+import zlib
+from collections.abc import Sequence
+from functools import partial
+from heapq import nlargest
+from pathlib import Path
+
+from lerim.errors import Problem
+from lerim.sessions import live, opencode_stores
+from lerim.sessions.live_rows import columns, number, rows, text
+from lerim.sessions.model import Database, Found, Transcript
+from lerim.sessions.opencode_stores import choice
+from lerim.sessions.opencode_turns import folded
+from lerim.sessions.whole import Loaded, WholeReading
+
+__all__ = ["find", "listed", "probe", "read"]
+
+MESSAGE_BYTES = 16 * 1024
+"""What a message takes in the database with its parts, about: the size of a session is not worth more reading."""
+
+_DATABASE = re.compile(r"opencode(?:-[A-Za-z0-9._-]{1,100})?\.db")
+_LAST = 2
+"""Messages that are still written: the newest answer, and a prompt that waits behind it."""
+
+
+def find(root: Path, folders: Sequence[str]) -> Found:
+    """The databases and the sessions in old files under OpenCode's data folder, or the one database that `root` is.
+
+    A session that stands in both is found in both, under one id. `folders` are not needed: sessions name their own.
+    """
+    found = Found()
+    if root.is_file():
+        found.databases.extend(live.databases("opencode", [root], found.problems))
+        return found
+    named = [Path(entry.path) for entry in _entries(root, found.problems) if _DATABASE.fullmatch(entry.name)]
+    found.databases.extend(live.databases("opencode", named, found.problems))
+    storage = root / "storage"
+    for project in _entries(storage / "session", found.problems):
+        for entry in _entries(Path(project.path), found.problems):
+            if entry.name.endswith(".json"):
+                _add(storage, Path(entry.path), found)
+    return found
+
+
+def _entries(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {error.strerror or error}"))
+        return []
+
+
+def _add(storage: Path, path: Path, found: Found) -> None:
+    """A session in old files. Its own file is seldom written: what tells that it grew are its newest messages."""
+    try:
+        known = path.stat()
+        if not stat.S_ISREG(known.st_mode):
+            return
+        messages = [one for one in _entries(storage / "message" / path.stem, found.problems) if one.is_file()]
+        stamps = [(known.st_size, known.st_mtime_ns)]
+        for message in messages[-_LAST:]:
+            stamps.append(_stamp(message))
+            stamps += [_stamp(part) for part in _entries(storage / "part" / Path(message.path).stem, found.problems)]
+    except OSError as error:
+        what = f"This session cannot be looked at: {error.strerror or error}"
+        found.problems.append(Problem("unreadable", str(path), what))
+        return
+    found.transcripts.append(
+        Transcript(
+            platform="opencode",
+            path=path,
+            session_id=path.stem,
+            size=known.st_size + MESSAGE_BYTES * len(messages),
+            mtime_ns=max(when for _, when in stamps),
+            inode=_digest(stamps),
+        )
+    )
+
+
+def _stamp(entry: os.DirEntry[str]) -> tuple[int, int]:
+    try:
+        known = entry.stat()
+    except FileNotFoundError:  # taken back meanwhile
+        return (0, 0)
+    return (known.st_size, known.st_mtime_ns)
+
+
+def _digest(what: object) -> int:
+    return zlib.crc32(repr(what).encode())
+
+
+def listed(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
+    """The sessions in a database. The stamp of each is made of its own time and of the times and numbers of its
+    messages and of the parts of the newest ones: while an answer comes in, the session's own time stands still.
+    Raises TranscriptError where the database cannot be read."""
+    problems: list[Problem] = []
+    found = live.read(database.path, lambda db: _sessions(db, database.path), problems)
+    transcripts, lost = found
+    if lost:
+        what = f"{lost} rows of this database are damaged; sessions may lack something"
+        problems.append(Problem("bad-record", str(database.path), what))
+    return transcripts, problems
+
+
+def _sessions(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int]:
+    lost: list[int] = []
+    there = columns(db, "session")
+    if "id" not in there:
+        return [], 0
+    news = _news(db, lost)
+    wanted = ("parent_id", "directory", "time_updated", "revert")
+    found: list[Transcript] = []
+    for native, parent, directory, updated, revert in rows(
+        db, "session", f"id, {choice(there, wanted)}", "true", (), lost
+    ):
+        session = text(native)
+        if not session:
+            continue
+        messages, when, parts = news.get(session, (0, 0, ()))
+        newest = max(number(updated), when, *(part[1] for part in parts), 0)
+        found.append(
+            Transcript(
+                platform="opencode",
+                path=path,
+                session_id=session,
+                size=max(messages, 1) * MESSAGE_BYTES,
+                mtime_ns=min(newest * 1_000_000, (1 << 63) - 1),
+                inode=_digest((number(updated), messages, when, parts, revert, text(parent))),
+                parent=text(parent) if text(parent) != session else "",
+                within=session,
+                cwd=text(directory),
+            )
+        )
+    return found, len(lost)
+
+
+_News = dict[str, tuple[int, int, tuple[tuple[int, int], ...]]]
+"""Of each session: how many messages, when the last of them changed, and number and time of the newest ones' parts."""
+
+
+def _news(db: sqlite3.Connection, lost: list[int]) -> _News:
+    there = columns(db, "message")
+    if not {"id", "session_id"} <= there:
+        return {}
+    wanted = f"id, session_id, {choice(there, ('time_created', 'time_updated'))}"
+    seen: dict[str, tuple[int, int, list[tuple[int, str]]]] = {}
+    for native, session, created, updated in rows(db, "message", wanted, "true", (), lost):
+        count, when, newest = seen.get(text(session), (0, 0, []))
+        newest = nlargest(_LAST, [*newest, (number(created), text(native))])
+        seen[text(session)] = (count + 1, max(when, number(updated)), newest)
+    by_message = _indexed(db)
+    return {
+        session: (count, when, tuple(_parts(db, one) for _, one in newest) if by_message else ())
+        for session, (count, when, newest) in seen.items()
+    }
+
+
+def _indexed(db: sqlite3.Connection) -> bool:
+    """Whether the parts of a message are found without reading all of them, as in every version of OpenCode."""
+    if not {"message_id", "time_updated"} <= columns(db, "part"):
+        return False
+    plan = db.execute("EXPLAIN QUERY PLAN SELECT 1 FROM part WHERE message_id = ''").fetchall()
+    return any("INDEX" in text(step[3]) for step in plan)
+
+
+def _parts(db: sqlite3.Connection, message: str) -> tuple[int, int]:
+    try:
+        told = db.execute("SELECT count(*), max(time_updated) FROM part WHERE message_id = ?", (message,)).fetchone()
+    except sqlite3.DatabaseError:  # a damaged page: met again, and told of, when the session is read
+        return (0, 0)
+    return (number(told[0]), number(told[1]))
+
+
+def probe(transcript: Transcript) -> str:
+    """The working folder of a session; '' where that is not known."""
+    if transcript.cwd or transcript.within:
+        return transcript.cwd
+    return opencode_stores.folder(transcript.path)
+
+
+def read(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
+    """A reading of one session. Raises TranscriptError, while it is iterated, where it cannot be read."""
+    return WholeReading(transcript, partial(_load, brief=brief), resume)
+
+
+def _load(transcript: Transcript, *, brief: bool) -> Loaded:
+    return folded(transcript, opencode_stores.load(transcript, brief=brief))

@@ -1,0 +1,112 @@
+"""Real sessions of OpenCode are read in all three forms, and agree with a counter that knows nothing of the reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.independent_opencode import Counts, count, exported, in_database, in_storage
+
+from lerim.sessions import opencode
+from lerim.sessions.model import Database, Session, Transcript, Turn
+
+INJECTED = ("Called the Read tool", "Continue if you have next steps", "<path>", "The following tool was executed")
+
+
+def reading(transcript: Transcript) -> tuple[Session, list[Turn]]:
+    found = opencode.read(transcript)
+    turns = list(found)
+    assert found.problems == []
+    return found.session, turns
+
+
+def told(session: Session) -> Counts:
+    tokens = session.tokens
+    spent = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None
+    return Counts(
+        session.prompts, session.tool_calls, session.tool_errors, session.denials, session.api_errors, spent
+    )  # fmt: skip
+
+
+def of_file(path: Path) -> Transcript:
+    known = path.stat()
+    return Transcript("opencode", path, path.stem, known.st_size, known.st_mtime_ns, known.st_ino)
+
+
+def of_database(path: Path) -> list[Transcript]:
+    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
+    assert problems == []
+    return transcripts
+
+
+def check(session: Session, turns: list[Turn], expected: Counts) -> None:
+    assert told(session) == expected
+    assert [turn.ordinal for turn in turns] == list(range(len(turns)))
+    assert len({turn.id for turn in turns}) == len(turns)
+    assert session.started is not None
+    assert session.cwds
+    for turn in turns:
+        assert turn.time is not None
+        assert turn.cwd
+        if turn.role == "user":
+            assert not turn.text.startswith(INJECTED)
+
+
+def test_every_database_agrees_with_the_independent_counter(sessions_folder: Path) -> None:
+    read = 0
+    for path in sorted((sessions_folder / "opencode").rglob("*.db")):
+        expected = {one["info"]["id"]: count(one) for one in in_database(path)}
+        for transcript in of_database(path):
+            session, turns = reading(transcript)
+            check(session, turns, expected.pop(transcript.session_id))
+            read += 1
+        assert expected == {}
+    assert read == 11
+
+
+def test_every_exported_session_agrees_with_the_independent_counter(sessions_folder: Path) -> None:
+    files = sorted((sessions_folder / "opencode" / "export").glob("*.json"))
+    assert len(files) == 7
+    for path in files:
+        session, turns = reading(of_file(path))
+        check(session, turns, count(exported(path)))
+        assert opencode.probe(of_file(path)) == session.cwds[0]
+
+
+def test_every_old_file_agrees_with_the_independent_counter(sessions_folder: Path) -> None:
+    root = sessions_folder / "opencode" / "built-from-real-rows"
+    expected = {one["info"]["id"]: count(one) for one in in_storage(root / "storage")}
+    found = opencode.find(root, ())
+    assert found.problems == []
+    assert [one.path.name for one in found.databases] == ["opencode.db"]
+    for transcript in found.transcripts:
+        session, turns = reading(transcript)
+        check(session, turns, expected.pop(transcript.session_id))
+        assert opencode.probe(transcript) == session.cwds[0]
+    assert expected == {}
+
+
+def test_the_three_forms_of_a_session_are_the_same_session(sessions_folder: Path) -> None:
+    root = sessions_folder / "opencode"
+    rows = {one.session_id: one for one in of_database(root / "built-from-real-rows" / "opencode.db")}
+    files = {one.session_id: one for one in opencode.find(root / "built-from-real-rows", ()).transcripts}
+    exports = {path.stem: of_file(path) for path in (root / "export").glob("*.json")}
+    for other in (files, exports):
+        for native, transcript in other.items():
+            assert reading(transcript)[1] == reading(rows[native])[1]
+
+
+def test_what_the_shared_sessions_hold_is_found(sessions_folder: Path) -> None:
+    path = sessions_folder / "opencode" / "built-from-real-rows" / "opencode.db"
+    sessions = [reading(one) for one in of_database(path)]
+    calls = [call for _, turns in sessions for turn in turns for call in turn.tool_calls]
+    failed = [call for call in calls if call.kind == "shell" and call.exit_code]
+    assert len(failed) == 12
+    assert all(call.status == "error" and call.output for call in failed)
+    assert {call.kind for call in calls} >= {"shell", "read", "edit", "write", "search", "web", "other"}
+    changing = [call for call in calls if call.kind in ("edit", "write") and call.status == "ok"]
+    assert len(changing) == 50
+    assert all(call.edits and call.paths for call in changing)
+    children = [(session, turns) for session, turns in sessions if session.parent]
+    assert [session.parent for session, _ in children] == ["ses_2bef27598ffe7m6Lx2BIiN92bh"]
+    assert all(turn.role == "assistant" and turn.sidechain for _, turns in children for turn in turns)
+    assert sum(session.injected for session, _ in sessions) == 4
