@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from indexing import SHARED, make, vary
-
 from lerim.paths import Home
 from lerim.project import Owners
 from lerim.sessions.catalog import Catalog
