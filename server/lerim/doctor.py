@@ -5,14 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from lerim.memory.lines import moment
 from lerim.paths import Home
-from lerim.project import Project
-from lerim.sessions.model import Platform
+from lerim.project import Owners, Project, listed
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.discovery import SKIPPED, Stores, discover, likely, open_databases, standing
+from lerim.sessions.health import UNREADABLE, Health
+from lerim.sessions.model import Platform, Stamp, Transcript
+from lerim.sessions.platforms import choices, places
+from lerim.sessions.readers import NAMES, READERS
+from lerim.sessions.turns import file_of
+
+NO_FOLDER = "no-folder"
+_HOMELESS = "It does not say which folder it ran in, so it is of no project."
+SHARED = "User"
+"""The folder of an editor that an agent keeps its sessions in: that it is there says nothing of the agent."""
 
 AgentState = Literal["connected", "not-found", "removed"]
 """connected: its store is there and read; not-found: it would be read, but nothing lies where it may; removed: the
@@ -76,4 +91,131 @@ def examine(home: Home, environ: Mapping[str, str], project: Project | None = No
 
     Databases that changed since are listed, so call it off the event loop. Raises SettingsError, CatalogError.
     """
-    raise NotImplementedError
+    said = choices(home)
+    known = listed(home)[0]
+    folders = Owners([*known, *([project] if project else [])]).folders
+    health = Health()
+    if home.catalog.exists():
+        with Catalog.open(home) as catalog:
+            health = catalog.health(project.key if project else "")
+            folders = [*folders, *catalog.folders()]
+    own = (str(project.root), *project.folders) if project else ()
+    look = _Look(health, folders, own)
+    return [
+        _removed(platform, places(platform, said, environ))
+        if platform in said and not said[platform].connected
+        else look.agent(platform, places(platform, said, environ))
+        for platform in READERS
+    ]
+
+
+def _removed(platform: Platform, roots: list[Path]) -> AgentView:
+    stores = [_store(root) for root in roots]
+    return AgentView(platform, NAMES[platform], "removed", stores, 0, 0, 0, 0, [], 0, None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is known before an agent's store is looked at. `own` are the project's folders."""
+
+    health: Health
+    folders: Sequence[str]
+    own: tuple[str, ...]
+
+    def agent(self, platform: Platform, roots: list[Path]) -> AgentView:
+        stores = discover({platform: roots}, self.folders)
+        open_databases(stores, self.health.stores, self.folders)
+        main = [one for one in standing(stores, self.health.stamps)[0] if not one.parent]
+        there: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
+        there |= self._kept(platform, stores)
+        mine = self._mine(main, there)
+        skipped = self._skipped(platform, stores, there)
+        parsed = sum(self._reads(place, there[place]) for place in mine)
+        failed = sum(place in self.health.transcripts and self.health.transcripts[place].fault != "" for place in mine)
+        views = [_store(root) for root in roots]
+        anything = stores.transcripts or stores.databases or stores.problems
+        exists = any(view.exists and (anything or root.name != SHARED) for view, root in zip(views, roots, strict=True))
+        return AgentView(
+            platform=platform,
+            name=NAMES[platform],
+            state="connected" if exists else "not-found",
+            stores=views,
+            sessions=len(there),
+            found=len(mine),
+            parsed=parsed,
+            waiting=len(mine) - parsed - failed,
+            skipped=skipped,
+            redactions=self.health.redactions.get(platform, 0),
+            last_error=self._last_error(platform, stores),
+            last_sync=_iso(self.health.synced),
+        )
+
+    def _kept(self, platform: Platform, stores: Stores) -> dict[str, Stamp | None]:
+        """The sessions of databases that did not change, and so were not listed again."""
+        opened = {database.path for database in stores.opened}
+        unopened = {str(one.path) for one in stores.databases if one.path not in opened}
+        return {
+            place: one.stamp
+            for place, one in self.health.transcripts.items()
+            if one.platform == platform and one.within and not one.parent
+            if str(file_of(place, one.within)) in unopened
+        }
+
+    def _mine(self, main: list[Transcript], there: Mapping[str, Stamp | None]) -> list[str]:
+        """The project's sessions: those it has turns of, and those that look so and were never read."""
+        unread = [one for one in main if one.place not in self.health.own and not self._known(one.place)]
+        named = likely(unread, (), self.own)[0] if self.own else []
+        return [*(place for place in there if place in self.health.own), *(one.place for one in named)]
+
+    def _known(self, place: str) -> bool:
+        one = self.health.transcripts.get(place)
+        return one is not None and not one.fault
+
+    def _reads(self, place: str, stamp: Stamp | None) -> bool:
+        one = self.health.transcripts.get(place)
+        return one is not None and not one.fault and stamp is not None and one.stamp == stamp
+
+    def _skipped(self, platform: Platform, stores: Stores, there: Mapping[str, Stamp | None]) -> list[SkippedView]:
+        met: dict[str, list[tuple[str, str]]] = {}
+        for problem in stores.problems:
+            met.setdefault(SKIPPED if problem.code == SKIPPED else UNREADABLE, []).append(
+                (problem.path, problem.message)
+            )
+        for place in there:
+            one = self.health.transcripts.get(place)
+            if one is None:
+                continue
+            if one.fault and (place in self.health.own or not one.elsewhere):
+                met.setdefault(one.fault, []).append((place, one.error))
+            elif one.homeless:
+                met.setdefault(NO_FOLDER, []).append((place, _HOMELESS))
+        return [SkippedView(reason, len(places), *places[0]) for reason, places in met.items()]
+
+    def _last_error(self, platform: Platform, stores: Stores) -> LastErrorView | None:
+        now = [problem for problem in stores.problems if problem.code != SKIPPED]
+        if now:
+            return LastErrorView(now[0].message, now[0].path, "")
+        told = [(when, place, error) for of, place, error, when in self.health.failures if of == platform]
+        told += [
+            (one.failed, place, one.error)
+            for place, one in self.health.transcripts.items()
+            if one.platform == platform and one.fault and (place in self.health.own or not one.elsewhere)
+        ]
+        if not told:
+            return None
+        when, place, error = max(told, key=lambda one: one[0].timestamp() if one[0] else 0)
+        return LastErrorView(error, place, _iso(when))
+
+
+def _store(root: Path) -> StoreView:
+    try:
+        root.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return StoreView(str(root), exists=False)
+    except OSError:  # it may well be there, behind a folder that is closed to us
+        pass
+    return StoreView(str(root), exists=True)
+
+
+def _iso(when: datetime | None) -> str:
+    return moment(when) if when else ""

@@ -30,9 +30,10 @@ from lerim.report import Emit, Progress, SessionCounts, Stage, State, SyncReport
 from lerim.review.place import Place
 from lerim.review.run import Run, try_write
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import SKIPPED, Stores, changes, discover, likely, open_databases, roots_of
+from lerim.sessions.discovery import SKIPPED, Stores, changes, discover, likely, open_databases
 from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Transcript
+from lerim.sessions.platforms import removed, roots_of
 from lerim.sessions.readers import probe, reading
 
 FIRST_BYTES = 8_000_000
@@ -84,7 +85,8 @@ def run(
     """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light; at
     last a model, if one is configured, reads what the rules have read.
 
-    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used.
+    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
+    if nobody can tell which agents are not to be read.
     """
     began = time.monotonic()
     try:
@@ -118,7 +120,8 @@ def sync(
 ) -> SyncReport:
     """Indexes the transcripts that look like this project's and extracts from all its new turns.
 
-    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used.
+    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
+    if nobody can tell which agents are not to be read.
     """
     began = time.monotonic()
     started = clock().timestamp() if options.explicit else None
@@ -130,8 +133,9 @@ def sync(
         learning.problems += [*catalog.problems, *_remember(project, home)]
         catalog.recover(project.key)
         catalog.reown(owners)
+        catalog.hold(removed(home))
         emit(Progress("looking", 0, 0, 0))
-        stores, stale = _stale(catalog, environ, owners)
+        stores, stale = _stale(catalog, home, environ, owners)
         learning.problems += [problem for problem in stores.problems if problem.code != SKIPPED]
         try:
             known = catalog.places_of(project.key)
@@ -150,6 +154,8 @@ def sync(
             state = "cancelled"
         counts = _counts(catalog.places_of(project.key, main=True), seen)
         left_out = catalog.left_out(project.key, options.since, options.until)
+        if state == "done":
+            catalog.synced(project.key)
     if state == "done" and seen.failed:
         state = "partial"
     learning.run.note(f"{state}: {counts.found} sessions, {len(learning.candidates)} candidates")
@@ -229,11 +235,11 @@ def index_rest(
     """Indexes every transcript of the machine that is new or changed, under no lock, until done or cancelled.
 
     A transcript that cannot be read is noted in the catalog, where its own project's sync reports it.
-    Raises CatalogError.
+    Raises CatalogError, SettingsError.
     """
     owners = _owners(project, home)
     with Catalog.open(home) as catalog:
-        stores, stale = _stale(catalog, environ, owners)
+        stores, stale = _stale(catalog, home, environ, owners)
 
         def readings() -> Iterator[tuple[Transcript, Readable]]:
             for number, transcript in enumerate(stale):
@@ -267,10 +273,10 @@ def _owners(project: Project, home: Home) -> Owners:
     return Owners([project, *(other for other in listed if other.key != project.key)])
 
 
-def _stale(catalog: Catalog, environ: Mapping[str, str], owners: Owners) -> tuple[Stores, list[Transcript]]:
+def _stale(catalog: Catalog, home: Home, environ: Mapping[str, str], owners: Owners) -> tuple[Stores, list[Transcript]]:
     """What lies in the agents' stores, and what of it is new or changed, newest first."""
     folders = [*owners.folders, *catalog.folders()]
-    stores = discover(roots_of(environ), folders)
+    stores = discover(roots_of(environ, home), folders)
     open_databases(stores, catalog.stores(), folders)
     found = changes(stores, catalog.stamps())
     catalog.vanished(found.vanished)
@@ -367,7 +373,7 @@ def _learn(
             seen.failed.add(place)
             learning.problems.append(Problem(error.code, error.where or place, f"{error.message} {error.todo}".strip()))
         else:
-            catalog.done(job, ended.resume, ended.state, ended.again_at, ended.met)
+            catalog.done(job, ended.resume, ended.state, ended.again_at, ended.met, ended.redactions)
             if job.resume is None:  # also one that another project's sync has indexed
                 seen.new.add(job.transcript.place)
 

@@ -13,6 +13,7 @@ from lerim.errors import LerimError, Problem
 from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn
 from lerim.extraction.friction import again
 from lerim.extraction.pipeline import Extraction
+from lerim.extraction.redact import counting
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.search import MemorySearch
 from lerim.project import Owners
@@ -35,13 +36,14 @@ class CancelledError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How far one session was learned from, and the errors it `met`. `again_at` (epoch seconds): its last exchange
-    waits until then."""
+    """How far one session was learned from, the errors it `met`, and how many secrets were cut out of what was learned
+    of it in all. `again_at` (epoch seconds): its last exchange waits until then."""
 
     resume: bytes
     state: bytes
     again_at: float | None
     met: tuple[Friction, ...] = ()
+    redactions: int = 0
 
 
 @dataclass(slots=True)
@@ -92,17 +94,19 @@ class Learning:
             exists=lambda path: (project.root / path).exists(),
             roots=project.folders,
         )
-        for turn in chain(() if first is None else (first,), turns):
-            if self.cancelled():
-                raise CancelledError
-            if self.owners.owner(turn.cwd) == project.key:
-                self.take(extraction.feed(turn))
         settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
         settled = self.explicit or settles <= now
-        self.take(extraction.finish(settled))
+        with counting() as secrets:
+            for turn in chain(() if first is None else (first,), turns):
+                if self.cancelled():
+                    raise CancelledError
+                if self.owners.owner(turn.cwd) == project.key:
+                    self.take(extraction.feed(turn))
+            self.take(extraction.finish(settled))
         self.problems += (problem for problem in read.problems if problem not in self.problems)
         met = () if transcript.parent else tuple(extraction.met.values())
-        return Ended(read.resume, extraction.state(), None if settled else settles.timestamp(), met)
+        cut = len(secrets) + (0 if state is None else job.redactions)
+        return Ended(read.resume, extraction.state(), None if settled else settles.timestamp(), met, cut)
 
     def meet(self, job: Job, met: Iterable[Friction], elsewhere: Callable[[Friction], list[Friction]]) -> None:
         """Proposes what a session met that others had met before. Raises MemoryError_ if nothing can be written."""

@@ -92,7 +92,7 @@ class ModelPass:
                 self._problem(error, str(job.transcript.path))
             else:
                 silent = 0
-                self.catalog.done(job, ended.resume, ended.state, ended.again_at)
+                self.catalog.done(job, ended.resume, ended.state, ended.again_at, redactions=ended.redactions)
 
     def _problem(self, error: LerimError, where: str) -> None:
         self.state = "partial"
@@ -109,6 +109,7 @@ class ModelPass:
         Raises CancelledError, TranscriptError, ModelError, SettingsError, MemoryError_.
         """
         from lerim.extraction.material import Material
+        from lerim.extraction.redact import counting
 
         transcript, learning, project = job.transcript, self.learning, self.learning.place.project
         read = reading(transcript, job.resume)
@@ -133,10 +134,12 @@ class ModelPass:
         settled = learning.explicit or settles <= now
         ready = material.ready(settled)
         last = ready[-1].number if ready else -1
-        if last > material.sent:
-            self._ask(job, material, settled, lambda part: self._tell(number - 1, total, part))
+        with counting() as secrets:
+            if last > material.sent:
+                self._ask(job, material, settled, lambda part: self._tell(number - 1, total, part))
+        cut = len(secrets) + (0 if read.restarted else job.redactions)
         state = material.state(max(last, material.sent), self.model.window_overlap_tokens)
-        return Ended(read.resume, state, None if settled else settles.timestamp())
+        return Ended(read.resume, state, None if settled else settles.timestamp(), redactions=cut)
 
     def _ask(self, job: Job, material: Material, settled: bool, tell: Callable[[str], None]) -> None:
         from lerim.extraction.answered import Answered

@@ -11,7 +11,7 @@ from typing import get_args
 from lerim.extraction.candidate import Candidate, Dropped, DropReason
 from lerim.extraction.confidence import confidence
 from lerim.extraction.hidden import flags, visible
-from lerim.extraction.redact import Span, clean, redact
+from lerim.extraction.redact import Span, clean, noted, redact
 from lerim.facts.draft import Draft, Quote
 from lerim.facts.lasting import calm
 from lerim.facts.retold import retold
@@ -127,7 +127,7 @@ def _clean_part(quote: Quote, said: str) -> str:
     if start < 0:
         return ""
     lo, hi = start, start + len(text)
-    for span in _secrets(said):
+    for span in noted(said, _secrets(said)):
         if span.start < hi and lo < span.end:
             if span.start - lo >= hi - span.end:
                 hi = span.start

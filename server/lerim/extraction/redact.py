@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from lerim.extraction import assigned
@@ -12,13 +15,14 @@ from lerim.extraction.hidden import HIDDEN, visible
 from lerim.extraction.randomness import random
 from lerim.extraction.secret_rules import Span
 
-__all__ = ["Redacted", "Span", "clean", "redact", "without_private"]
+__all__ = ["Redacted", "Span", "clean", "counting", "noted", "redact", "without_private"]
 
 _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
 _UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
 _WORDY = re.compile(r"[A-Za-z0-9_-]")
 _PRIVATE = re.compile(r"<(/?)private>", re.IGNORECASE)
 _OPENS = re.compile(r"<private>", re.IGNORECASE)
+_MET: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,26 @@ def redact(text: str) -> Redacted:
         if not again:
             break
         cut = _cut(cut, again)
-    return Redacted(cut, len(spans), tuple(spans))
+    return Redacted(cut, len(spans), noted(text, tuple(spans)))
+
+
+@contextmanager
+def counting() -> Iterator[set[int]]:
+    """Gathers the secrets cut out within the block, each once, as hashes that mean nothing outside this process."""
+    met: set[int] = set()
+    before = _MET.set(met)
+    try:
+        yield met
+    finally:
+        _MET.reset(before)
+
+
+def noted(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The spans, counted where somebody counts: for whoever keeps them and cuts by them."""
+    met = _MET.get()
+    if met is not None:
+        met.update(hash(text[span.start : span.end]) for span in spans)
+    return spans
 
 
 def clean(text: str) -> str:

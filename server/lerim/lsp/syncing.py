@@ -121,9 +121,14 @@ async def idle(sidecar: Sidecar) -> None:
 
 
 def _look(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.Look, bool]:
-    from lerim.sessions.discovery import discover, roots_of
+    from lerim.project import Owners, listed
+    from lerim.sessions.catalog import Catalog
+    from lerim.sessions.discovery import discover
+    from lerim.sessions.platforms import roots_of
 
-    stores = discover(roots_of(sidecar.environ))
+    with Catalog.open(sidecar.home) as catalog:  # the folders a sync knows: some sessions' stamps tell by which
+        folders = [*Owners(listed(sidecar.home)[0]).folders, *catalog.folders()]
+    stores = discover(roots_of(sidecar.environ, sidecar.home), folders)
     for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
     seen = clockwork.look(stores.transcripts, stores.databases, time.time_ns())

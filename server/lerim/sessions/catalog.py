@@ -19,10 +19,11 @@ from typing import Self
 
 from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.sessions import frictions, indexing, queue, queue_rows, session_rows, turns
+from lerim.sessions import frictions, health, indexing, queue, queue_rows, session_rows, turns
 from lerim.sessions.catalog_schema import open_database, telling, transaction
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
+from lerim.sessions.health import Health
 from lerim.sessions.indexing import Indexed, Owning, Readable
 from lerim.sessions.model import Database, Platform, Stamp, StoreStamp, Transcript
 from lerim.sessions.queue import Job
@@ -243,6 +244,18 @@ class Catalog:
         """Takes the jobs of agents that are not read out of the queue; see `queue_rows.hold`."""
         with self._telling():
             queue_rows.hold(self.db, removed)
+
+    def health(self, project: str) -> Health:
+        """How reading and learning went; `project` may be '' for none."""
+        with self._telling():
+            return Health(
+                health.transcripts(self.db, project),
+                self.stores(),
+                self.places_of(project) if project else frozenset(),
+                health.redactions(self.db, project),
+                health.failures(self.db, project),
+                health.synced(self.db, project),
+            )
 
     def synced(self, project: str) -> None:
         """Remembers that a sync of a project ended now."""

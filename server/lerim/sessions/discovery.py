@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lerim.errors import LerimError, Problem
 from lerim.sessions.model import Database, Found, Platform, Stamp, StoreStamp, Transcript
-from lerim.sessions.readers import LISTERS, READERS, ROOTS
+from lerim.sessions.readers import LISTERS, READERS
 
 SLUG_CHARACTERS = 200
 SKIPPED = "skipped"
@@ -40,15 +40,6 @@ class Stores:
 
 
 Roots = Mapping[Platform, Sequence[Path]]
-
-
-def roots_of(environ: Mapping[str, str]) -> dict[Platform, list[Path]]:
-    """Where each supported agent's store may lie, links resolved, each place once."""
-    places = {platform: ROOTS[platform](environ) for platform in READERS}
-    return {
-        platform: [Path(path) for path in dict.fromkeys(os.path.realpath(one) for one in named)]
-        for platform, named in places.items()
-    }
 
 
 def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
@@ -96,10 +87,8 @@ def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
     changed: list[Transcript] = []
     unchanged = 0
     missing = dict.fromkeys(stamps)
-    kept = _kept_in_databases(stores, stamps)
-    for transcript in stores.transcripts:
-        if not transcript.within and (transcript.platform, transcript.session_id) in kept:
-            continue
+    here, moved = standing(stores, stamps)
+    for transcript in here:
         place = transcript.place
         known = stamps.get(place)
         if known is None:
@@ -111,9 +100,23 @@ def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
         else:
             changed.append(transcript)
     opened = {str(database.path) for database in stores.opened}
-    moved = {one.place for one in stores.transcripts if not one.within and (one.platform, one.session_id) in kept}
     gone = [place for place in missing if place in moved or _is_gone(place, opened)]
     return Changes(tuple(new), tuple(changed), unchanged, tuple(gone))
+
+
+def standing(stores: Stores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcript], set[str]]:
+    """The transcripts found, each session once, and the places of files whose session stands in a database."""
+    kept = _kept_in_databases(stores, stamps)
+    if not kept:
+        return stores.transcripts, set()
+    here: list[Transcript] = []
+    moved: set[str] = set()
+    for one in stores.transcripts:
+        if not one.within and (one.platform, one.session_id) in kept:
+            moved.add(one.place)
+        else:
+            here.append(one)
+    return here, moved
 
 
 def _kept_in_databases(stores: Stores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:

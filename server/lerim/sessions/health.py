@@ -1,0 +1,109 @@
+"""What the catalog knows of how reading and learning went: the part of the doctor that comes from its rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from lerim.sessions.model import Platform, Stamp, StoreStamp
+from lerim.sessions.turns import moment
+
+FAILED = "failed"
+UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A transcript that is there, as it was when it was last read. `stamp` is None where it was not read to its end,
+    `fault` one of `FAILED` and `UNREADABLE`, or ''. `homeless`: it says something, and nowhere in which folder.
+
+    `elsewhere`: another project than the one asked for holds turns of it.
+    """
+
+    platform: Platform
+    within: str
+    parent: str
+    stamp: Stamp | None
+    fault: str
+    error: str
+    failed: datetime | None
+    homeless: bool
+    elsewhere: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """All of it: transcripts by place, the databases as they were, what was cut out by agent, what jobs failed on
+    (agent, place, error, when), and when the project was synced."""
+
+    transcripts: dict[str, Known] = field(default_factory=dict)
+    stores: dict[Path, StoreStamp] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    redactions: dict[str, int] = field(default_factory=dict)
+    failures: list[tuple[Platform, str, str, datetime | None]] = field(default_factory=list)
+    synced: datetime | None = None
+
+    @property
+    def stamps(self) -> dict[str, Stamp]:
+        """Place -> stamp of what was read to its end."""
+        return {place: one.stamp for place, one in self.transcripts.items() if one.stamp}
+
+
+def transcripts(db: sqlite3.Connection, project: str) -> dict[str, Known]:
+    """Every transcript that is there, by place."""
+    elsewhere = {
+        number
+        for (number,) in db.execute(
+            "SELECT DISTINCT turns.transcript FROM folders JOIN turns ON turns.folder = folders.id"
+            " WHERE folders.project NOT IN ('', ?)",
+            (project,),
+        )
+    }
+    rows = db.execute(
+        "SELECT t.id, t.place, t.platform, t.within, t.parent, t.size, t.mtime_ns, t.inode, t.error, t.failed,"
+        " coalesce(s.turns, 0) > 0 AND s.cwds = '' AND t.cwd = ''"
+        " FROM transcripts t LEFT JOIN sessions s ON s.transcript = t.id WHERE NOT t.vanished"
+    )
+    return {
+        place: Known(
+            platform=platform,
+            within=within,
+            parent=parent,
+            stamp=None if size is None else (size, mtime_ns, inode),
+            fault=(UNREADABLE if size is None else FAILED) if error else "",
+            error=error,
+            failed=moment(failed),
+            homeless=bool(homeless),
+            elsewhere=number in elsewhere,
+        )
+        for number, place, platform, within, parent, size, mtime_ns, inode, error, failed, homeless in rows
+    }
+
+
+def redactions(db: sqlite3.Connection, project: str) -> dict[str, int]:
+    """How many secrets were cut out of what was learned from a project's sessions, or shown to a model, by agent."""
+    rows = db.execute(
+        "SELECT t.platform, sum(p.redactions) FROM positions p JOIN transcripts t ON t.id = p.transcript"
+        " WHERE p.project = ? GROUP BY t.platform",
+        (project,),
+    )
+    return {platform: int(number) for platform, number in rows}
+
+
+def failures(db: sqlite3.Connection, project: str) -> list[tuple[Platform, str, str, datetime | None]]:
+    """What a project's jobs failed on: agent, place, error, and when the job was started."""
+    rows = db.execute(
+        "SELECT t.platform, t.place, j.error, j.claimed FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " WHERE j.project = ? AND j.state IN ('failed', 'dead')",
+        (project,),
+    )
+    return [(cast(Platform, platform), place, error, moment(claimed)) for platform, place, error, claimed in rows]
+
+
+def synced(db: sqlite3.Connection, project: str) -> datetime | None:
+    """When the last sync of a project ended."""
+    row = db.execute("SELECT ended FROM syncs WHERE project = ?", (project,)).fetchone()
+    return moment(row[0]) if row else None
