@@ -5,6 +5,7 @@ Imports nothing of the product, so that the two can disagree. Run it on files to
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -103,7 +104,7 @@ def spent(found: list[tuple[str, dict[str, Any]]]) -> tuple[int, int, int, int] 
     totals = [one["info"]["total_token_usage"] for _, one in found if one.get("type") == "token_count" and one["info"]]
     if not totals:
         return None
-    kept = [now for now, after in zip(totals, totals[1:], strict=False) if after["total_tokens"] < now["total_tokens"]]
+    kept = [now for now, after in itertools.pairwise(totals) if after["total_tokens"] < now["total_tokens"]]
     result = [0, 0, 0, 0]
     for one in (*kept, totals[-1]):
         cached, written = one.get("cached_input_tokens", 0), one.get("cache_write_input_tokens", 0)

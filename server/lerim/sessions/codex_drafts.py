@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from lerim.sessions.claude_turns import Drafts
+from lerim.sessions.claude_turns import Draft, Drafts
 from lerim.sessions.model import ToolCall
 
 
@@ -18,21 +18,28 @@ class CallDrafts(Drafts):
 
     def held(self, native: str) -> ToolCall | None:
         """The call of this id, while its turn is unfinished."""
-        found = self._calls.get(native)
-        return found[0][0].calls[found[0][1]] if found else None
+        place = self._place(native)
+        return place[0].calls[place[1]] if place else None
 
     def change(self, native: str, offset: int, how: Callable[[ToolCall], ToolCall]) -> ToolCall | None:
         """Makes a call what `how` makes of it; None where its turn is final or unknown."""
-        found = self._calls.get(native)
-        if not found:
+        place = self._place(native)
+        if place is None:
             return None
-        draft, at = found[0]
+        draft, at = place
         before = draft.calls[at]
         after = how(before)
         draft.calls[at] = after
         draft.waiting += (after.status == "pending") - (before.status == "pending")
         draft.last = offset
         return after
+
+    def _place(self, native: str) -> tuple[Draft, int] | None:
+        """Where a call stands; of those that share an id, the first without a result."""
+        found = self._calls.get(native)
+        if not found:
+            return None
+        return next((one for one in found if one[0].calls[one[1]].status == "pending"), found[-1])
 
     def settle(self, natives: list[str], offset: int) -> None:
         """Calls that go on in the background: nobody waits for them any more."""

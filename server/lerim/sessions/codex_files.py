@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import Problem
 from lerim.sessions.claude_records import BadLine, read
 from lerim.sessions.claude_tally import titled
 from lerim.sessions.claude_tools import plain
@@ -18,6 +17,7 @@ from lerim.sessions.codex_human import begins_in
 from lerim.sessions.codex_records import decode, parts
 from lerim.sessions.compressed import SUFFIX, unpacked
 from lerim.sessions.model import Found, Transcript
+from lerim.sessions.session_files import entries, regular
 
 FOLDERS = ("sessions", "archived_sessions")
 _DEEP = 4
@@ -38,17 +38,9 @@ def find(root: Path, _folders: Sequence[str] = ()) -> Found:
 
 
 def _look(folder: Path, deep: int, found: Found) -> None:
-    try:
-        with os.scandir(folder) as listed:
-            entries = sorted(listed, key=lambda entry: entry.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        message = f"This folder cannot be listed: {error.strerror or error}"
-        found.problems.append(Problem("unreadable", str(folder), message))
-        return
-    names = {entry.name for entry in entries}
-    for entry in entries:
+    listed = entries(folder, found.problems)
+    names = {entry.name for entry in listed}
+    for entry in listed:
         if entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):
             if entry.name.removesuffix(SUFFIX) not in names or not entry.name.endswith(SUFFIX):
                 _add(entry, found)
@@ -57,13 +49,8 @@ def _look(folder: Path, deep: int, found: Found) -> None:
 
 
 def _add(entry: os.DirEntry[str], found: Found) -> None:
-    try:
-        known_as = entry.stat()
-    except OSError as error:
-        message = f"This file cannot be looked at: {error.strerror or error}"
-        found.problems.append(Problem("unreadable", entry.path, message))
-        return
-    if stat.S_ISREG(known_as.st_mode):
+    known_as = regular(entry, found.problems)
+    if known_as is not None:
         found.transcripts.append(
             Transcript(
                 platform="codex",

@@ -27,7 +27,7 @@ class CodexTally(Tally, gc=False):
 
     `thread` is the id of the thread in which what follows was said first, `task` of the task within. `said` counts what
     was said in it, `unpaired` what only one of an event and its item has told so far. `inherited`: what stands here was
-    copied from a parent.
+    copied from a parent. `bare`: lines have no time of their own, this is when all began; and there are no events.
     """
 
     own: str = ""
@@ -44,6 +44,7 @@ class CodexTally(Tally, gc=False):
     counted: bool = False
     engine: str = ""
     thread_name: str = ""
+    bare: datetime | None = None
 
     def be(self, cwd: str | None) -> None:
         """Notes the working folder of what follows."""

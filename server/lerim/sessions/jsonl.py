@@ -93,10 +93,6 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         `_open`: where it stands, and the tally before it."""
 
     @abstractmethod
-    def _end(self) -> None:
-        """No line is left: what waits for one becomes a turn that is not final."""
-
-    @abstractmethod
     def _session(self) -> Session:
         """The session as far as it was read."""
 
@@ -163,7 +159,6 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         return offset
 
     def _rest(self) -> Iterator[Turn]:
-        self._end()
         yield from self._drafts.rest()
         if self._faults > PROBLEMS:
             self._told("many", "", f"{self._faults - PROBLEMS} more lines of this transcript could not be read")
