@@ -98,17 +98,13 @@ def _answered(scene: Scene, turn: Turn, answer: Answer) -> Found | None:
     others = [_LABEL.sub(" ", wording.squeeze(option)).strip(" .") for option in answer.options]
     rejected = [option for option in others if option and option.lower() not in chosen.lower() and len(option) <= 60]
     refs = references(scene, f"{question} {chosen}")
-    body = [wording.sentence(title), "The person chose it when the agent asked."]
-    if rejected:
-        body.append(f"Rejected: {wording.listing([f'“{item}”' for item in rejected[:4]])}.")
-    body.append(where(refs))
     return Draft(
         signal="answer",
         basis="answered",
         primitive="decision",
         kind=None,
         title=title,
-        body=" ".join(part for part in body if part),
+        body=_body(title, "The person chose it when the agent asked.", rejected[:4], refs),
         turn=turn,
         quotes=(Quote(answer.answer.strip(), turn.id, "user"), Quote(answer.question.strip(), turn.id, "assistant")),
         artifacts=artifacts(f"{question} {chosen}", scene.known),
@@ -120,8 +116,8 @@ def _answered(scene: Scene, turn: Turn, answer: Answer) -> Found | None:
 
 def _picked(scene: Scene) -> Found | None:
     """`option 2`, typed after the agent had laid out its options and asked which."""
-    prompt, before = scene.now.prompt, scene.before.replies
-    if prompt is None or prompt.sidechain or prompt.kind != "prompt" or not before or len(prompt.text) > 200:
+    prompt, before = scene.now.said, scene.before.replies
+    if prompt is None or not before or len(prompt.text) > 200:
         return None
     match = _PICK.match(prompt.text.strip())
     asked = next((turn for turn in reversed(before) if turn.text), None)
@@ -148,22 +144,23 @@ def _picked(scene: Scene) -> Found | None:
         return Unclear("answer", title, prompt, fault or "names nothing of the session")
     refs = named(scene, title) or changed(scene, scene.now)
     rejected = [item for item in (_option(other) for other in options.values()) if item and len(item) <= 90][:3]
-    body = [wording.sentence(title), "The person picked this from the options the agent laid out."]
-    if rejected:
-        body.append(f"Rejected: {wording.listing([f'“{item}”' for item in rejected])}.")
-    body.append(where(refs))
     return Draft(
         signal="answer",
         basis="picked",
         primitive="decision",
         kind=None,
         title=wording.capital(title),
-        body=" ".join(part for part in body if part),
+        body=_body(title, "The person picked this from the options the agent laid out.", rejected, refs),
         turn=prompt,
         quotes=(Quote(prompt.text.strip(), prompt.id, "user"), Quote(chosen.group().strip(), asked.id, "assistant")),
         artifacts=names,
         references=refs,
     )
+
+
+def _body(title: str, how: str, rejected: list[str], refs: tuple[str, ...]) -> str:
+    against = f"Rejected: {wording.listing([f'“{item}”' for item in rejected])}." if rejected else ""
+    return " ".join(part for part in (wording.sentence(title), how, against, where(refs)) if part)
 
 
 def _asserted(option: str, tail: str) -> str:

@@ -65,8 +65,8 @@ _PLAIN = re.compile(
 
 def choices(scene: Scene) -> Iterator[Found]:
     """Choices of this exchange that carry their reason."""
-    prompt = scene.now.prompt
-    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
+    prompt = scene.now.said
+    if prompt is not None:
         heard = spoken(prompt.text)
         for said, after in zip(heard, [*(item.text for item in heard[1:]), ""], strict=False):
             found = _persons(scene, prompt, said, after)

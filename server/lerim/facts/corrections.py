@@ -63,8 +63,8 @@ _TWO = re.compile(r"^(?:please )?(?:don'?t|do not|never|stop|avoid|no)\b[^.?!;\n
 
 def corrections(scene: Scene) -> Iterator[Found]:
     """Rules the person stated: in the prompt of the exchange, and in the feedback of calls they denied in it."""
-    prompt = scene.now.prompt
-    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
+    prompt = scene.now.said
+    if prompt is not None:
         heard = (_judge(scene, prompt, said, None) for said in _paired(prompt.text))
         yield from islice((found for found in heard if found is not None), MOST)
     for turn in scene.now.replies:

@@ -105,6 +105,12 @@ class Exchange:
     prompt: Turn | None = None
     replies: tuple[Turn, ...] = ()
 
+    @property
+    def said(self) -> Turn | None:
+        """The prompt where the person speaks to the agent in it: no command, nothing of a subagent."""
+        prompt = self.prompt
+        return prompt if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain else None
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:

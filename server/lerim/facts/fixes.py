@@ -11,12 +11,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
 from lerim.facts import commands, hooks, installs, printed, refusals, variants, wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import Command
-from lerim.facts.draft import Draft, Found, Quote, Scene
+from lerim.facts.draft import Draft, Found, Scene
+from lerim.facts.failure import Failure, lesson
 from lerim.facts.prose import plain, prose
 from lerim.facts.where import edited
 from lerim.sessions.model import ToolCall, Turn
@@ -53,26 +52,6 @@ _CAUSE = re.compile(
     r"requires?|missing|expects?|must be)\b",
     re.IGNORECASE,
 )
-
-
-@dataclass
-class Failure:
-    """A command that failed and has not passed since; `turn` holds no tool calls but the failing one's facts."""
-
-    command: str
-    folder: str
-    variables: tuple[str, ...]
-    error: str
-    output: str
-    turn: str
-    attempts: int = 1
-    own: bool = False
-    files: list[str] = field(default_factory=list)
-    added: list[tuple[str, str]] = field(default_factory=list)
-    installed: str = ""
-    cause: str = ""
-    cause_turn: str = ""
-    refused: tuple[str, str] = ("", "")
 
 
 @dataclass
@@ -242,20 +221,14 @@ def _after_edits(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
     title = _title(failure, config)
     if not title:
         return None
-    quotes = [Quote(failure.error, failure.turn, "tool", failure.output)]
-    if failure.cause:
-        quotes.append(Quote(failure.cause, failure.cause_turn, "assistant", failure.cause))
-    if passed := printed.pass_line(call.output):
-        quotes.append(Quote(passed, turn.id, "tool"))
-    return Draft(
-        signal="fixed-command",
-        basis="fixed",
-        primitive="learning",
+    return lesson(
+        failure,
+        turn,
+        call.output,
         kind="pitfall",
         title=title,
         body=_body(failure, config),
-        turn=replace(turn, tool_calls=()),
-        quotes=tuple(quotes),
+        said=failure.causes,
         artifacts=(failure.command, *failure.files),
         references=tuple(failure.files),
     )

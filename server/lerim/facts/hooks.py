@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
 
 from lerim.facts import printed, prose, wording
 from lerim.facts.commands import Command
-from lerim.facts.draft import Draft, Quote
+from lerim.facts.draft import Draft
+from lerim.facts.failure import Failure, lesson
 from lerim.sessions.model import ToolCall, Turn
-
-if TYPE_CHECKING:
-    from lerim.facts.fixes import Failure
 
 _GIT = re.compile(r"(?:^|[\s;&|(])git\s(?:-C\s\S{1,200}\s)?(?P<verb>commit|push)\b(?P<rest>[^\n;&|]{0,200})")
 _LEFT_OUT = re.compile(r"\s--no-verify\b|\sHUSKY=0\b|\sLEFTHOOK=0\b")
@@ -73,20 +68,17 @@ def bypassed(turn: Turn, failure: Failure) -> Draft | None:
     whose = f"{tool.group()} {hook}" if tool else hook
     tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
     why = f" {wording.sentence(f'The cause, as found then: {prose.plain(failure.cause)}')}" if failure.cause else ""
-    return Draft(
-        signal="fixed-command",
+    return lesson(
+        failure,
+        turn,
+        "",
         basis="replaced",
-        primitive="learning",
         kind="friction",
         title=f"`{failure.command}` got past the {whose} hook only with `--no-verify`",
         body=(
             f"The {hook} hook stopped `{failure.command}`{tries} with “{failure.error}”. It went through with "
             f"`--no-verify`, so the checks of the hook did not run.{why}"
         ),
-        turn=replace(turn, tool_calls=()),
-        quotes=(
-            Quote(failure.error, failure.turn, "tool", failure.output),
-            *((Quote(failure.cause, failure.cause_turn, "assistant", failure.cause),) if failure.cause else ()),
-        ),
+        said=failure.causes,
         artifacts=(failure.command, "--no-verify"),
     )

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from lerim.facts import commands, printed, wording
-from lerim.facts.draft import Draft, Quote
+from lerim.facts import commands, wording
+from lerim.facts.draft import Draft
+from lerim.facts.failure import Failure, lesson
 from lerim.memory.record import LearningKind
 from lerim.sessions.model import ToolCall, Turn
-
-if TYPE_CHECKING:
-    from lerim.facts.fixes import Failure
 
 _MANIFEST = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|[\w.-]{1,30}\.lock|pnpm-lock\.yaml|bun\.lockb?|go\.(?:mod|sum)|pyproject\.toml|"
@@ -41,18 +36,13 @@ def brought(turn: Turn, call: ToolCall, failure: Failure) -> Draft | None:
     title = next((form for form in forms if form and len(form) <= wording.TITLE), "")
     if not title:
         return None
-    quotes = [Quote(failure.error, failure.turn, "tool", failure.output)]
-    if passed := printed.pass_line(call.output):
-        quotes.append(Quote(passed, turn.id, "tool"))
-    return Draft(
-        signal="fixed-command",
-        basis="fixed",
-        primitive="learning",
+    return lesson(
+        failure,
+        turn,
+        call.output,
         kind=kind,
         title=title,
         body=f"`{failure.command}` failed with “{failure.error}”. The same command passed after `{failure.installed}`.",
-        turn=replace(turn, tool_calls=()),
-        quotes=tuple(quotes),
         artifacts=(failure.command, failure.installed),
         references=tuple(failure.files),
     )

@@ -103,8 +103,8 @@ def plans(scene: Scene) -> Iterator[Found]:
         for call in turn.tool_calls:
             if approved(call):
                 yield from _approved(scene, turn, call.plan)
-    prompt = scene.now.prompt
-    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
+    prompt = scene.now.said
+    if prompt is not None:
         head = _HANDED.match(prompt.text)
         if head and kept(scene.now) and verdict(scene.after) == "accepted":
             yield from _statements(scene, prompt, prompt.text[head.end() :], "user")

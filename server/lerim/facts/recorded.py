@@ -43,8 +43,8 @@ _PLAIN = frozenset(_COMMON.split())
 
 def recorded(scene: Scene) -> Iterator[Found]:
     """Notes the agent took of what the person said, else the line in a file of rules that says it."""
-    prompt = scene.now.prompt
-    if prompt is None or prompt.kind != "prompt" or prompt.sidechain or not spoken(prompt.text):
+    prompt = scene.now.said
+    if prompt is None or not spoken(prompt.text):
         return
     heard = [prompt, *([scene.before.prompt] if scene.before.prompt is not None else [])]
     notes = [found for turn, edit in _edits(scene) if (found := _note(scene, heard, turn, edit)) is not None]

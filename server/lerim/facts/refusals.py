@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from lerim.facts import printed, wording
-from lerim.facts.draft import Draft, Quote
+from lerim.facts import wording
+from lerim.facts.draft import Draft
+from lerim.facts.failure import Failure, lesson
 from lerim.sessions.model import ToolCall, Turn
-
-if TYPE_CHECKING:
-    from lerim.facts.fixes import Failure
 
 _UNKNOWN = re.compile(
     r"\b(?:unrecogni[sz]ed|unknown|invalid|unsupported|unexpected|undefined|no such|not a valid|"
@@ -46,18 +41,13 @@ def refused(turn: Turn, call: ToolCall, failure: Failure, written: list[tuple[st
         return None  # it passed although nobody took the setting out
     tool = wording.shorten(failure.command, 40)
     used = f"It passed with `{keys[-1]}` instead." if keys else "It passed without it."
-    quotes = [Quote(failure.error, failure.turn, "tool", failure.output)]
-    if passed := printed.pass_line(call.output):
-        quotes.append(Quote(passed, turn.id, "tool"))
-    return Draft(
-        signal="fixed-command",
-        basis="fixed",
-        primitive="learning",
+    return lesson(
+        failure,
+        turn,
+        call.output,
         kind="pitfall",
         title=f"`{posixpath.basename(file)}` takes no `{name}`: `{tool}` refuses it",
         body=f"`{failure.command}` failed with “{failure.error}” after `{name}` was written into `{file}`. {used}",
-        turn=replace(turn, tool_calls=()),
-        quotes=tuple(quotes),
         artifacts=(failure.command, name, file),
         references=(file,),
     )

@@ -59,9 +59,9 @@ _ADDS = re.compile(
 
 def remarks(scene: Scene) -> Iterator[Found]:
     """The remark of the exchange, and what was said on refusing its calls: one decision each, where one was made."""
-    prompt = scene.now.prompt
+    prompt = scene.now.said
     replies = [turn for turn in scene.now.replies if not turn.sidechain]
-    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain and scene.before.replies:
+    if prompt is not None and scene.before.replies:
         found = _conceded(scene, prompt, prompt.text, replies[:LATER], None)
         if found is not None:
             yield found

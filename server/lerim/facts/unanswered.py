@@ -45,13 +45,13 @@ _OUT = re.compile(
 
 def unanswered(scene: Scene) -> Iterator[Found]:
     """Questions the exchange leaves open: those put off by the person; at a session's end, those put to them."""
-    prompt = scene.now.prompt
-    if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain:
-        for said in spoken(prompt.text):
-            found = None if said.question else _put_off(scene, prompt, said.text)
+    if scene.now.said is not None:
+        for said in spoken(scene.now.said.text):
+            found = None if said.question else _put_off(scene, scene.now.said, said.text)
             if found is not None:
                 yield found
     if scene.after is None:
+        prompt = scene.now.prompt
         found = _tool(scene) or (_choice(scene, prompt) if prompt is not None and not prompt.sidechain else None)
         if found is not None:
             yield found

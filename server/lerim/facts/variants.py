@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
 
 from lerim.facts import printed, wording
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft, Quote, Scene
+from lerim.facts.failure import Failure, lesson
 from lerim.sessions.model import ToolCall, Turn
-
-if TYPE_CHECKING:
-    from lerim.facts.fixes import Failure
 
 _WRAPPED = (
     "uv run,poetry run,pdm run,hatch run,pipenv run,npx,bunx,pnpm exec,pnpm dlx,yarn,bun,bundle exec,mise exec "
@@ -52,18 +47,15 @@ def replaced(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure
     title, how = form
     if len(title) > wording.TITLE:
         return None
-    quotes = [Quote(failure.error, failure.turn, "tool", failure.output), Quote(command.text, turn.id, "assistant")]
-    if passed := printed.pass_line(call.output):
-        quotes.append(Quote(passed, turn.id, "tool"))
-    return Draft(
-        signal="fixed-command",
+    return lesson(
+        failure,
+        turn,
+        call.output,
         basis="replaced",
-        primitive="learning",
         kind="procedure",
         title=title,
         body=f"`{failure.command}` failed with “{failure.error}”. {how}",
-        turn=replace(turn, tool_calls=()),
-        quotes=tuple(quotes),
+        said=(Quote(command.text, turn.id, "assistant"),),
         artifacts=(failure.command, command.text),
     )
 
