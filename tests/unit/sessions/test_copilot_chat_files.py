@@ -1,0 +1,124 @@
+"""Where Copilot's chats are found, and which folder each belongs to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath, PureWindowsPath
+
+import pytest
+
+import copilot_chats as chats
+from copilot_chats import markdown, request
+from lerim.paths import copilot_roots
+from lerim.sessions import copilot
+from lerim.sessions.copilot_chat import find
+from lerim.sessions.copilot_chat_folders import folder_of
+
+
+def test_the_stores_of_every_editor_are_looked_for_on_every_system():
+    linux = copilot_roots({"HOME": "/home/ana"}, "linux")
+    assert PurePosixPath("/home/ana/.config/Code/User") in linux
+    assert PurePosixPath("/home/ana/.config/Code - Insiders/User") in linux
+    assert PurePosixPath("/home/ana/.config/VSCodium/User") in linux
+    mac = copilot_roots({"HOME": "/Users/ana"}, "darwin")
+    assert PurePosixPath("/Users/ana/Library/Application Support/Code/User") in mac
+    windows = copilot_roots({"USERPROFILE": r"C:\Users\ana", "APPDATA": r"C:\Users\ana\AppData\Roaming"}, "win32")
+    assert PureWindowsPath(r"C:\Users\ana\AppData\Roaming\Code\User") in windows
+
+
+@pytest.mark.parametrize(
+    ("uri", "folder"),
+    [
+        ("file:///home/ana/my%20app", "/home/ana/my app"),
+        ("file:///Users/ana/caf%C3%A9/", "/Users/ana/café"),
+        ("file:///c%3A/Users/ana/app", r"c:\Users\ana\app"),
+        ("file:///C:/", "C:\\"),
+        ("file://server/share/app", r"\\server\share\app"),
+        ("file://localhost/home/ana", "/home/ana"),
+        ("vscode-remote://ssh-remote%2Bbox/srv/app", "/srv/app"),
+        ("vscode-remote://wsl%2Bubuntu/home/ana/app", "/home/ana/app"),
+        ("vscode-remote://dev-container%2B7b22/workspaces/app", "/workspaces/app"),
+        ("vscode-vfs://github/owner/app", ""),
+        ("untitled:Untitled-1", ""),
+        ("file:///a%00b", ""),
+        ("http://[", ""),
+        ("", ""),
+    ],
+)
+def test_an_address_stands_for_the_path_on_its_own_machine(uri, folder):
+    assert folder_of(uri) == folder
+
+
+def storage(user, name, told, *requests):
+    path = chats.whole(user / "workspaceStorage" / name / "chatSessions" / "one.json", *requests or [request("hello")])
+    if told is not None:
+        (path.parents[1] / "workspace.json").write_text(told, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("told", "folder"),
+    [
+        ('{"folder": "file:///home/ana/my%20app"}', "/home/ana/my app"),
+        ('{"folder": "vscode-remote://wsl%2Bubuntu/home/ana/app"}', "/home/ana/app"),
+        ('{"folder": 3}', ""),
+        ("{", ""),
+        (None, ""),
+    ],
+)
+def test_a_chat_belongs_to_the_folder_its_workspace_names(tmp_path, told, folder):
+    storage(tmp_path, "abc", told)
+    found = find(tmp_path, [])
+    assert ([one.cwd for one in found.transcripts], found.problems) == ([folder], [])
+    turns, done = chats.reading(found.transcripts[0].path, cwd=folder)
+    assert (turns[0].cwd, done.session.cwds) == (folder, (folder,) if folder else ())
+
+
+@pytest.mark.parametrize(
+    ("first", "folder"),
+    [({"path": "app"}, "work/app"), ({"path": "../lib"}, "lib"), ({"uri": "file:///srv/app"}, "/srv/app")],
+)
+def test_a_chat_of_a_workspace_of_several_folders_belongs_to_the_first(tmp_path, first, folder):
+    workspace = tmp_path / "work" / "all.code-workspace"
+    workspace.parent.mkdir()
+    workspace.write_text(json.dumps({"folders": [first, {"path": "other"}]}), encoding="utf-8")
+    storage(tmp_path / "User", "abc", json.dumps({"workspace": workspace.as_uri()}))
+    (one,) = find(tmp_path / "User", []).transcripts
+    assert one.cwd == str(tmp_path / folder)
+
+
+def test_chats_of_empty_windows_and_moved_ones_have_no_folder(tmp_path):
+    for name in ("emptyWindowChatSessions", "transferredChatSessions"):
+        chats.whole(tmp_path / "globalStorage" / name / f"{name}.json", request("hello"))
+    found = find(tmp_path, [])
+    assert sorted((one.session_id, one.cwd) for one in found.transcripts) == [
+        ("emptyWindowChatSessions", ""),
+        ("transferredChatSessions", ""),
+    ]
+
+
+def test_a_chat_with_an_old_file_and_a_log_stands_once_and_is_read_from_the_log(tmp_path):
+    path = storage(tmp_path, "abc", None, request("old"))
+    chats.log(path.with_suffix(".jsonl"), chats.initial(request("old"), request("new")))
+    (one,) = find(tmp_path, []).transcripts
+    assert one.path == path
+    assert [turn.text for turn in chats.reading(path)[0]] == ["old", "new"]
+
+
+def test_a_chat_copied_to_the_workspace_that_was_opened_later_has_the_same_turns(tmp_path):
+    asked = request("hello", markdown("hi"))
+    first = chats.whole(tmp_path / "globalStorage" / "emptyWindowChatSessions" / "one.json", asked)
+    again = storage(tmp_path, "abc", '{"folder": "file:///srv/app"}', asked)
+    assert [turn.id for turn in chats.reading(first)[0]] == [turn.id for turn in chats.reading(again)[0]]
+
+
+def test_a_store_that_does_not_exist_holds_nothing(tmp_path):
+    found = find(tmp_path / "User", [])
+    assert (found.transcripts, found.databases, found.problems) == ([], [], [])
+
+
+def test_an_editors_folder_is_told_from_the_command_lines_by_what_lies_in_it(tmp_path):
+    path = storage(tmp_path / "portable", "abc", '{"folder": "file:///srv/app"}', request("hello", markdown("hi")))
+    (one,) = copilot.find(tmp_path / "portable", []).transcripts
+    assert (one.path, copilot.probe(one)) == (path, "/srv/app")
+    assert [turn.text for turn in copilot.read(one)] == ["hello", "hi"]
