@@ -70,7 +70,7 @@ def _load(transcript: Transcript, *, brief: bool) -> Loaded:
         try:
             requests.append(shaped(raw, Request))
         except ValueError:
-            if raw != b"null":
+            if bytes(raw) != b"null":  # the place of a request that was lost is told already
                 faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
     turns: list[Turn] = []
     for number, request in enumerate(requests):
