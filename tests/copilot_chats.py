@@ -112,3 +112,8 @@ def transcript(path: Path, **fields: Any) -> Transcript:
 def reading(path: Path, resume: bytes | None = None, **fields: Any) -> tuple[list[Turn], WholeReading]:
     done = read(transcript(path, **fields), resume)
     return list(done), done
+
+
+def only(folder: Path, *requests: Fields, **fields: Any) -> tuple[list[Turn], WholeReading]:
+    """A chat of these requests, read."""
+    return reading(whole(folder / "one.json", *requests, **fields))

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import copilot_chats as chats
-from copilot_chats import asked, delete, initial, markdown, metadata, push, put, request, terminal, thinking, tool
+from copilot_chats import delete, initial, markdown, only, push, put, request, thinking, tool
 from gemini_files import long_ago
 from lerim.errors import TranscriptError, UnfinishedError
 
 
 def texts(path):
     return [turn.text for turn in chats.reading(path)[0]]
-
-
-def only(path, *requests, **fields):
-    turns, done = chats.reading(chats.whole(path / "one.json", *requests, **fields))
-    return turns, done
 
 
 def test_a_log_is_replayed_with_what_it_sets_pushes_cuts_and_deletes(tmp_path):
@@ -159,182 +152,6 @@ def test_every_kind_of_part_is_told_as_words_reasoning_a_call_or_left_out(tmp_pa
     assert turns[1].reasoning == "let me see\n\nand think"
     assert [call.name for call in turns[1].tool_calls] == ["copilot_readFile"]
     assert done.session.tool_calls == 1
-
-
-def test_a_call_is_one_whether_the_chat_shows_it_the_model_asked_for_it_or_both(tmp_path):
-    calls = [
-        asked("read_file", "toolu_1", filePath="/a/b.py"),
-        asked("run_in_terminal", "toolu_2", command="make", explanation="Build it"),
-        asked("grep_search", "toolu_3", query="def main"),
-    ]
-    results = {"toolu_1": "text of b", "toolu_2": "built", "toolu_3": "2 matches"}
-    shown = [tool("copilot_readFile"), terminal("make"), markdown("Found."), tool("copilot_findTextInFiles")]
-    turns, done = only(tmp_path, request("go", *shown, calls=metadata(*calls, results=results)))
-    assert [[call.name for call in turn.tool_calls] for turn in turns] == [
-        [],
-        ["read_file", "run_in_terminal"],
-        ["grep_search"],
-    ]
-    read, ran, searched = (call for turn in turns for call in turn.tool_calls)
-    assert (read.kind, read.paths, read.output) == ("read", ("/a/b.py",), "text of b")
-    assert (ran.kind, ran.command, ran.description, ran.output) == ("shell", "make", "Build it", "built")
-    assert (searched.kind, searched.command) == ("search", "def main")
-    assert done.session.tool_calls == 3
-
-
-def test_a_call_that_the_chat_hides_stands_after_the_one_before_it(tmp_path):
-    calls = [asked("read_file", "toolu_1"), asked("manage_todo_list", "toolu_2")]
-    turns, _ = only(tmp_path, request("go", tool("copilot_readFile"), markdown("Done."), calls=metadata(*calls)))
-    assert [[call.name for call in turn.tool_calls] for turn in turns] == [[], ["read_file", "manage_todo_list"], []]
-
-
-def test_calls_of_a_subagent_are_calls_of_their_own(tmp_path):
-    calls = [asked("runSubagent", "toolu_1", description="Look", prompt="find it")]
-    nested = tool("copilot_readFile", subAgentInvocationId="x")
-    turns, done = only(tmp_path, request("go", tool("runSubagent"), nested, calls=metadata(*calls)))
-    assert [(call.name, call.kind) for call in turns[1].tool_calls] == [
-        ("runSubagent", "agent"),
-        ("copilot_readFile", "read"),
-    ]
-    assert done.session.tool_calls == 2
-
-
-@pytest.mark.parametrize(
-    ("shown", "result", "status", "code"),
-    [
-        (terminal("make", 0), "fine", "ok", 0),
-        (terminal("make", 2), "boom", "error", 2),
-        (terminal("make"), "boom\n\nCommand exited with code 3", "error", 3),
-        (terminal("make"), "The command exited with code 0.\nfine", "ok", 0),
-        (terminal("make"), "fine", "ok", None),
-        (terminal("make", confirmed={"type": 0}), "", "denied", None),
-        (terminal("make", confirmed=False), "", "denied", None),
-        (terminal("make", confirmed={"type": 5}), "The user chose to skip", "denied", None),
-        (terminal("make", confirmed=True), "fine", "ok", None),
-        (terminal("make"), "ERROR while calling tool: no such terminal", "error", None),
-    ],
-)
-def test_how_a_command_ended_is_told_in_all_its_forms(tmp_path, shown, result, status, code):
-    calls = metadata(asked("run_in_terminal", "toolu_1", command="make"), results={"toolu_1": result})
-    turns, done = only(tmp_path, request("go", shown, calls=calls))
-    (call,) = turns[1].tool_calls
-    assert (call.kind, call.command, call.status, call.exit_code, call.output) == (
-        "shell",
-        "make",
-        status,
-        code,
-        result,
-    )
-    assert (done.session.tool_errors, done.session.denials) == (status == "error", status == "denied")
-
-
-def test_a_command_is_told_as_it_was_run_also_where_the_person_changed_it(tmp_path):
-    line = {"original": "pip install x", "toolEdited": "pip install x ", "userEdited": "uv add x"}
-    edited = tool("run_in_terminal", toolSpecificData={"kind": "terminal", "commandLine": line})
-    older = tool("copilot_runInTerminal", toolSpecificData={"kind": "terminal", "command": "make", "language": "sh"})
-    printed = {"kind": "terminal", "commandLine": {"original": "ls"}, "terminalCommandOutput": {"text": "a.py"}}
-    shown = tool("run_in_terminal", toolSpecificData=printed)
-    turns, _ = only(tmp_path, request("go", edited, older, shown))
-    assert [(call.kind, call.command) for call in turns[1].tool_calls] == [
-        ("shell", "uv add x"),
-        ("shell", "make"),
-        ("shell", "ls"),
-    ]
-    assert turns[1].tool_calls[2].output == "a.py"
-
-
-def test_a_result_is_read_from_a_tree_of_prompt_elements(tmp_path):
-    leaf = [{"type": 2, "text": "one"}, {"type": 1, "children": [{"type": 2, "text": "two", "lineBreakBefore": True}]}]
-    told = {"content": [{"value": {"node": {"type": 1, "children": leaf}}}, {"value": "plain"}, {"other": 1}]}
-    calls = metadata(asked("read_file", "toolu_1")) | {"toolCallResults": {"toolu_1": told}}
-    turns, _ = only(tmp_path, request("go", tool("copilot_readFile"), calls=calls))
-    assert turns[1].tool_calls[0].output == "one\ntwo\nplain"
-
-
-def test_what_a_tool_of_a_server_brought_back_is_told_by_its_details(tmp_path):
-    details = {"input": "{}", "output": [{"type": "embed", "isText": True, "value": "no such issue"}], "isError": True}
-    turns, done = only(tmp_path, request("go", tool("mcp_tracker_get", resultDetails=details)))
-    (call,) = turns[1].tool_calls
-    assert (call.kind, call.status, call.output) == ("other", "error", "no such issue")
-    assert done.session.tool_errors == 1
-
-
-def test_edits_have_both_sides_in_every_form_a_tool_asks_for_them(tmp_path):
-    patch = "*** Begin Patch\n*** Update File: /a/p.py\n@@\n-old\n+new\n*** End Patch"
-    calls = [
-        asked("replace_string_in_file", filePath="/a/b.py", oldString="x", newString="y"),
-        asked(
-            "multi_replace_string_in_file",
-            replacements=[
-                {"filePath": "/a/c.py", "oldString": "1", "newString": "2"},
-                {"filePath": "/a/d.py", "oldString": "3", "newString": "4"},
-            ],
-        ),
-        asked("insert_edit_into_file", filePath="/a/e.py", code="whole"),
-        asked("apply_patch", input=patch),
-        asked("create_file", filePath="/a/f.py", content="text"),
-    ]
-    turns, _ = only(tmp_path, request("go", markdown("ok"), calls=metadata(*calls)))
-    made = turns[1].tool_calls
-    assert [call.kind for call in made] == ["edit"] * 4 + ["write"]
-    assert [(edit.path, edit.old.strip(), edit.new.strip()) for call in made for edit in call.edits] == [
-        ("/a/b.py", "x", "y"),
-        ("/a/c.py", "1", "2"),
-        ("/a/d.py", "3", "4"),
-        ("/a/e.py", "", "whole"),
-        ("/a/p.py", "old", "new"),
-        ("/a/f.py", "", "text"),
-    ]
-    assert made[1].paths == ("/a/c.py", "/a/d.py")
-
-
-def test_changes_that_no_tool_asked_for_are_an_edit_and_those_a_tool_asked_for_are_not_told_twice(tmp_path):
-    group = {
-        "kind": "textEditGroup",
-        "uri": {"fsPath": "/a/b.py"},
-        "edits": [[{"text": "x = 1", "range": {}}], [{"text": "y = 2"}]],
-    }
-    turns, _ = only(tmp_path, request("go", markdown("ok"), group))
-    (call,) = turns[1].tool_calls
-    assert (call.kind, call.status, call.paths, call.edits[0].new) == ("edit", "ok", ("/a/b.py",), "x = 1\ny = 2")
-    calls = metadata(asked("replace_string_in_file", filePath="/a/b.py", oldString="x", newString="y"))
-    turns, _ = only(tmp_path, request("go", tool("copilot_replaceString"), group, calls=calls))
-    assert [call.name for call in turns[1].tool_calls] == ["replace_string_in_file"]
-
-
-def test_questions_put_to_the_person_have_their_answers(tmp_path):
-    questions = [
-        {"header": "Store", "question": "Which store?", "options": [{"label": "SQLite", "description": "a file"}]}
-    ]
-    answers = {"answers": {"Store": {"selected": ["SQLite"], "freeText": "no server", "skipped": False}}}
-    calls = metadata(
-        asked("vscode_askQuestions", "toolu_1", questions=questions), results={"toolu_1": json.dumps(answers)}
-    )
-    turns, _ = only(tmp_path, request("go", tool("vscode_askQuestions"), calls=calls))
-    (call,) = turns[1].tool_calls
-    assert (call.kind, call.status) == ("ask", "ok")
-    assert [(one.question, one.options, one.answer, one.chosen) for one in call.answers] == [
-        ("Which store?", ("SQLite",), "SQLite\nno server", "a file")
-    ]
-    carousel = {
-        "kind": "questionCarousel",
-        "questions": [{"id": "q1", "title": "Which?", "options": [{"label": "A"}]}],
-        "data": {"q1": "A"},
-        "isUsed": True,
-    }
-    turns, _ = only(tmp_path, request("go", carousel))
-    assert [(one.question, one.answer) for one in turns[1].tool_calls[0].answers] == [("Which?", "A")]
-
-
-def test_a_cancelled_request_leaves_its_open_calls_interrupted_and_a_running_one_leaves_them_pending(tmp_path):
-    waiting = terminal("make", complete=False)
-    for fields in ({"state": 2}, {"state": None, "isCanceled": True}):
-        turns, _ = only(tmp_path, request("go", waiting, result=None, **fields))
-        assert turns[1].tool_calls[0].status == "interrupted"
-    turns, _ = only(tmp_path, request("go", waiting, result=None, state=0))
-    assert turns[1].tool_calls[0].status == "pending"
-    turns, _ = only(tmp_path, request("go", waiting, result=None, state=0), request("next"))
-    assert turns[1].tool_calls[0].status == "interrupted"
 
 
 def test_failures_of_the_service_are_counted_and_a_cancelled_request_is_none(tmp_path):
