@@ -64,7 +64,7 @@ def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
     """The whole chat. Raises TranscriptError if its database cannot be read, or does not hold it any more."""
     problems: list[Problem] = []
     chat, talk = look(transcript.path, lambda db: _read(db, transcript, brief=brief), problems)
-    cwd = chat.cwd or transcript.cwd or common(chat.seen)
+    cwd = chat.cwd or common(chat.seen)
     turns = talk.turns(cwd, text(chat.composer.created_on_branch))
     problems += chat.faults[:PROBLEMS]
     if (more := len(chat.faults) - PROBLEMS) > 0:
@@ -97,8 +97,9 @@ def begins_in(transcript: Transcript) -> str:
         for piece in _pieces(db, transcript, chat, most=_PEEK):
             if chat.cwd:
                 break
-            _look(chat, piece, ())
-        return chat.cwd or transcript.cwd or common(chat.seen)
+            tool = piece.tool_former_data
+            _look(chat, piece, (called(tool, _nothing, brief=True),) if tool is not None else ())
+        return chat.cwd or common(chat.seen)
 
     return look(transcript.path, work, [])
 
@@ -145,7 +146,7 @@ def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: i
     except ValueError as error:
         chat.fault(path, f"composerData:{cid}", str(error))
         wanted = _by_time(db, cid)
-    chat.cwd = of_head(chat.composer, storage_of(path))
+    chat.cwd = of_head(chat.composer, storage_of(path)) or transcript.cwd
     if inside := elements(chat.composer.conversation):
         yield from _inline(path, cid, msgspec.Raw(msgspec.json.encode(inside)), chat)
         return
@@ -230,6 +231,10 @@ def _older(composer: Composer) -> dict[str, Tool]:
 def _body(db: sqlite3.Connection, key: str) -> str | None:
     value, _ = _row(db, key) if key.startswith(_BODY) else (None, False)
     return text(value) if value is not None else None
+
+
+def _nothing(_key: str) -> None:
+    """No body of a file is looked up for a folder."""
 
 
 def _look(chat: _Chat, piece: Bubble, calls: tuple[ToolCall, ...]) -> None:

@@ -21,7 +21,7 @@ from lerim.sessions.broken_json import part, shaped
 from lerim.sessions.claude_records import read
 from lerim.sessions.cursor_folders import of_head, of_storage, of_uri
 from lerim.sessions.cursor_inline import COMPOSERS, inline, item
-from lerim.sessions.cursor_records import Head, Heads, Uri, Workspace, elements, whole
+from lerim.sessions.cursor_records import Head, Heads, Uri, Workspace, elements, heads, whole
 from lerim.sessions.live import databases
 from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns, number, rows, text
@@ -61,10 +61,10 @@ def listed(database: Database) -> tuple[list[Transcript], list[Problem]]:
     path = database.path
     problems: list[Problem] = []
     storage = storage_of(path)
-    found, heads, lost = look(path, lambda db: _keys(db, storage), problems)
+    found, told, lost = look(path, lambda db: _keys(db, storage), problems)
     for row in lost:
         problems.append(Problem("bad-row", f"{path}@{row}", "A row of this database is damaged and was skipped"))
-    chats = _completed(path, storage, found, heads, problems)
+    chats = _completed(path, storage, found, told, problems)
     transcripts = [_transcript(path, cid, chats[cid], own, newest) for cid, own, newest in found if cid in chats]
     return transcripts + inline(path, storage, problems), problems
 
@@ -90,20 +90,20 @@ def _keys(db: sqlite3.Connection, storage: Path) -> tuple[list[_Row], dict[str, 
     if not columns(db, "cursorDiskKV"):
         return [], {}, lost
     wanted = f"substr(c.key, 14), c.rowid, {_NEWEST}"
+    told = rows(db, "cursorDiskKV AS c", wanted, _CHATS, (), lost)
     found = [
-        (text(cid), number(own), number(new))
-        for cid, own, new in rows(db, "cursorDiskKV AS c", wanted, _CHATS, (), lost)
+        (text(cid), own, new or 0) for cid, own, new in told if isinstance(own, int) and isinstance(new, int | None)
     ]
     return found, _heads(db, storage) if found else {}, lost
 
 
 def _completed(
-    path: Path, storage: Path, found: list[_Row], heads: dict[str, Known], problems: list[Problem]
+    path: Path, storage: Path, found: list[_Row], named: dict[str, Known], problems: list[Problem]
 ) -> dict[str, Known]:
     """What is known of each chat: its head, else what workspaces of 2025 tell of it, else its own row."""
-    missing = [cid for cid, _, _ in found if cid not in heads]
-    told = references(storage) if missing and not heads else {}
-    chats = {cid: heads[cid] for cid, _, _ in found if cid in heads}
+    missing = [cid for cid, _, _ in found if cid not in named]
+    told = references(storage) if missing and not named else {}
+    chats = {cid: named[cid] for cid, _, _ in found if cid in named}
     chats |= {cid: told[cid] for cid in missing if cid in told and told[cid].updated}
     rest = [cid for cid in missing if cid not in chats]
     if rest:
@@ -121,24 +121,23 @@ def _completed(
 
 def _known(head: Head, storage: Path, folders: dict[object, str]) -> Known:
     window = head.workspace_identifier
-    uri = window.uri if window is not None else None
-    place = (uri.fs_path, uri.external, uri.scheme) if isinstance(uri, Uri) else (uri, window.id if window else None)
-    folder = folders.get(place) if window is not None else None
-    if folder is None:
+    if window is None:
         folder = of_head(head, storage)
-        if window is not None:
-            folders[place] = folder
+    else:
+        uri = window.uri
+        place = (uri.fs_path, uri.external, uri.scheme) if isinstance(uri, Uri) else (uri, window.id)
+        kept = folders.get(place)
+        folder = folders[place] = of_head(head, storage) if kept is None else kept
     sub = head.subagent_info
-    updated = whole(head.last_updated_at) or whole(head.created_at)
-    return Known(updated, folder, (sub.parent or "") if sub is not None else "", bool(folder or window is not None))
+    updated = whole(head.last_updated_at or head.created_at)
+    return Known(updated, folder, (sub.parent or "") if sub is not None else "", bool(folder) or window is not None)
 
 
 def _heads(db: sqlite3.Connection, storage: Path) -> dict[str, Known]:
     """What lists of all windows tell: the table of 3.12, and the list before it, which is written late."""
     folders: dict[object, str] = {}
     found: dict[str, Known] = {}
-    for raw in elements(read(item(db, HEADS), Heads).all_composers):
-        head = read(raw, Head)
+    for head in heads(read(item(db, HEADS), Heads).all_composers):
         found[head.composer_id or ""] = _known(head, storage, folders)
     for cid, updated, window, value in _table(db):
         head = read(value, Head)
@@ -227,14 +226,16 @@ def references(storage: Path) -> dict[str, Known]:
 
 
 def _referenced(db: sqlite3.Connection) -> dict[str, int]:
-    heads = read(item(db, COMPOSERS), Heads)
-    found = {head.composer_id or "": head for head in (read(raw, Head) for raw in elements(heads.all_composers))}
-    told = {cid: whole(head.last_updated_at) or whole(head.created_at) for cid, head in found.items()}
-    selected = part(heads.selected_composer_ids)
+    kept = read(item(db, COMPOSERS), Heads)
+    told = {
+        head.composer_id or "": whole(head.last_updated_at) or whole(head.created_at)
+        for head in heads(kept.all_composers)
+    }
+    selected = part(kept.selected_composer_ids)
     panes = rows(db, "ItemTable", "value", "key >= ? AND key < ?", (_PANE, f"{_PANE[:-1]}f"), [])
     others = [one for one in selected if isinstance(one, str)] if isinstance(selected, list) else []
     others += [cid.decode() for (value,) in panes if isinstance(value, bytes) for cid in _IN_PANE.findall(value)]
     others += [cid for cid, _, _, _ in _table(db)]
-    for cid in (*others, heads.selected_composer_id or ""):
+    for cid in (*others, kept.selected_composer_id or ""):
         told.setdefault(cid, 0)
     return told

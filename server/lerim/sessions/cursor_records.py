@@ -186,6 +186,14 @@ def elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
     return [msgspec.Raw(msgspec.json.encode(one)) for one in found] if isinstance(found, list) else []
 
 
+def heads(raw: msgspec.Raw) -> list[Head]:
+    """The heads of a list of composers."""
+    try:
+        return msgspec.json.decode(raw, type=list[Head] | None) or []
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
+        return [read(one, Head) for one in elements(raw)]
+
+
 def order(raw: msgspec.Raw) -> list[str]:
     """The bubble ids of `fullConversationHeadersOnly`, each once."""
     try:

@@ -1,0 +1,193 @@
+"""Which folder a chat of Cursor belongs to: every way of telling it, in order, and places of every system as data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cursor_store import CID, Editor, found, only, prompt, reply, taken, tool
+from lerim.paths import cursor_roots
+from lerim.sessions import cursor
+from lerim.sessions.cursor_folders import common, local, slug
+from rights import bound, close
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("file:///srv/my%20app/", "/srv/my app"),
+        ("file:///c%3A/Users/me/app", "c:\\Users\\me\\app"),
+        ("file:///", "/"),
+        ("file:///d%3A", "d:\\"),
+        ("file://wsl.localhost/Ubuntu/home/me/app", "/home/me/app"),
+        ("file://wsl%24/Ubuntu/home/me/app", "/home/me/app"),
+        ("file://server/share/app", "\\\\server\\share\\app"),
+        ("vscode-remote://wsl%2Bubuntu/home/me/app", "/home/me/app"),
+        ("vscode-remote://ssh-remote%2B7b22686f7374/srv/app", "/srv/app"),
+        ("vscode-remote://dev-container%2Babc/workspaces/app", "/workspaces/app"),
+        ("/srv/app/", "/srv/app"),
+        ("C:\\work\\app", "C:\\work\\app"),
+        ("untitled:Untitled-1", ""),
+        ("https://example.invalid/x", ""),
+        ("", ""),
+    ],
+)
+def test_places_become_paths_of_their_machine(uri: str, path: str):
+    assert local(uri) == path
+
+
+@pytest.mark.parametrize(
+    ("paths", "folder"),
+    [
+        (["/srv/app/a/b.py", "/srv/app/c.py", "relative.py"], "/srv/app"),
+        (["c:\\w\\app\\a.py", "c:\\w\\app\\b\\c.py"], "c:\\w\\app"),
+        (["/srv/app/a.py"], "/srv/app"),
+        (["/a.py", "/srv/b.py"], ""),
+        (["/srv/a.py", "c:\\b.py"], "/srv"),
+        ([], ""),
+    ],
+)
+def test_the_folder_that_files_share(paths: list[str], folder: str):
+    assert common(paths) == folder
+
+
+def test_slugs_are_compared_as_cursor_makes_them():
+    assert slug("/Users/me/My_App.v2") == "users-me-my-app-v2" == slug("Users-me-My-App-v2")
+
+
+def window(path: str, **more: Any) -> dict[str, Any]:
+    return {"id": "x", "uri": {"fsPath": path, "scheme": "file"}, **more}
+
+
+def stored(editor: Editor, level: int) -> None:
+    """A chat with every way of telling its folder from `level` on."""
+    fields: dict[str, Any] = {"workspaceIdentifier": window("/first")} if level <= 1 else {}
+    uris = {"workspaceUris": ["file:///fourth"]} if level <= 4 else {}
+    bubbles = [
+        prompt("Go", **uris),
+        tool("read_file", {"target_file": "/fifth/src/a.py"}) if level <= 5 else reply("Ok"),
+    ]
+    editor.chat(bubbles, **fields)
+    if level <= 2:
+        heads = {"allComposers": [{"composerId": CID, "workspaceIdentifier": window("/second")}]}
+        editor.put("composer.composerHeaders", heads, table="ItemTable")
+    if level <= 3:
+        head = {"allComposers": [{"type": "head", "composerId": CID, "lastUpdatedAt": 1771742091550}]}
+        editor.workspace("w1", "file:///third", composer__composerData=head)
+
+
+@pytest.mark.parametrize("level", [1, 2, 3, 4, 5, 6])
+def test_the_ways_of_telling_a_folder_are_tried_in_order(tmp_path: Path, level: int):
+    stored(Editor(tmp_path), level)
+    expected = ["/first", "/second", "/third", "/fourth", "/fifth/src", ""][level - 1]
+    turns, session, problems = only(tmp_path)
+    assert {turn.cwd for turn in turns} == {expected}
+    assert session.cwds == ((expected,) if expected else ())
+    assert problems == []
+    assert cursor.probe(found(tmp_path)[0][0]) in (expected, "/second" if level == 1 else expected)
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        {"composer__composerData": {"selectedComposerIds": [CID]}},
+        {"composer__composerData": {"allComposers": [{"composerId": CID}]}},
+        {"workbench__panel__composerChatViewPane": {f"workbench.panel.aichat.view.{CID}": {"collapsed": False}}},
+        {"workbench__panel__composerChatViewPane.7a": {f"workbench.panel.aichat.view.{CID}": {}}},
+    ],
+    ids=["open", "listed", "pane", "numbered pane"],
+)
+def test_workspaces_name_their_chats_in_every_way(tmp_path: Path, items: dict[str, Any]):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Go")])
+    editor.workspace("w1", "vscode-remote://ssh-remote%2Bhost/srv/app", **items)
+    assert found(tmp_path)[0][0].cwd == "/srv/app"
+
+
+def test_several_workspaces_of_one_folder_lead_to_it(tmp_path: Path):
+    editor = Editor(tmp_path)
+    for at in (1, 2):
+        cid = f"c{at}"
+        editor.chat([prompt("Go", f"u{at}")], cid, workspaceIdentifier={"id": f"w{at}"})
+        editor.workspace(f"w{at}", "file:///srv/app")
+    assert {turn.cwd for one in found(tmp_path)[0] for turn in taken(one)[0]} == {"/srv/app"}
+
+
+def test_a_file_of_several_folders_stands_for_the_folder_it_lies_in(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Go")], workspaceIdentifier={"id": "w1"})
+    path = editor.workspace("w1", None)
+    (path.parent / "workspace.json").write_text('{"workspace": "file:///srv/all.code-workspace"}', encoding="utf-8")
+    assert found(tmp_path)[0][0].cwd == "/srv"
+
+
+def test_the_table_of_heads_and_the_window_of_agents_tell_folders(tmp_path: Path):
+    editor = Editor(tmp_path)
+    for cid in ("table", "located", "member"):
+        editor.chat([prompt("Go", cid)], cid)
+    columns = "composerId TEXT PRIMARY KEY, workspaceId TEXT, lastUpdatedAt INTEGER, isSubagent INTEGER, value BLOB"
+    editor.run(f"CREATE TABLE composerHeaders ({columns})")
+    located = json.dumps({"agentLocation": {"environment": {"uri": {"fsPath": "/srv/located"}}}})
+    for row in (("table", "w1", 1771742091551, 0, "{}"), ("located", "", 1771742091552, 0, located)):
+        editor.run("INSERT INTO composerHeaders VALUES (?, ?, ?, ?, ?)", row)
+    editor.run("INSERT INTO composerHeaders VALUES ('member', NULL, 1771742091553, 0, NULL)")
+    editor.workspace("w1", "file:///srv/table")
+    projects = [{"id": "p1", "workspace": {"id": "w9", "uri": {"fsPath": "/srv/member"}}}]
+    editor.put("glass.localAgentProjects.v1", projects, table="ItemTable")
+    editor.put("glass.localAgentProjectMembership.v1", {"member": "p1"}, table="ItemTable")
+    found_ = {one.session_id: (one.cwd, one.mtime_ns) for one in found(tmp_path)[0]}
+    assert found_ == {
+        "table": ("/srv/table", 1771742091551_000_000),
+        "located": ("/srv/located", 1771742091552_000_000),
+        "member": ("/srv/member", 1771742091553_000_000),
+    }
+
+
+def test_a_damaged_workspace_costs_no_other(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Go")])
+    editor.workspace("w2", "file:///srv/app", composer__composerData={"selectedComposerIds": [CID]})
+    broken = editor.workspace("w1", "file:///srv/other")
+    broken.write_bytes(b"no database at all, but longer than a hundred bytes " * 10)
+    store = cursor.find(tmp_path, [])
+    ours = [one for one in store.databases if one.path == editor.all]
+    assert cursor.listed(ours[0], [])[0][0].cwd == "/srv/app"
+
+
+def test_a_store_that_is_not_there_is_empty_and_a_closed_folder_is_told(tmp_path: Path):
+    nothing = cursor.find(tmp_path / "nowhere", [])
+    assert (nothing.transcripts, nothing.databases, nothing.problems) == ([], [], [])
+    closed = tmp_path / "projects" / "p" / "agent-transcripts"
+    closed.mkdir(parents=True)
+    close(closed, mode=0o000)
+    try:
+        with bound():
+            problems = cursor.find(tmp_path, []).problems
+    finally:
+        close(closed, mode=0o755)
+    assert [(one.code, one.path) for one in problems] == [("unreadable", str(closed))]
+
+
+@pytest.mark.parametrize(
+    ("environ", "platform", "roots"),
+    [
+        ({"HOME": "/home/me"}, "linux", ["/home/me/.config/Cursor/User", "/home/me/.cursor"]),
+        ({"HOME": "/home/me", "XDG_CONFIG_HOME": "/c"}, "linux", ["/c/Cursor/User", "/home/me/.cursor"]),
+        (
+            {"HOME": "/Users/me"},
+            "darwin",
+            ["/Users/me/Library/Application Support/Cursor/User", "/Users/me/.cursor"],
+        ),
+        (
+            {"USERPROFILE": "C:\\Users\\me", "APPDATA": "C:\\Users\\me\\AppData\\Roaming"},
+            "win32",
+            ["C:\\Users\\me\\AppData\\Roaming\\Cursor\\User", "C:\\Users\\me\\.cursor"],
+        ),
+    ],
+)
+def test_where_cursor_keeps_its_sessions_on_every_system(environ: dict[str, str], platform: str, roots: list[str]):
+    places = [str(root) for root in cursor_roots(environ, platform)]
+    assert [one for one in places if one in roots] == roots
