@@ -11,9 +11,11 @@ import typer
 
 from lerim import __version__, output
 from lerim.cli_config import config_app
+from lerim.cli_connect import connect_app
 from lerim.cli_eval import eval_command
 from lerim.cli_memory import memory_app
 from lerim.cli_project import project_app
+from lerim.cli_queue import queue_app
 from lerim.cli_review import review_app
 from lerim.cli_status import status_command
 from lerim.cli_sync import sync_command
@@ -35,6 +37,8 @@ app.command("eval")(eval_command)
 app.add_typer(review_app, name="review")
 app.add_typer(memory_app, name="memory")
 app.add_typer(project_app, name="project")
+app.add_typer(connect_app, name="connect")
+app.add_typer(queue_app, name="queue")
 app.add_typer(config_app, name="config")
 
 
