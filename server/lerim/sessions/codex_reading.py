@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from lerim.sessions.claude_human import OWN, Typed, cut
 from lerim.sessions.claude_records import read as shaped
-from lerim.sessions.claude_tally import known, moment
+from lerim.sessions.claude_tally import NO_TOKENS, known, moment
 from lerim.sessions.claude_tools import ends, own_command, plain
 from lerim.sessions.claude_turns import REACH, Draft
 from lerim.sessions.codex_calls import ALONE, CALLS, OUTPUTS, opened
@@ -189,7 +189,8 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
     def _prompt(self, words: Typed, text: str) -> None:
         if self._skipped():
             return
-        self._tally.unpaired = ()
+        if words.kind == "prompt":
+            self._tally.unpaired = ()
         native = self._tally.native("user", words.text)
         if not self._tally.new(self._seen, f"turn:{native}"):
             return
@@ -248,12 +249,12 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         usage = said.info.total_token_usage if said.info else None
         if usage is None:
             return
-        more = self._tally.use(usage)
-        draft = self._draft
-        if draft is not None and any(more):
-            held = draft.tokens
-            draft.tokens = (held[0] + more[0], held[1] + more[1], held[2] + more[2], held[3] + more[3])
-            draft.last = self._line
+        more, tally, draft = self._tally.use(usage), self._tally, self._draft
+        if draft is not None and not any(draft.tokens):
+            draft.tokens, draft.last = more, self._line
+        else:  # told before the message it is for
+            owed = tally.owed
+            tally.owed = (owed[0] + more[0], owed[1] + more[1], owed[2] + more[2], owed[3] + more[3])
 
     def _ran(self, said: Payload) -> None:
         self._results.ran(said, self._line)
@@ -301,7 +302,8 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         while not tally.new(self._seen, f"turn:{native}"):
             native += "+"
         self._draft = draft = self._begin("assistant", "reply", native)
-        draft.model = tally.engine
+        draft.model, draft.tokens = tally.engine, tally.owed
+        tally.owed = NO_TOKENS
         draft.reasoning, self._thinking = self._thinking, []
         if tally.engine:
             tally.model(tally.engine)

@@ -27,7 +27,8 @@ class CodexTally(Tally, gc=False):
 
     `thread` is the id of the thread in which what follows was said first, `task` of the task within. `said` counts what
     was said in it, `unpaired` what only one of an event and its item has told so far. `inherited`: what stands here was
-    copied from a parent. `bare`: lines have no time of their own, this is when all began; and there are no events.
+    copied from a parent. `owed` are the tokens of a message that has not begun yet. `bare`:
+    lines have no time of their own, this is when all began; and there are no events.
     """
 
     own: str = ""
@@ -42,6 +43,7 @@ class CodexTally(Tally, gc=False):
     unpaired: tuple[tuple[str, str], ...] = ()
     total: Counted = NO_TOKENS
     counted: bool = False
+    owed: Counted = NO_TOKENS
     engine: str = ""
     thread_name: str = ""
     bare: datetime | None = None

@@ -1,0 +1,335 @@
+"""Rollouts of every era and kind: what a person typed, what is one turn, and whose turns they are."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+import codex_lines as lines
+from lerim.sessions.model import Tokens
+
+CONTEXT = "<environment_context>\n<cwd>/home/ana/app</cwd>\n</environment_context>"
+PARENT = "0199dddd-0000-7000-8000-00000000000d"
+LATER = "019a0000-0000-7000-8000-00000000000f"
+
+
+def texts(turns):
+    return [(turn.kind, turn.text) for turn in turns]
+
+
+def test_a_bare_rollout_tells_its_folder_in_the_first_message_and_one_time_for_all(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        {"id": lines.THREAD, "timestamp": "2025-08-01T10:00:00.000Z", "instructions": None, "git": {"branch": "dev"}},
+        {"record_type": "state"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": CONTEXT}]},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Use uv"}]},
+        {"type": "function_call", "name": "shell", "arguments": '{"command":["bash","-lc","ls"]}', "call_id": "c1"},
+        {"type": "function_call_output", "call_id": "c1", "output": '{"output":"","metadata":{"exit_code":2}}'},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done"}]},
+    )
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", ""), ("reply", "Done")]
+    assert {turn.time for turn in turns} == {datetime(2025, 8, 1, 10, tzinfo=UTC)}
+    assert {turn.cwd for turn in turns} == {"/home/ana/app"}
+    assert turns[1].tool_calls[0].command == "ls"
+    assert (done.session.prompts, done.session.tool_errors, done.session.tokens) == (1, 1, None)
+    assert done.session.branches == ("dev",)
+
+
+def test_a_flattened_rollout_is_read_as_a_wrapped_one(tmp_path):
+    records = [
+        lines.meta(),
+        *lines.prompt("Use uv"),
+        *lines.said("Yes"),
+        lines.run("c1", "ls"),
+        lines.ran("c1", 0, "a"),
+    ]
+    wrapped, _ = lines.turns_of(tmp_path, *records)
+    flat = [{"timestamp": one["timestamp"], "type": one["type"], **one["payload"]} for one in records]
+    assert lines.turns_of(tmp_path, *flat)[0] == wrapped
+
+
+def test_a_rollout_of_the_first_codex_is_one_object(tmp_path):
+    path = tmp_path / "rollout-2025-04-20-5d0c4c0e-6a0e-4a55-9b7e-3a0f7a1f0c47.json"
+    call = {"type": "function_call", "name": "shell", "call_id": "c1", "arguments": '{"command":["ls","-a b"]}'}
+    items = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List it"}]},
+        {"id": "rs_1", "type": "reasoning", "summary": []},
+        {**call, "id": "fc_1", "status": "completed"},
+        {"type": "function_call_output", "call_id": "c1", "output": '{"output":"x","metadata":{"exit_code":0}}'},
+        {"id": "msg_1", "type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]},
+    ]
+    path.write_text(
+        json.dumps({"session": {"id": "5d", "timestamp": "2025-04-20T10:00:00Z"}, "items": items}, indent=2)
+    )
+    turns, done = lines.reading(path)
+    assert texts(turns) == [("prompt", "List it"), ("reply", ""), ("reply", "x")]
+    assert turns[1].tool_calls[0].command == "ls '-a b'"
+    assert turns[1].tool_calls[0].exit_code == 0
+    assert done.session.title == "List it"
+    again, second = lines.reading(path, done.resume)
+    assert (again, second.restarted) == (turns, False)
+
+
+def test_half_an_object_of_the_first_codex_is_told(tmp_path):
+    path = tmp_path / "rollout-2025-04-20-x.json"
+    path.write_text('{"session": {"id": "5d"')
+    turns, done = lines.reading(path)
+    assert turns == []
+    assert [one.code for one in done.problems] == ["bad-line"]
+
+
+def test_an_event_and_its_item_are_one_turn(tmp_path):
+    turns, done = lines.turns_of(tmp_path, lines.meta(), lines.prompt("Use uv"), lines.said("Yes"), lines.prompt("ok"))
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes"), ("prompt", "ok")]
+    assert done.session.injected == 0
+
+
+def test_the_same_words_typed_twice_are_two_turns(tmp_path):
+    turns, _ = lines.turns_of(
+        tmp_path, lines.meta(), lines.prompt("go on"), lines.said("Yes"), lines.prompt("go on"), lines.said("Yes")
+    )
+    assert len({turn.id for turn in turns}) == 4
+
+
+@pytest.mark.parametrize(
+    "injected",
+    [
+        CONTEXT,
+        "# AGENTS.md instructions for /home/ana/app\n\n<INSTRUCTIONS>\nUse uv\n</INSTRUCTIONS>",
+        "<user_instructions>\nUse uv\n</user_instructions>",
+        "<turn_aborted>\nThe user interrupted\n</turn_aborted>",
+        "<skill>\n<name>x</name>\n</skill>",
+        "<permissions instructions>\nx\n</permissions instructions>",
+        "The following is the Codex agent history added since your last approval assessment",
+    ],
+)
+def test_what_codex_puts_into_messages_of_the_user_makes_no_turn(tmp_path, injected):
+    for records in ([lines.message("user", injected)], [lines.event("user_message", message=injected)]):
+        turns, done = lines.turns_of(tmp_path, lines.meta(), *records, lines.said("Hello"))
+        assert texts(turns) == [("reply", "Hello")]
+        assert done.session.injected == 1
+
+
+def test_a_message_of_an_unknown_kind_is_not_typed_where_events_tell_what_was(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.message("user", "Plugins you may use: none"),
+        lines.prompt("Use uv"),
+        lines.said("Yes"),
+        lines.message("user", "A new kind of reminder"),
+        lines.said("And done"),
+    )
+    assert [turn.text for turn in turns] == ["Use uv", "Yes\n\nAnd done"]
+    assert done.session.injected == 2
+
+
+def test_messages_are_what_was_typed_where_no_events_are(tmp_path):
+    turns, _ = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.message("user", CONTEXT),
+        lines.message("user", "Use uv"),
+        lines.message("assistant", "Yes"),
+    )
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
+
+
+def test_of_a_prompt_wrapped_by_an_editor_only_the_request_is_typed(tmp_path):
+    wrapped = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nUse uv\n"
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(wrapped))
+    assert texts(turns) == [("prompt", "Use uv")]
+
+
+def test_our_own_memories_are_never_learned_from_again(tmp_path):
+    told = "<lerim-memories>\nUse uv\n</lerim-memories>\nAdd a test"
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(told), lines.said(told))
+    assert [turn.text.strip() for turn in turns] == ["Add a test", "Add a test"]
+
+
+def test_a_picture_alone_is_a_prompt(tmp_path):
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.event("user_message", message="", images=["data:x"]))
+    assert texts(turns) == [("prompt", "[image]")]
+
+
+def test_a_persons_own_command_is_a_turn_with_what_it_printed(tmp_path):
+    told = (
+        "<user_shell_command>\n<command>\nmake test\n</command>\n<result>\n"
+        "Exit code: 2\nDuration: 0.1 seconds\nOutput:\nno rule\n</result>\n</user_shell_command>"
+    )
+    turns, done = lines.turns_of(
+        tmp_path, lines.meta(), lines.message("user", told), lines.event("user_message", message=told)
+    )
+    assert texts(turns) == [("shell", "make test")]
+    (call,) = turns[0].tool_calls
+    assert (call.name, call.status, call.exit_code, call.output) == ("!", "error", 2, "no rule")
+    assert done.session.prompts == 0
+
+
+def test_a_fork_keeps_the_ids_of_its_parent_and_does_not_count_its_tokens_again(tmp_path):
+    task = lines.event("task_started", turn_id="0199aaab-0000-7000-8000-000000000001")
+    copied = [
+        task,
+        *lines.prompt("go on"),
+        *lines.said("Yes"),
+        lines.run("c1", "ls"),
+        lines.ran("c1", 0),
+        lines.spent(90, 0, 9),
+    ]
+    parent, _ = lines.turns_of(tmp_path, lines.meta(), *copied)
+    forked = lines.meta("0199bbbb-0000-7000-8000-00000000000b", forked_from_id=lines.THREAD)
+    forked["payload"]["timestamp"] = "2026-03-02T00:00:00.000Z"
+    own = lines.event("task_started", turn_id="019ff000-0000-7000-8000-000000000002")
+    fork, done = lines.turns_of(
+        tmp_path,
+        forked,
+        lines.meta(),
+        *copied,
+        own,
+        *lines.prompt("go on"),
+        *lines.said("Yes"),
+        lines.spent(100, 0, 10),
+    )
+    assert [turn.id for turn in fork[:2]] == [turn.id for turn in parent]
+    assert len({turn.id for turn in fork}) == 4
+    assert done.session.tokens == Tokens(10, 1, 0, 0)
+    assert done.session.parent == ""
+
+
+def test_a_subagents_rollout_has_no_prompt_and_leaves_out_what_was_copied_from_its_parent(tmp_path):
+    spawn = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}
+    child = lines.meta("0199bbbb-0000-7000-8000-00000000000b", source=spawn)
+    child["payload"]["timestamp"] = "2026-03-02T00:00:00.000Z"
+    turns, done = lines.turns_of(
+        tmp_path,
+        child,
+        lines.meta(PARENT),
+        lines.event("task_started", turn_id="0199aaab-0000-7000-8000-000000000001"),
+        lines.prompt("What a person typed to the parent"),
+        lines.said("What the parent said"),
+        lines.run("c0", "ls"),
+        lines.ran("c0", 0),
+        lines.event("task_started", turn_id="019ff000-0000-7000-8000-000000000002"),
+        lines.prompt("Look into it"),
+        lines.said("I looked"),
+    )
+    assert texts(turns) == [("reply", "I looked")]
+    assert turns[0].sidechain
+    assert (done.session.parent, done.session.prompts, done.session.tool_calls) == (PARENT, 0, 0)
+    assert done.session.cwds[0] == "/home/ana/app"
+
+
+def test_a_thread_that_judges_another_has_no_turns(tmp_path):
+    meta = lines.meta(LATER, source={"subagent": {"other": "guardian"}}, parent_thread_id=PARENT)
+    turns, done = lines.turns_of(
+        tmp_path, meta, lines.prompt("The history"), lines.said("Allowed"), lines.spent(9, 0, 1)
+    )
+    assert turns == []
+    assert (done.session.parent, done.session.prompts, done.session.tokens) == (PARENT, 0, Tokens(9, 1, 0, 0))
+
+
+def test_folder_and_model_follow_the_context_of_each_turn(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.line("turn_context", cwd="/home/ana/app", model="gpt-5.4"),
+        lines.prompt("Use uv"),
+        lines.said("Yes"),
+        lines.line("turn_context", cwd="/home/ana/lib", model="gpt-5.5"),
+        lines.prompt("There too"),
+        lines.said("Done"),
+    )
+    assert [(turn.cwd, turn.model) for turn in turns[1::2]] == [
+        ("/home/ana/app", "gpt-5.4"),
+        ("/home/ana/lib", "gpt-5.5"),
+    ]
+    assert done.session.models == ("gpt-5.4", "gpt-5.5")
+    assert done.session.cwds == ("/home/ana/app", "/home/ana/lib")
+    assert (done.session.version, done.session.branches) == ("0.142.5", ("main",))
+
+
+def test_tokens_are_the_last_running_total_however_often_it_is_told(tmp_path):
+    null = lines.event("token_count", info=None)
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        null,
+        lines.prompt("Use uv"),
+        lines.said("Yes"),
+        lines.spent(100, 60, 5),
+        lines.run("c1", "ls"),
+        lines.ran("c1", 0),
+        lines.said("Done"),
+        lines.spent(100, 60, 5),
+        lines.spent(250, 160, 9),
+        null,
+    )
+    assert done.session.tokens == Tokens(90, 9, 160, 0)
+    assert [turn.tokens for turn in turns[1:]] == [Tokens(40, 5, 60, 0), Tokens(50, 4, 100, 0)]
+
+
+def test_tokens_that_begin_anew_are_added(tmp_path):
+    _, done = lines.turns_of(tmp_path, lines.meta(), lines.said("A"), lines.spent(100, 0, 5), lines.spent(40, 0, 2))
+    assert done.session.tokens == Tokens(140, 7, 0, 0)
+
+
+def test_what_a_compaction_keeps_is_not_read_again(tmp_path):
+    kept = [one["payload"] for one in lines.prompt("Use uv")]
+    turns, _ = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.prompt("Use uv"),
+        lines.line("compacted", message="Summary", replacement_history=kept),
+        lines.event("context_compacted"),
+        lines.said("Yes"),
+    )
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
+
+
+def test_what_was_rolled_back_was_typed_all_the_same(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.prompt("Use pip"),
+        lines.event("thread_rolled_back", num_turns=1),
+        lines.prompt("Use uv"),
+    )
+    assert [turn.text for turn in turns] == ["Use pip", "Use uv"]
+    assert done.session.prompts == 2
+
+
+def test_an_error_of_the_service_is_counted(tmp_path):
+    _, done = lines.turns_of(tmp_path, lines.meta(), lines.event("error", message="overloaded"))
+    assert done.session.api_errors == 1
+
+
+def test_a_thread_kept_by_pages_tells_its_prompts_in_completed_items(tmp_path):
+    typed = {"type": "UserMessage", "id": "i1", "content": [{"type": "text", "text": "Use uv"}]}
+    answered = {"type": "AgentMessage", "id": "i2", "content": [{"type": "Text", "text": "Yes"}]}
+    turns, _ = lines.turns_of(
+        tmp_path,
+        lines.meta(history_mode="paginated"),
+        lines.message("user", "Use uv"),
+        lines.event("item_completed", item=typed),
+        lines.event("item_completed", item=answered),
+        lines.message("assistant", "Yes"),
+    )
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
+
+
+def test_thoughts_stand_with_the_answer_they_led_to(tmp_path):
+    thought = lines.item("reasoning", summary=[{"type": "summary_text", "text": "**Looking**"}], encrypted_content="x")
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt("Use uv"), thought, lines.said("Yes"))
+    assert turns[1].reasoning == "**Looking**"
+
+
+def test_lines_may_end_as_on_windows_and_hold_half_a_character(tmp_path):
+    path = tmp_path / "rollout-x.jsonl"
+    whole = lines.encoded(lines.meta(), lines.prompt("Use uv")).replace(b"\n", b"\r\n")
+    path.write_bytes(whole.replace(b"Use uv", b"Use uv \\ud83d"))
+    turns, done = lines.reading(path)
+    assert [turn.text for turn in turns] == ["Use uv \ufffd\ufffd\ufffd"]
+    assert done.problems == []
