@@ -22,6 +22,7 @@ GAP = 100
 """Places beyond its end at which an array may be written to."""
 
 _PUSHED = re.compile(rb'\{"kind":2,"k":\["requests"\]')
+_HEAD = re.compile(rb'(?=\{"kind":[0-3],"[kv]":)')
 _WHOLE = b'{"kind":0,'
 
 State = dict[object, object]
@@ -73,30 +74,36 @@ def _replayed(path: Path) -> tuple[State, list[Fault]]:
             if not data or not data.strip():
                 continue
             try:
-                entry = value(data)
+                entries = [value(data)]
             except ValueError as error:
-                if complete:
-                    what = str(error).split(":")[0]
-                    faults.append((f"@{start}", f"A line of this chat could not be read ({what})"))
-                    now = _mended(now, data)
-                continue
-            try:
-                now = _applied(now, entry)
-            except (LookupError, TypeError, ValueError) as error:
-                faults.append((f"@{start}", f"A line of this chat changes what is not there ({error})"))
+                if not complete:
+                    continue
+                what = str(error).split(":")[0]
+                faults.append((f"@{start}", f"A line of this chat could not be read ({what})"))
+                entries = _mended(data)
+            for entry in entries:
+                try:
+                    now = _applied(now, entry)
+                except (LookupError, TypeError, ValueError) as error:
+                    faults.append((f"@{start}", f"A line of this chat changes what is not there ({error})"))
     return now, faults
 
 
-def _mended(now: State, data: bytes) -> State:
-    """The state after a line that cannot be read: requests it holds whole are taken, and each place is kept, since
-    later lines name requests by their place."""
-    if data.startswith(_WHOLE):
-        return {"requests": _saved(data)}
-    if _PUSHED.match(data):
-        requests = now.setdefault("requests", [])
-        if isinstance(requests, list):
-            requests += _saved(data) or [None]
-    return now
+def _mended(data: bytes) -> list[object]:
+    """What a line that cannot be read comes to: the entries that are whole in it (a line cut short by a crash has the
+    next one on its end), and for the others the requests in them. Each lost request keeps its place, since later lines
+    name requests by it."""
+    entries: list[object] = []
+    for piece in _HEAD.split(data):
+        if not piece.strip():
+            continue
+        if whole := salvaged(piece, "kind"):
+            entries += [msgspec.json.decode(one) for one in whole[:1]] if _HEAD.match(piece) else []
+        elif piece.startswith(_WHOLE):
+            entries.append({"kind": 0, "v": {"requests": _saved(piece)}})
+        elif _PUSHED.match(piece):
+            entries.append({"kind": 2, "k": ["requests"], "v": _saved(piece) or [None]})
+    return entries
 
 
 def _saved(data: bytes) -> list[object]:

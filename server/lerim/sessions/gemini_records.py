@@ -180,13 +180,18 @@ def _replay(path: Path, session: Recorded) -> None:
             if len(session.text) < BEGINNING:
                 session.text += data[:BEGINNING]
             try:
-                line = shaped(data, _Line)
+                _apply(shaped(data, _Line), data, start, session)
             except ValueError as error:
                 if complete:
                     what = str(error).split(":")[0]
                     session.faults.append((f"@{start}", f"A line of this session could not be read ({what})"))
-                continue
-            _apply(line, data, start, session)
+                    _save(data, start, session)
+
+
+def _save(data: bytes, start: int, session: Recorded) -> None:
+    """Takes the messages that are whole in a damaged line: a line cut short by a crash has the next one on its end."""
+    for number, one in enumerate(one for one in salvaged(data, "id") if _kind(one)):
+        session.put(shaped(one, Message), f"@{start}.{number}")
 
 
 def _apply(line: _Line, data: bytes, start: int, session: Recorded) -> None:
