@@ -1,0 +1,506 @@
+"""What OpenCode writes, built record by record, and what the reader makes of it in each of the three forms."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.opencode_store import Store, text, tool
+
+from lerim.errors import TranscriptError
+from lerim.sessions import opencode
+from lerim.sessions.model import Answer, Database, Edit, Session, ToolCall, Transcript, Turn
+
+Read = Callable[[Store], tuple[Session, list[Turn]]]
+
+
+def of_rows(path: Path) -> list[Transcript]:
+    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
+    assert problems == []
+    return transcripts
+
+
+def taken(transcript: Transcript, *, brief: bool = False) -> tuple[Session, list[Turn]]:
+    reading = opencode.read(transcript, brief=brief)
+    turns = list(reading)
+    assert reading.problems == []
+    return reading.session, turns
+
+
+@pytest.fixture(params=["rows", "files", "export"])
+def read(request: pytest.FixtureRequest, tmp_path: Path) -> Read:
+    def go(store: Store) -> tuple[Session, list[Turn]]:
+        if request.param == "rows":
+            (transcript,) = of_rows(store.rows(tmp_path / "opencode.db"))
+        elif request.param == "files":
+            store.files(tmp_path / "storage")
+            (transcript,) = opencode.find(tmp_path, ()).transcripts
+        else:
+            path = store.export(tmp_path / f"{store.info['id']}.json")
+            transcript = Transcript("opencode", path, store.info["id"], 1, 1, 1)
+        return taken(transcript)
+
+    return go
+
+
+def call(read: Read, *parts: dict[str, object]) -> ToolCall:
+    store = Store()
+    store.say("user", text("do it"))
+    store.say("assistant", *parts)
+    (one,) = read(store)[1][1].tool_calls
+    return one
+
+
+def test_a_session_has_its_prompts_answers_and_totals(read: Read) -> None:
+    store = Store(title="New session - 2026-05-28T20:26:40.000Z")
+    store.say("user", text("fix the parser"))
+    store.say("assistant", {"type": "reasoning", "text": "hm"}, text("Done."), parentID="msg_0000")
+    session, turns = read(store)
+    assert [(turn.role, turn.kind, turn.text) for turn in turns] == [
+        ("user", "prompt", "fix the parser"),
+        ("assistant", "reply", "Done."),
+    ]
+    assert turns[1].reasoning == "hm"
+    assert turns[1].model == "m-1"
+    assert session.title == ""
+    assert session.version == "1.2.3"
+    assert session.cwds == ("/w/app",)
+    assert session.models == ("m-1",)
+    assert session.cost == 0.25
+    assert session.tokens is not None
+    assert (session.tokens.input, session.tokens.output) == (10, 7)
+    assert (session.tokens.cache_read, session.tokens.cache_write) == (3, 1)
+    assert session.started is not None
+    assert session.ended is not None
+    assert (session.ended - session.started).total_seconds() == 2.5
+
+
+def test_the_parts_that_end_a_step_are_not_counted_again(read: Read) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    tokens = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 3, "write": 1}}
+    store.say("assistant", text("ok"), {"type": "step-finish", "tokens": tokens, "cost": 0.25, "reason": "stop"})
+    session, _ = read(store)
+    assert session.tokens is not None
+    assert session.tokens.input == 10
+    assert session.cost == 0.25
+
+
+def test_a_store_without_numbers_says_none(read: Read) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("ok"), tokens=None, cost=0)
+    session, _ = read(store)
+    assert session.tokens is None
+    assert session.cost is None
+
+
+def test_what_the_program_put_into_a_prompt_is_no_persons_word(read: Read) -> None:
+    store = Store()
+    attached = {"type": "file", "mime": "text/plain", "filename": "a.py", "url": "file:///w/app/a.py"}
+    read_file = text("Called the Read tool with the following input: {}", synthetic=True)
+    store.say("user", text("look at @a.py"), attached, read_file, text("not sent", ignored=True))
+    store.say("assistant", text("ok"))
+    store.say("user", text("Continue if you have next steps", synthetic=True))
+    store.say("user", text("<lerim-memories>\nUse tabs\n</lerim-memories>"))
+    store.say("user", text("and <system-reminder>be brief</system-reminder>this"))
+    session, turns = read(store)
+    assert [turn.text for turn in turns if turn.role == "user"] == ["look at @a.py", "and this"]
+    assert session.prompts == 2
+    assert session.injected == 2
+
+
+def test_a_prompt_that_is_only_an_image_stands_as_one(read: Read) -> None:
+    store = Store()
+    store.say("user", {"type": "file", "mime": "image/png", "filename": "shot.png", "url": "data:..."})
+    assert [turn.text for turn in read(store)[1]] == ["[image]"]
+
+
+def test_a_compaction_makes_no_turns_but_its_tokens_count(read: Read) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("ok"))
+    store.say("user", {"type": "compaction", "auto": True, "overflow": False})
+    store.say("assistant", text("A summary of everything"), summary=True)
+    session, turns = read(store)
+    assert [turn.text for turn in turns] == ["go", "ok"]
+    assert session.injected == 2
+    assert session.tokens is not None
+    assert session.tokens.input == 20
+
+
+def test_in_a_session_of_a_subagent_nobody_typed(read: Read) -> None:
+    store = Store("ses_2", parentID="ses_1")
+    store.say("user", text("Explore the code and report"))
+    store.say("assistant", text("Found it"))
+    session, turns = read(store)
+    assert session.parent == "ses_1"
+    assert session.prompts == 0
+    assert session.injected == 1
+    assert [(turn.role, turn.sidechain) for turn in turns] == [("assistant", True)]
+
+
+def test_a_task_names_the_session_of_its_subagent(read: Read) -> None:
+    asked = {"description": "look", "prompt": "p", "subagent_type": "explore"}
+    one = call(read, tool("task", asked, "done", metadata={"sessionId": "ses_9"}))
+    assert (one.kind, one.subagent, one.description) == ("agent", "ses_9", "look")
+
+
+def test_what_was_taken_back_is_not_there(read: Read) -> None:
+    store = Store(revert={"messageID": "msg_0002"})
+    store.say("user", text("one"))
+    store.say("assistant", text("first"))
+    store.say("user", text("two"))
+    store.say("assistant", text("second"), tool("bash", {"command": "ls"}))
+    session, turns = read(store)
+    assert [turn.text for turn in turns] == ["one", "first"]
+    assert (session.prompts, session.tool_calls) == (1, 0)
+    assert session.tokens is not None
+    assert session.tokens.input == 20
+
+
+def test_an_answer_taken_back_in_part_keeps_what_came_before(read: Read) -> None:
+    store = Store(revert={"messageID": "msg_0001", "partID": "prt_0001_001"})
+    store.say("user", text("one"))
+    store.say("assistant", text("first"), text("second"))
+    assert [turn.text for turn in read(store)[1]] == ["one", "first"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "output", "status", "code"),
+    [
+        ({"exit": 0}, "fine", "ok", 0),
+        ({"exit": 2}, "broken", "error", 2),
+        ({"exit": None}, "...\nbash tool terminated command after exceeding timeout 120000 ms", "error", None),
+        ({"exit": None}, "...\nUser aborted the command", "interrupted", None),
+        ({}, "fine", "ok", None),
+    ],
+)
+def test_commands_tell_how_they_ended(
+    read: Read, metadata: dict[str, object], output: str, status: str, code: int | None
+) -> None:
+    asked = {"command": "make", "description": "Builds", "workdir": "/w/app"}
+    one = call(read, tool("bash", asked, output, metadata=metadata))
+    assert (one.kind, one.command, one.description, one.output) == ("shell", "make", "Builds", output)
+    assert (one.status, one.exit_code) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "feedback"),
+    [
+        ({"status": "error", "error": "File not found: a"}, "error", ""),
+        ({"status": "error", "error": "Tool execution aborted", "metadata": {"interrupted": True}}, "interrupted", ""),
+        ({"status": "error", "error": "The user rejected permission to use this specific tool call."}, "denied", ""),
+        (
+            {
+                "status": "error",
+                "error": "The user rejected permission to use this specific tool call with the following feedback: no",
+            },
+            "denied",
+            "no",
+        ),
+        ({"status": "running"}, "pending", ""),
+        ({"status": "pending"}, "pending", ""),
+    ],
+)
+def test_calls_tell_how_they_ended(read: Read, state: dict[str, object], status: str, feedback: str) -> None:
+    one = call(read, tool("read", {"filePath": "/w/app/a"}, **state))
+    assert (one.status, one.feedback, one.paths) == (status, feedback, ("/w/app/a",))
+    assert one.output == state.get("error", "")
+
+
+def test_edits_have_what_was_and_what_is(read: Read) -> None:
+    asked = {"filePath": "a.py", "oldString": "x = 1", "newString": "x = 2", "replaceAll": False}
+    assert call(read, tool("edit", asked)).edits == (Edit("a.py", "x = 1", "x = 2"),)
+
+
+def test_several_edits_of_a_file_are_several(read: Read) -> None:
+    several = [{"oldString": "a", "newString": "b"}, {"filePath": "c.py", "oldString": "c", "newString": "d"}]
+    found = call(read, tool("multiedit", {"filePath": "a.py", "edits": several})).edits
+    assert found == (Edit("a.py", "a", "b"), Edit("c.py", "c", "d"))
+
+
+def test_written_files_and_patches_are_changes(read: Read) -> None:
+    wrote = call(read, tool("write", {"filePath": "a.py", "content": "x = 1\n"}))
+    assert (wrote.kind, wrote.edits) == ("write", (Edit("a.py", "", "x = 1\n"),))
+
+
+def test_patches_are_changes(read: Read) -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n ctx\n-old\n+new\n*** End Patch"
+    one = call(read, tool("apply_patch", {"patchText": patch}))
+    assert (one.kind, one.paths, one.edits) == ("edit", ("a.py",), (Edit("a.py", "ctx\nold\n", "ctx\nnew\n"),))
+
+
+def test_a_question_has_its_options_and_the_answer(read: Read) -> None:
+    options = [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}]
+    asked = {"questions": [{"question": "Which database?", "header": "DB", "options": options}]}
+    one = call(read, tool("question", asked, "User has answered", metadata={"answers": [["SQLite"]]}))
+    expected = Answer("Which database?", ("SQLite", "Postgres"), "SQLite", ("one file", "a server"))
+    assert (one.kind, one.answers, one.answers[0].chosen) == ("ask", (expected,), "one file")
+
+
+def test_a_dismissed_question_is_denied(read: Read) -> None:
+    asked = {"questions": [{"question": "Which?", "options": []}]}
+    one = call(read, tool("question", asked, status="error", error="The user dismissed this question"))
+    assert (one.status, one.answers[0].answer) == ("denied", "")
+
+
+def test_things_to_do_are_words_but_no_plan_anybody_approved(read: Read) -> None:
+    todos = [{"content": "write tests", "status": "completed"}, {"content": "ship", "status": "pending"}]
+    one = call(read, tool("todowrite", {"todos": todos}, "[]"))
+    assert (one.kind, one.plan) == ("other", "- [x] write tests\n- [ ] ship")
+
+
+def test_junk_a_model_put_into_a_call_is_left_out(read: Read) -> None:
+    asked = {"command": "ls", "'} code? wait invalid JSON…{'": 1, "description": 7, "timeout": "x"}
+    one = call(read, tool("bash", asked))
+    assert (one.command, one.description) == ("ls", "")
+
+
+def test_a_command_the_person_ran_is_theirs(read: Read) -> None:
+    store = Store()
+    store.say("user", text("The following tool was executed by the user", synthetic=True))
+    ran = tool("bash", {"command": "git status"}, "clean", metadata={"output": "clean"})
+    store.say("assistant", ran, parentID="msg_0000", finish=None, cost=0)
+    session, turns = read(store)
+    assert [(turn.role, turn.kind, turn.text) for turn in turns] == [("user", "shell", "git status")]
+    assert [(one.name, one.id, one.output) for one in turns[0].tool_calls] == [("!", "", "clean")]
+    assert (session.prompts, session.tool_calls) == (0, 0)
+
+
+def test_errors_of_the_service_are_counted_and_stopping_is_none(read: Read) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", error={"name": "APIError", "data": {"message": "overloaded"}}, finish=None)
+    store.say("assistant", text("half"), error={"name": "MessageAbortedError", "data": {}}, finish=None)
+    session, turns = read(store)
+    assert session.api_errors == 1
+    assert [turn.text for turn in turns] == ["go", "half"]
+
+
+def test_a_message_says_where_it_ran(read: Read) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("ok"), path={"cwd": "/w/other", "root": "/w"}, parentID="msg_0000")
+    session, turns = read(store)
+    assert [turn.cwd for turn in turns] == ["/w/other", "/w/other"]
+    assert session.cwds == ("/w/other",)
+
+
+def test_messages_stand_in_the_order_of_their_time_where_ids_started_over(read: Read) -> None:
+    store = Store()
+    store.say("user", text("first"), id="msg_ffff")
+    store.say("assistant", text("second"), id="msg_0000a")
+    assert [turn.text for turn in read(store)[1]] == ["first", "second"]
+
+
+# --- one form only -----------------------------------------------------------------------------------------------
+
+
+def test_the_database_and_the_old_files_give_the_same_turns(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("ok"), tool("bash", {"command": "ls"}, "a", metadata={"exit": 0}))
+    store.files(tmp_path / "storage")
+    found = opencode.find(tmp_path, ())
+    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
+    assert found.transcripts[0].session_id == row.session_id
+    assert taken(found.transcripts[0])[1] == taken(row)[1]
+
+
+def test_older_and_newer_tables_are_read_by_the_columns_they_have(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    path = store.rows(tmp_path / "opencode.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        for column in ("parent_id", "revert", "version"):
+            db.execute(f"ALTER TABLE session DROP COLUMN {column}")
+        db.execute("ALTER TABLE session ADD COLUMN color text DEFAULT 'red'")
+        db.execute("ALTER TABLE message ADD COLUMN seq integer")
+    (row,) = of_rows(path)
+    session, turns = taken(row)
+    assert session.version == ""
+    assert [turn.text for turn in turns] == ["go"]
+
+
+def test_rows_that_are_no_json_cost_themselves(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("one"))
+    store.say("user", text("two"))
+    store.say("user", text("three"))
+    path = store.rows(tmp_path / "opencode.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE message SET data = '{\"role\": ' WHERE id = 'msg_0000'")
+        db.execute("UPDATE part SET data = CAST(data AS BLOB) WHERE message_id = 'msg_0001'")
+        db.execute("UPDATE part SET data = x'ff00' WHERE message_id = 'msg_0002'")
+    (row,) = of_rows(path)
+    reading = opencode.read(row)
+    assert [turn.text for turn in reading] == ["two"]
+    assert sorted(one.code for one in reading.problems) == ["bad-record", "bad-record"]
+    assert all(str(path) in one.path for one in reading.problems)
+
+
+def test_lone_surrogates_and_nul_can_be_stored(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("a\ud83db\0c"))
+    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
+    (turn,) = taken(row)[1]
+    assert "\0" not in turn.text
+    assert turn.text.encode().decode().startswith("a")
+
+
+def test_half_written_files_are_left_out_until_they_are_whole(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("first"), text("second"))
+    store.files(tmp_path / "storage")
+    part = tmp_path / "storage" / "part" / "msg_0001" / "prt_0001_001.json"
+    whole = part.read_bytes()
+    part.write_bytes(whole[:20])
+    (before,) = opencode.find(tmp_path, ()).transcripts
+    assert [turn.text for turn in taken(before)[1]] == ["go", "first"]
+    part.write_bytes(whole)
+    (after,) = opencode.find(tmp_path, ()).transcripts
+    assert after.stamp != before.stamp
+    assert [turn.text for turn in taken(after)[1]] == ["go", "first\n\nsecond"]
+
+
+def test_a_session_without_a_folder_is_where_its_project_is(tmp_path: Path) -> None:
+    store = Store(directory="")
+    store.say("user", text("go"))
+    store.files(tmp_path / "storage")
+    project = tmp_path / "storage" / "project" / "p1.json"
+    project.parent.mkdir()
+    project.write_text(json.dumps({"id": "p1", "worktree": "/w/tree"}), encoding="utf-8")
+    (transcript,) = opencode.find(tmp_path, ()).transcripts
+    assert opencode.probe(transcript) == "/w/tree"
+    assert taken(transcript)[0].cwds == ("/w/tree",)
+
+
+def test_databases_of_every_channel_are_found_and_nothing_else(tmp_path: Path) -> None:
+    for name in ("opencode.db", "opencode-dev.db", "opencode.db-wal", "other.db", "auth.json"):
+        (tmp_path / name).touch()
+    found = opencode.find(tmp_path, ())
+    assert [one.path.name for one in found.databases] == ["opencode-dev.db", "opencode.db"]
+    assert opencode.find(tmp_path / "other.db", ()).databases[0].path.name == "other.db"
+    assert opencode.find(tmp_path / "none", ()).databases == []
+
+
+def test_a_database_of_something_else_holds_no_sessions(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE other (id)")
+    assert of_rows(path) == []
+
+
+def test_a_session_that_is_gone_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = Store().rows(tmp_path / "opencode.db")
+    (row,) = of_rows(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM session")
+    with pytest.raises(TranscriptError, match="ses_1"):
+        list(opencode.read(row))
+
+
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "storage" / "session" / "p" / "ses_1.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'{"id": "ses')
+    (transcript,) = opencode.find(tmp_path, ()).transcripts
+    with pytest.raises(TranscriptError, match="half written"):
+        list(opencode.read(transcript))
+
+
+def test_a_brief_reading_leaves_out_only_what_the_catalog_does_not_keep(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    went_well = tool("bash", {"command": "ls"}, "a b", metadata={"exit": 0})
+    failed = tool("bash", {"command": "make"}, "broken", metadata={"exit": 2})
+    store.say("assistant", {"type": "reasoning", "text": "hm"}, went_well, failed, tool("write", {"filePath": "a"}))
+    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
+    session, turns = taken(row, brief=True)
+    assert session == taken(row)[0]
+    assert [one.output for one in turns[1].tool_calls] == ["", "broken", ""]
+    assert turns[1].reasoning == ""
+
+
+# --- change ------------------------------------------------------------------------------------------------------
+
+
+def grown(path: Path, statement: str) -> bool:
+    (before,) = of_rows(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(statement)
+    (after,) = of_rows(path)
+    return after.stamp != before.stamp
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE session SET time_updated = time_updated + 1",
+        "UPDATE message SET data = '{}', time_updated = time_updated + 1 WHERE id = 'msg_0001'",
+        "UPDATE part SET data = '{}', time_updated = time_updated + 1 WHERE message_id = 'msg_0001'",
+        "INSERT INTO part VALUES ('prt_9', 'msg_0001', 'ses_1', 1, 1, '{}')",
+        "INSERT INTO message VALUES ('msg_9', 'ses_1', 1, 1, '{}')",
+        "DELETE FROM message WHERE id = 'msg_0000'",
+        'UPDATE session SET revert = \'{"messageID": "msg_0001"}\'',
+    ],
+)
+def test_whatever_is_written_of_a_session_changes_its_stamp(tmp_path: Path, statement: str) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("ok"))
+    assert grown(store.rows(tmp_path / "opencode.db"), statement)
+
+
+def test_other_sessions_and_tables_do_not_change_a_stamp(tmp_path: Path) -> None:
+    first, second = Store("ses_1"), Store("ses_2")
+    first.say("user", text("go"))
+    path = first.rows(tmp_path / "opencode.db")
+    second.rows(path)
+    before = {one.session_id: one.stamp for one in of_rows(path)}
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE session SET time_updated = 9 WHERE id = 'ses_2'")
+        db.execute("INSERT INTO account VALUES ('a', 'b')")
+    after = {one.session_id: one.stamp for one in of_rows(path)}
+    assert [native for native in before if before[native] != after[native]] == ["ses_2"]
+
+
+def test_a_running_session_settles_up_to_what_still_changes(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("one"))
+    store.say("assistant", text("first"))
+    path = store.rows(tmp_path / "opencode.db")
+    (row,) = of_rows(path)
+    reading = opencode.read(row)
+    assert len(list(reading)) == 2
+    assert list(opencode.read(row, reading.resume)) == []
+    store.say("user", text("two"))
+    store.say("assistant", tool("bash", {"command": "ls"}, status="running"), finish=None, time={"created": 1 << 41})
+    store.rows(path)
+    (row,) = of_rows(path)
+    running = opencode.read(row, reading.resume)
+    assert [turn.ordinal for turn in running] == [2, 3]
+    again = list(opencode.read(row, running.resume))
+    assert [turn.ordinal for turn in again] == [2, 3]
+    assert again[1].tool_calls[0].status == "pending"
+
+
+def test_a_session_that_was_taken_back_is_read_from_its_start(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("one"))
+    store.say("assistant", text("first"))
+    path = store.rows(tmp_path / "opencode.db")
+    (row,) = of_rows(path)
+    reading = opencode.read(row)
+    list(reading)
+    store.info["revert"] = {"messageID": "msg_0001"}
+    store.rows(path)
+    again = opencode.read(row, reading.resume)
+    assert [turn.text for turn in again] == ["one"]
+    assert again.restarted
