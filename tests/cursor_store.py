@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,32 +28,39 @@ class Editor:
         self.all = root / "globalStorage" / "state.vscdb"
         self._make(self.all)
 
-    def _make(self, path: Path) -> None:
+    @contextlib.contextmanager
+    def open(self, path: Path | None = None) -> Iterator[sqlite3.Connection]:
+        """A connection in a transaction, after which the file is dated back."""
+        path = path or self.all
         path.parent.mkdir(parents=True, exist_ok=True)
-        with sqlite3.connect(path) as db:
+        db = sqlite3.connect(path)
+        db.execute("PRAGMA synchronous = OFF")
+        with contextlib.closing(db), db:
+            yield db
+        dated_back(path)
+
+    def _make(self, path: Path) -> None:
+        with self.open(path) as db:
             for table in ("ItemTable", "cursorDiskKV"):
                 db.execute(f"CREATE TABLE IF NOT EXISTS {table} ({KEYS})")
-        db.close()
 
     def put(self, key: str, value: Any, *, table: str = "cursorDiskKV", path: Path | None = None) -> None:
         """A row; what is no text, bytes or None is written as JSON."""
-        raw = value if value is None or isinstance(value, (str, bytes)) else json.dumps(value)
-        with sqlite3.connect(path or self.all) as db:
-            db.execute(f"INSERT INTO {table} VALUES (?, ?)", (key, raw))
-        db.close()
+        with self.open(path) as db:
+            db.execute(f"INSERT INTO {table} VALUES (?, ?)", (key, _raw(value)))
 
     def run(self, sql: str, given: Sequence[Any] = (), path: Path | None = None) -> None:
-        with sqlite3.connect(path or self.all) as db:
+        with self.open(path) as db:
             db.execute(sql, given)
-        db.close()
 
     def chat(self, bubbles: Sequence[dict[str, Any]], cid: str = CID, **fields: Any) -> str:
         """A chat of 2025 and later: its composer, and a row a bubble."""
         order = [{"bubbleId": one["bubbleId"], "type": one["type"]} for one in bubbles]
         composer = {"_v": 13, "composerId": cid, "createdAt": 1771682203557, "lastUpdatedAt": 1771742091550}
-        self.put(f"composerData:{cid}", {**composer, "fullConversationHeadersOnly": order, **fields})
-        for one in bubbles:
-            self.put(f"bubbleId:{cid}:{one['bubbleId']}", one)
+        rows = [(f"composerData:{cid}", {**composer, "fullConversationHeadersOnly": order, **fields})]
+        rows += [(f"bubbleId:{cid}:{one['bubbleId']}", one) for one in bubbles]
+        with self.open() as db:
+            db.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", [(key, _raw(value)) for key, value in rows])
         return cid
 
     def workspace(self, name: str, folder: str | None, **items: Any) -> Path:
@@ -62,6 +72,10 @@ class Editor:
         for key, value in items.items():
             self.put(key.replace("__", "."), value, table="ItemTable", path=path)
         return path
+
+
+def _raw(value: Any) -> Any:
+    return value if value is None or isinstance(value, (str, bytes)) else json.dumps(value)
 
 
 def prompt(text: str, native: str = "u1", **fields: Any) -> dict[str, Any]:
@@ -101,7 +115,14 @@ def cli_chat(path: Path, messages: Sequence[Any], *, root: bytes | None = None, 
     db.execute("INSERT OR REPLACE INTO meta VALUES ('0', ?)", (json.dumps(told | meta).encode().hex(),))
     db.commit()
     db.close()
+    dated_back(path)
     return path
+
+
+def dated_back(path: Path) -> None:
+    """A file written just now is read with a pause: this one was written a second ago."""
+    past = time.time_ns() - 10**9
+    os.utime(path, ns=(past, past))
 
 
 def found(root: Path, folders: Sequence[str] = ()) -> tuple[list[Transcript], list[Problem]]:

@@ -142,7 +142,8 @@ def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: i
         return
     try:
         chat.composer = shaped(value, Composer)
-        wanted = order(chat.composer.full_conversation_headers_only)
+        told = chat.composer.full_conversation_headers_only
+        wanted = order(told) if told != NOTHING else _by_time(db, cid)
     except ValueError as error:
         chat.fault(path, f"composerData:{cid}", str(error))
         wanted = _by_time(db, cid)
