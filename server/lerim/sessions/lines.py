@@ -29,8 +29,9 @@ Line = tuple[int, int, bytes | None, bool]
 
 
 def lines(file: BinaryIO, offset: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
-    """Lines from `offset` to the end; only the last one can be incomplete."""
-    file.seek(offset)
+    """Lines from `offset` to the end; only the last one can be incomplete. What cannot seek stands there already."""
+    if file.seekable():
+        file.seek(offset)
     readline = file.readline
     start = offset
     while data := readline(limit + 1):

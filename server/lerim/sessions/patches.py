@@ -29,7 +29,7 @@ def parsed(text: str, *, brief: bool = False) -> Patch:
     at = text.find(BEGIN)
     while at >= 0:
         end = text.find(_END, at)
-        body = text[at : end if end >= 0 else len(text)]
+        body = text[at : end if end >= 0 else len(text)].removesuffix("\n")
         _read(body.split("\n"), paths, edits, kinds, brief=brief)
         at = text.find(BEGIN, end) if end >= 0 else -1
     return Patch(tuple(paths)[:_FILES], tuple(edits), kinds == {"Add"})

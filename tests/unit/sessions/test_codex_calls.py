@@ -1,0 +1,281 @@
+"""Calls of Codex in the forms of every era: commands, exit codes, patches, plans, questions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import codex_lines as lines
+from lerim.sessions.model import Answer, Edit
+
+UPDATE = (
+    "*** Begin Patch\n*** Update File: src/a.py\n@@ def f():\n     x = 1\n-    return 1\n+    return 2\n*** End Patch"
+)
+ADD = "*** Begin Patch\n*** Add File: b.py\n+print(1)\n+print(2)\n*** End Patch"
+
+
+def one_call(folder, *records):
+    turns, done = lines.turns_of(folder, lines.meta(), *records)
+    (call,) = (call for turn in turns for call in turn.tool_calls)
+    return call, done.session
+
+
+@pytest.mark.parametrize(
+    ("record", "command"),
+    [
+        (lines.call("c1", "shell", command=["bash", "-lc", "rg -n 'a b' | head"]), "rg -n 'a b' | head"),
+        (lines.call("c1", "shell", command=["git", "commit", "-m", "a b"]), "git commit -m 'a b'"),
+        (lines.call("c1", "shell", command=["bash", "run.sh"]), "bash run.sh"),
+        (lines.call("c1", "shell", command=["powershell.exe", "-NoProfile", "-Command", "dir"]), "dir"),
+        (lines.call("c1", "container.exec", cmd=["/bin/zsh", "-lc", "ls"]), "ls"),
+        (lines.call("c1", "shell_command", command="make test", workdir="/x"), "make test"),
+        (lines.call("c1", "exec_command", cmd="make test", tty=True), "make test"),
+        (
+            lines.item(
+                "local_shell_call", call_id="c1", action={"type": "exec", "command": ["bash", "-lc", "make test"]}
+            ),
+            "make test",
+        ),
+        (
+            lines.item(
+                "custom_tool_call",
+                call_id="c1",
+                name="exec",
+                input='const r = await tools.exec_command({cmd: "make \\"x\\"", workdir: "/w"}); text(r.output);',
+            ),
+            'make "x"',
+        ),
+        (
+            lines.item(
+                "custom_tool_call",
+                call_id="c1",
+                name="exec",
+                input="await Promise.all([tools.exec_command({'cmd': 'ls'}), tools.exec_command({cmd: `pwd`})])",
+            ),
+            "ls\npwd",
+        ),
+    ],
+)
+def test_a_command_is_what_one_would_type(tmp_path, record, command):
+    call, _ = one_call(tmp_path, record)
+    assert (call.kind, call.command, call.status) == ("shell", command, "pending")
+
+
+@pytest.mark.parametrize(
+    ("output", "status", "code", "shown"),
+    [
+        ('{"output":"a\\n","metadata":{"exit_code":0,"duration_seconds":0.1}}', "ok", 0, "a\n"),
+        ('{"output":"no","metadata":{"exit_code":127,"duration_seconds":0.1}}', "error", 127, "no"),
+        ('{"output":"2 passed","exit_code":0,"wall_time_seconds":0.2}', "ok", 0, "2 passed"),
+        ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\na\n", "ok", 0, "a\n"),
+        (
+            "Exit code: 124\nWall time: 1 seconds\nTotal output lines: 9\nOutput:\ntimed out\n",
+            "error",
+            124,
+            "timed out\n",
+        ),
+        (
+            "Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nExit code: 3",
+            "ok",
+            0,
+            "Exit code: 3",
+        ),
+        ("Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno", "error", 2, "no"),
+        ("Wall time: 0.1 seconds\nProcess exited with code -9\nOutput:\n", "error", -9, ""),
+        (
+            "failed in sandbox MacosSeatbelt with execution error: sandbox denied, exit code: 2, stdout: a, stderr: b",
+            "error",
+            2,
+            None,
+        ),
+        ("exec_command failed for `x`: CreateProcess { message: no }", "error", None, None),
+        ("failed to parse function arguments: missing field", "error", None, None),
+        ("aborted by user after 3.2s", "interrupted", None, None),
+        ("exec command rejected by user", "denied", None, None),
+        ([{"type": "input_text", "text": "Exit code: 1\nOutput:\nno"}], "error", 1, "no"),
+        ({"content": "no", "success": False}, "error", None, "no"),
+        ("anything else", "ok", None, "anything else"),
+    ],
+)
+def test_a_result_tells_how_the_command_ended(tmp_path, output, status, code, shown):
+    call, session = one_call(tmp_path, lines.run("c1", "make"), lines.output("c1", output))
+    assert (call.status, call.exit_code) == (status, code)
+    assert shown is None or call.output == shown
+    assert (session.tool_errors, session.denials) == (status == "error", status == "denied")
+
+
+def test_an_event_tells_the_exit_code_where_the_output_does_not(tmp_path):
+    ended = lines.event("exec_command_end", call_id="c1", command=["bash", "-lc", "make"], exit_code=2, stdout="no")
+    call, session = one_call(tmp_path, lines.run("c1", "make"), ended, lines.output("c1", "no"))
+    assert (call.status, call.exit_code, session.tool_errors) == ("error", 2, 1)
+
+
+def test_a_command_that_ran_on_gets_the_exit_code_told_later(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.run("c1", "make test"),
+        lines.runs_on("c1", 47, "one\n"),
+        lines.call("c2", "write_stdin", session_id=47, chars=""),
+        lines.runs_on("c2", 47, "two\n"),
+        lines.call("c3", "write_stdin", session_id=47, chars="y\n"),
+        lines.ran("c3", 1, "failed\n"),
+    )
+    first, second, third = (call for turn in turns for call in turn.tool_calls)
+    assert (first.status, first.exit_code, first.output) == ("error", 1, "one\nfailed\n")
+    assert [(call.status, call.exit_code) for call in (second, third)] == [("ok", None), ("ok", None)]
+    assert third.command == "y"
+    assert done.session.tool_errors == 1
+
+
+def test_a_script_that_ran_on_gets_the_exit_code_its_waiting_brings(tmp_path):
+    turns, _ = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.run("c1", "pytest -q"),
+        lines.output("c1", "Script running with cell ID cell-1\nOutput:\n"),
+        lines.call("c2", "wait", cell_id="cell-1"),
+        lines.output("c2", [{"type": "input_text", "text": '{"output":"2 passed","exit_code":0}'}]),
+    )
+    first, _ = (call for turn in turns for call in turn.tool_calls)
+    assert (first.status, first.exit_code, first.output) == ("ok", 0, "2 passed")
+
+
+def test_a_command_left_running_is_waited_for_no_longer_than_its_task(tmp_path):
+    call, _ = one_call(tmp_path, lines.run("c1", "npm start"), lines.runs_on("c1", 47), lines.event("task_complete"))
+    assert (call.status, call.exit_code) == ("ok", None)
+
+
+def test_a_call_without_a_result_was_interrupted_when_the_turn_was_aborted(tmp_path):
+    call, _ = one_call(tmp_path, lines.run("c1", "make"), lines.event("turn_aborted", reason="interrupted"))
+    assert call.status == "interrupted"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        lines.patch("c1", UPDATE),
+        lines.call("c1", "apply_patch", input=UPDATE),
+        lines.call("c1", "shell", command=["apply_patch", UPDATE]),
+        lines.call("c1", "shell", command=["bash", "-lc", f"apply_patch <<'EOF'\n{UPDATE}\nEOF"]),
+        lines.run("c1", f"cd src && apply_patch <<'EOF'\n{UPDATE}\nEOF\n"),
+        lines.item(
+            "custom_tool_call", call_id="c1", name="exec", input=f"await tools.apply_patch({json.dumps(UPDATE)})"
+        ),
+    ],
+)
+def test_a_patch_is_an_edit_in_every_form(tmp_path, record):
+    call, _ = one_call(
+        tmp_path, record, lines.patch_output("c1", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.")
+    )
+    assert (call.kind, call.status, call.paths, call.command) == ("edit", "ok", ("src/a.py",), "")
+    assert call.edits == (Edit("src/a.py", "    x = 1\n    return 1", "    x = 1\n    return 2"),)
+
+
+def test_a_patch_amid_other_commands_keeps_them(tmp_path):
+    call, _ = one_call(tmp_path, lines.run("c1", f"git pull\napply_patch <<'EOF'\n{UPDATE}\nEOF\nmake"))
+    assert (call.kind, call.paths) == ("shell", ("src/a.py",))
+    assert call.command.startswith("git pull")
+
+
+def test_a_patch_that_only_adds_is_a_written_file(tmp_path):
+    call, _ = one_call(tmp_path, lines.patch("c1", ADD))
+    assert (call.kind, call.edits) == ("write", (Edit("b.py", "", "print(1)\nprint(2)"),))
+
+
+def test_a_patch_of_several_files_tells_them_all(tmp_path):
+    text = (
+        "*** Begin Patch\n*** Update File: a.py\n*** Move to: c.py\n@@\n-a\n+b\n@@\n-c\n+d\n"
+        "*** Delete File: e.py\n*** Add File: f.py\n+g\n*** End Patch"
+    )
+    call, _ = one_call(tmp_path, lines.patch("c1", text))
+    assert call.paths == ("a.py", "c.py", "e.py", "f.py")
+    assert call.edits == (Edit("a.py", "a", "b"), Edit("a.py", "c", "d"), Edit("f.py", "", "g"))
+
+
+def test_the_event_of_a_patch_tells_its_paths_in_full(tmp_path):
+    changed = lines.event(
+        "patch_apply_end", call_id="c1", success=True, changes={"/home/ana/app/src/a.py": {"type": "update"}}
+    )
+    call, _ = one_call(tmp_path, lines.patch("c1", UPDATE), changed, lines.patch_output("c1", "Success."))
+    assert call.paths == ("/home/ana/app/src/a.py",)
+    assert call.edits[0].path == "/home/ana/app/src/a.py"
+
+
+def test_a_patch_that_did_not_apply_is_an_error(tmp_path):
+    failed = "apply_patch verification failed: Failed to find expected lines in a.py"
+    call, session = one_call(tmp_path, lines.patch("c1", UPDATE), lines.patch_output("c1", failed))
+    assert (call.status, call.output, session.tool_errors) == ("error", failed, 1)
+
+
+def test_a_plan_tells_its_steps_and_is_not_taken_for_approved(tmp_path):
+    steps = [{"step": "Look", "status": "completed"}, {"step": "Fix", "status": "pending"}]
+    asked = lines.call("c1", "update_plan", explanation="First look", plan=steps)
+    call, _ = one_call(tmp_path, asked, lines.output("c1", "Plan updated"))
+    assert (call.kind, call.plan, call.output) == ("plan", "First look\n[x] Look\n[ ] Fix", "Plan updated")
+
+
+def test_a_question_comes_with_its_answer(tmp_path):
+    questions = [
+        {"id": "tool", "header": "Tool", "question": "Which?", "options": [{"label": "uv", "description": "fast"}]},
+        {"id": "why", "question": "Why?", "options": None},
+    ]
+    given = {"answers": {"tool": {"answers": ["uv"]}, "why": {"answers": ["user_note: it is fast"]}}}
+    asked = lines.call("c1", "request_user_input", questions=questions)
+    call, _ = one_call(tmp_path, asked, lines.output("c1", json.dumps(given)))
+    assert call.kind == "ask"
+    assert call.answers == (Answer("Which?", ("uv",), "uv", ("fast",)), Answer("Why?", (), "it is fast"))
+
+
+@pytest.mark.parametrize(
+    ("record", "kind", "command"),
+    [
+        (lines.item("web_search_call", id="ws_1", action={"type": "search", "query": "uv lock"}), "web", "uv lock"),
+        (
+            lines.item("web_search_call", id="ws_1", action={"type": "open_page", "url": "https://a"}),
+            "web",
+            "https://a",
+        ),
+        (lines.item("tool_search_call", call_id="c1", arguments={"query": "pr"}), "other", "pr"),
+        (lines.item("custom_tool_call", call_id="c1", name="exec", input="await tools.web__run({q: 1})"), "web", None),
+        (lines.call("c1", "mcp__github__create_issue", title="x"), "other", ""),
+        (lines.call("c1", "spawn_agent", message="Look"), "agent", "Look"),
+        (lines.call("c1", "view_image", path="/a.png"), "read", ""),
+    ],
+)
+def test_other_tools_have_their_kinds(tmp_path, record, kind, command):
+    call, _ = one_call(tmp_path, record)
+    assert call.kind == kind
+    assert command is None or call.command == command
+
+
+def test_an_agent_that_was_begun_is_named_by_its_thread(tmp_path):
+    call, _ = one_call(
+        tmp_path,
+        lines.call("c1", "spawn_agent", message="Look"),
+        lines.output("c1", '{"agent_id":"t-7","nickname":"Ann"}'),
+    )
+    assert call.subagent == "t-7"
+
+
+def test_calls_of_one_message_are_one_turn_and_the_next_message_is_another(tmp_path):
+    turns, _ = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.prompt("Fix it"),
+        lines.said("Looking"),
+        lines.run("c1", "a"),
+        lines.run("c2", "b"),
+        lines.ran("c1", 0),
+        lines.ran("c2", 0),
+        lines.run("c3", "c"),
+        lines.ran("c3", 0),
+        lines.said("Done"),
+    )
+    assert [(turn.text, len(turn.tool_calls)) for turn in turns] == [
+        ("Fix it", 0),
+        ("Looking", 2),
+        ("", 1),
+        ("Done", 0),
+    ]
