@@ -1,0 +1,151 @@
+"""The doctor says of each agent what is so: where its store is, what was found, read, left out and why."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from claude_lines import prompt, reply, text
+from desk import Desk, correction
+from lerim.doctor import AgentView, SkippedView, examine
+from lerim.paths import Home
+from lerim.sessions import platforms
+from lerim.sessions.catalog import Catalog
+from rights import bound
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+def claude(desk: Desk) -> AgentView:
+    [agent] = [one for one in examine(desk.home, os.environ, desk.place.project) if one.platform == "claude"]
+    return agent
+
+
+def reasons(agent: AgentView) -> dict[str, tuple[int, str]]:
+    return {one.reason: (one.count, Path(one.example).name) for one in agent.skipped}
+
+
+def test_before_anything_was_read_the_sessions_wait_and_nothing_is_made(desk: Desk) -> None:
+    desk.session("s1", prompt("Hello"))
+    desk.session("s2", prompt("Elsewhere"), cwd=desk.repo.parent)
+    agent = claude(desk)
+    assert (agent.state, agent.sessions, agent.found, agent.parsed, agent.waiting) == ("connected", 2, 1, 0, 1)
+    assert (agent.skipped, agent.last_error, agent.last_sync, agent.redactions) == ([], None, "", 0)
+    assert [store.exists for store in agent.stores] == [True]
+    assert not desk.home.root.exists()
+
+
+def test_after_a_sync_they_are_read_and_one_that_grew_waits_again(desk: Desk) -> None:
+    desk.session("s1", prompt("Hello"))
+    desk.session("s2", prompt("Hello again"))
+    desk.session("s3", prompt("Elsewhere"), cwd=desk.repo.parent)
+    desk.sync()
+    agent = claude(desk)
+    assert (agent.sessions, agent.found, agent.parsed, agent.waiting) == (3, 2, 2, 0)
+    assert agent.last_sync.endswith("Z")
+    desk.session("s1", prompt("More"))
+    agent = claude(desk)
+    assert (agent.found, agent.parsed, agent.waiting) == (2, 1, 1)
+
+
+def test_an_agent_that_is_not_here_is_not_found(desk: Desk) -> None:
+    agents = examine(desk.home, os.environ, desk.place.project)
+    assert {one.state for one in agents} == {"not-found"}
+    assert all(one.stores and not any(store.exists for store in one.stores) for one in agents)
+
+
+def test_a_removed_agent_is_not_even_looked_at(desk: Desk) -> None:
+    desk.session("s1", prompt("Hello"))
+    desk.sync()
+    platforms.remove(desk.home, "claude")
+    agent = claude(desk)
+    assert (agent.state, agent.sessions, agent.found) == ("removed", 0, 0)
+    assert agent.stores[0].exists
+
+
+def test_a_session_that_cannot_be_opened_is_left_out_with_the_reason_and_when(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.sync()
+    path = desk.session("s1", prompt("More"))
+    path.chmod(0)
+    with bound():
+        desk.sync()
+    agent = claude(desk)
+    assert reasons(agent) == {"unreadable": (1, "s1.jsonl")}
+    assert (agent.found, agent.parsed, agent.waiting) == (1, 0, 0)
+    assert agent.last_error is not None
+    assert agent.last_error.where == str(path)
+    assert agent.last_error.time.endswith("Z")
+    path.chmod(0o600)
+    desk.sync()
+    assert (claude(desk).skipped, claude(desk).last_error) == ([], None)
+
+
+def test_a_folder_that_cannot_be_listed_is_told(desk: Desk) -> None:
+    path = desk.session("s1", prompt("Hello"))
+    path.parent.chmod(0)
+    with bound():
+        agent = claude(desk)
+    path.parent.chmod(0o700)
+    assert reasons(agent) == {"unreadable": (1, path.parent.name)}
+    assert agent.last_error is not None
+
+
+def test_a_session_without_a_folder_is_of_no_project_and_told(desk: Desk) -> None:
+    path = desk.session("s1", prompt("Hello"))
+    path.write_bytes(path.read_bytes().replace(str(desk.repo).encode(), b""))
+    desk.sync()
+    assert reasons(claude(desk)) == {"no-folder": (1, "s1.jsonl")}
+
+
+def test_a_store_that_only_its_own_program_reads_is_told_here_and_not_by_a_sync(desk: Desk, isolated: Path) -> None:
+    broken = isolated / ".gemini" / "antigravity" / "conversations"
+    broken.mkdir(parents=True)
+    (broken / "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.pb").write_bytes(b"\x0a\x04abcd")
+    assert desk.sync().problems == []
+    [agent] = [one for one in examine(desk.home, os.environ) if one.platform == "gemini"]
+    [skipped] = agent.skipped
+    assert isinstance(skipped, SkippedView)
+    assert (skipped.reason, skipped.count) == ("skipped", 1)
+    assert agent.last_error is None
+
+
+def test_secrets_cut_out_of_what_was_learned_are_counted_each_once(desk: Desk) -> None:
+    secret = "ghp_" + "a8Kd02mXq7LzP4rT9vWb1NcYh6Se3Jf5GuQo"
+    [read, *rest] = correction(desk)
+    desk.session("s1", read, *rest)
+    desk.sync()
+    assert claude(desk).redactions == 0
+    told = [
+        record | {"message": {"role": "user", "content": f"No, use tomllib instead of {secret} in README.md. {secret}"}}
+        if "No, use" in str(record)
+        else record
+        for record in correction(desk, "tomllib", "README.md")
+    ]
+    desk.session("s2", *told, prompt("thanks"), reply("z", text("Done.")))
+    desk.sync()
+    assert claude(desk).redactions == 1
+    desk.session("s2", *correction(desk, "attrs", "src/other.py"))
+    desk.sync()
+    assert claude(desk).redactions == 1, "what was counted stays, and is not counted again"
+
+
+def test_a_job_that_failed_is_the_last_error(desk: Desk) -> None:
+    desk.session("s1", prompt("Hello"))
+    desk.sync()
+    desk.session("s1", prompt("More"))
+    desk.sync()
+    with Catalog.open(desk.home) as catalog:
+        catalog.db.execute("UPDATE jobs SET state = 'pending' WHERE kind = 'extract'")
+        job = catalog.claim(desk.place.project.key)
+        assert job is not None
+        catalog.fail(job, "The disk was full.")
+    last = claude(desk).last_error
+    assert last is not None
+    assert last.message == "The disk was full."
+    assert last.time.startswith("20")
