@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -12,6 +13,9 @@ from lerim import output
 from lerim.cli_place import HERE, Here, Json, Repo, guarded, here
 from lerim.errors import NotFoundError
 from lerim.sessions.queue_rows import JobRow
+
+if TYPE_CHECKING:
+    from lerim.sessions.catalog import Catalog
 
 queue_app = typer.Typer(help="The sessions that wait to be learned from, or failed.", no_args_is_help=True)
 
@@ -69,12 +73,7 @@ def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
 @guarded
 def retry(jobs: Which = None, repo: Repo = HERE, as_json: Json = False) -> None:
     """Let jobs run at the next sync, with all their tries: those named, or all that failed or were given up."""
-    from lerim.sessions.catalog import Catalog
-
-    at = here(repo)
-    _known(at, jobs)
-    with Catalog.open(at.home) as catalog:
-        changed = catalog.retry(at.project.key, jobs or ())
+    changed = _change(here(repo), jobs, lambda catalog, project: catalog.retry(project, jobs or ()))
     _say(changed, f"{output.counted(changed, 'job')} will run at the next sync.", "Nothing to retry.", as_json=as_json)
 
 
@@ -82,12 +81,7 @@ def retry(jobs: Which = None, repo: Repo = HERE, as_json: Json = False) -> None:
 @guarded
 def skip(jobs: Which = None, repo: Repo = HERE, as_json: Json = False) -> None:
     """Learn nothing from these sessions until they grow: those named, or all that were given up."""
-    from lerim.sessions.catalog import Catalog
-
-    at = here(repo)
-    _known(at, jobs)
-    with Catalog.open(at.home) as catalog:
-        changed = catalog.skip(at.project.key, jobs or ())
+    changed = _change(here(repo), jobs, lambda catalog, project: catalog.skip(project, jobs or ()))
     said = f"{output.counted(changed, 'job')} skipped until the session grows or `lerim queue retry`."
     _say(changed, said, "Nothing to skip.", as_json=as_json)
 
@@ -99,12 +93,18 @@ def _say(changed: int, said: str, nothing: str, *, as_json: bool) -> None:
         output.say(said if changed else nothing)
 
 
-def _known(at: Here, jobs: list[int] | None) -> None:
-    """Raises NotFoundError for a job that is not in the list."""
-    listed = {job.id for job in _queue(at).jobs} if jobs else set()
+def _change(at: Here, jobs: list[int] | None, change: Callable[[Catalog, str], int]) -> int:
+    """How many jobs were changed. Raises NotFoundError for one that is not in the list, with nothing done."""
+    from lerim.sessions.catalog import Catalog
+
+    listed = {job.id for job in _queue(at).jobs}
     for job in jobs or ():
         if job not in listed:
             raise NotFoundError("There is no such job.", where=str(job), todo="See `lerim queue list`.")
+    if not listed:
+        return 0
+    with Catalog.open(at.home) as catalog:
+        return change(catalog, at.project.key)
 
 
 def _queue(at: Here) -> QueueView:
