@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { git, Machine, missing, sessions } from "./machine.mjs";
+import { git, markdown, missing, sessions } from "./machine.mjs";
 import { Panel } from "./panel.mjs";
+import { Person } from "./person.mjs";
 import { makeRepository, moveTranscript, recorded, transcripts } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
-import { Screen, step } from "./screen.mjs";
+import { step } from "./screen.mjs";
 import { until } from "./until.mjs";
 
 /** The real session whose repository is made again: small, and it touches a few files of source. */
@@ -21,14 +22,15 @@ const absent = existsSync(join(sessions, "claude", "projects"))
 const skip = missing() ?? absent ?? false;
 
 test("a person's day", { skip, timeout: 600_000 }, async (t) => {
-  let machine, screen, address, root, talk, panel;
+  const person = new Person("day", "cli");
+  const { machine, screen, root } = person;
+  let talk, panel;
   const run = (name, body) => step(t, () => screen, name, body);
-  const files = (...names) => (existsSync(join(root, ".lerim", ...names)) ? readdirSync(join(root, ".lerim", ...names)).filter((name) => name.endsWith(".md")).sort() : []);
+  const files = (...names) => markdown(root, ".lerim", ...names);
   const waiting = (pattern) => files("review").find((name) => pattern.test(readFileSync(join(root, ".lerim", "review", name), "utf8")));
   const memory = (pattern) => ["decisions", "learnings"]
     .flatMap((folder) => files("memory", folder).map((name) => join(root, ".lerim", "memory", folder, name)))
     .find((path) => pattern.test(readFileSync(path, "utf8")));
-  const settings = (values) => machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
   const sync = async (pattern) => {
     await screen.command("Lerim: Sync");
     const text = await screen.notification(pattern, 60);
@@ -38,9 +40,6 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
   };
 
   before(async () => {
-    machine = new Machine();
-    screen = new Screen("day");
-    root = machine.folder("work", "cli");
     const file = transcripts(sessions).find((path) => path.includes(wanted));
     assert.ok(file, `the session ${wanted} is not among ${sessions}`);
     const { cwd, files: known } = recorded(file);
@@ -55,17 +54,11 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     talk.say("From now on run mise run lint before every commit", "I will.");
     talk.say("Never rename LogsDir in logger.go", "I will leave `LogsDir` alone.");
     talk.say("thanks, that is all for today", "You are welcome.");
-    settings({});
-    await machine.install();
-    address = await machine.start();
-    await screen.open(machine.environ);
-    await screen.visit(address, root);
-    await screen.status(/No candidates wait/);
+    person.settings();
+    await person.begin();
+    await person.work();
   });
-  after(async () => {
-    await screen?.close();
-    await machine?.close();
-  });
+  after(() => person.end());
 
   await run("Sync says what it read and found, and the open panel fills", async () => {
     assert.equal(existsSync(join(root, ".lerim")), false, "nothing is written before something is to be kept");
@@ -180,7 +173,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     await panel.select(/slog\.String/);
     await panel.press("Tab");
     for (const [theme, mark] of [["Default Light Modern", "vscode-light"], ["Default High Contrast", "vscode-high-contrast"], ["Default High Contrast Light", "vscode-high-contrast-light"]]) {
-      settings({ "workbench.colorTheme": theme });
+      person.settings({ "workbench.colorTheme": theme });
       await panel.themed(mark);
       await screen.shot(mark);
     }
@@ -188,7 +181,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     await panel.editing(/slog\.String/);
     await screen.shot("editing-high-contrast");
     await panel.press("Escape");
-    settings({});
+    person.settings();
     await panel.themed("vscode-dark");
     assert.match(await panel.active(), /slog\.String/);
   });
@@ -261,14 +254,14 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
 
   await run("when the editor is idle, a session that grew is read and its candidate waits", async () => {
     await screen.openFile(loggerFile);
-    settings({ "lerim.idleSeconds": 1 });
+    person.settings({ "lerim.idleSeconds": 1 });
     talk.edit("shorten the comment", loggerFile, "// relative to the root", "// below the root", "Shortened.");
     talk.say("Never hold the mutex mu while writing to logFile in logger.go", "Understood: `mu` is released first.");
     talk.say("fine", "Thanks.");
     await screen.page.keyboard.press("Control+Home");
     await until("the candidate is on disk", () => waiting(/logFile/), 60);
     await screen.status(/[1-9]\d* candidates? waits? for review/);
-    settings({});
+    person.settings();
     panel = await Panel.open(screen);
     await panel.says(/logFile/);
     await screen.shot("idle");
@@ -302,8 +295,8 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     const said = new Transcript(machine.claude, foreign);
     said.say("Always run mise run test before every push", "I will.");
     said.say("bye", "Bye.");
-    settings({ "lerim.idleSeconds": 1 });
-    await screen.visit(address, foreign, { trust: false });
+    person.settings({ "lerim.idleSeconds": 1 });
+    await person.visit({ trust: false }, foreign);
     await screen.openFile(contextFile);
     const text = await screen.hover("package", /Nested sessions keep their parent/, 60);
     assert.match(text, /From the repository, which you have not marked as trusted/);
@@ -318,13 +311,13 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
   });
 
   await run("closing the editor leaves no process of Lerim, also when it is killed", async () => {
-    settings({});
-    await screen.visit(address, root, { asked: false });
+    person.settings();
+    await person.visit({ asked: false });
     await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0, 60);
     await screen.close();
     await until("the sidecar ended with the window", () => machine.processes(/-m lerim/).length === 0, 60);
     await screen.open(machine.environ);
-    await screen.visit(address, root, { asked: false });
+    await person.visit({ asked: false });
     await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0, 60);
     machine.kill();
     await until("the sidecar ended with the editor", () => machine.processes(/-m lerim/).length === 0, 5);

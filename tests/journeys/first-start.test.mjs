@@ -5,34 +5,24 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { freePort, Machine, missing, repository } from "./machine.mjs";
+import { freePort, missing, repository } from "./machine.mjs";
+import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
-import { Screen, step } from "./screen.mjs";
+import { step } from "./screen.mjs";
 import { until } from "./until.mjs";
 
 const skip = missing() ?? false;
 
 /** A person who starts the editor for the first time, in a repository without a memory. */
-class Newcomer {
-  async begin(name, prepare) {
-    this.machine = new Machine();
-    this.screen = new Screen(name);
-    this.root = this.machine.folder("project");
+class Newcomer extends Person {
+  constructor(name) {
+    super(name, "project");
     makeRepository(this.root, new Map([["app.py", "def main():\n    return 1\n"]]));
     this.machine.settings({});
     // found before anything of the real machine; the editor asks the person's shell for the PATH
     this.tools = this.machine.folder("tools");
     this.machine.environ.SHELL = "/bin/bash";
     writeFileSync(join(this.machine.home, ".profile"), `export PATH=${this.tools}:$PATH\n`);
-    await this.machine.install();
-    await prepare();
-    this.address = await this.machine.start();
-    await this.screen.open(this.machine.environ);
-  }
-
-  async end() {
-    await this.screen?.close();
-    await this.machine?.close();
   }
 
   get environments() {
@@ -82,10 +72,10 @@ class Newcomer {
 }
 
 test("first start", { skip, timeout: 300_000 }, async (t) => {
-  const person = new Newcomer();
+  const person = new Newcomer("first-start");
   const index = process.env.PIP_INDEX_URL;
 
-  before(() => person.begin("first-start", async () => {
+  before(() => person.begin(async () => {
     // no uv here, whatever the real machine has
     writeFileSync(join(person.tools, "uv"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
     delete person.machine.environ.PIP_INDEX_URL;
@@ -98,7 +88,7 @@ test("first start", { skip, timeout: 300_000 }, async (t) => {
   }
 
   await step(t, () => person.screen, "an index that cannot be reached is named, and nothing is left half-made", async () => {
-    await person.screen.visit(person.address, person.root);
+    await person.visit();
     await person.failed(/package index could not be reached/);
   });
 
@@ -142,10 +132,10 @@ test("first start", { skip, timeout: 300_000 }, async (t) => {
 });
 
 test("first start with uv", { skip, timeout: 300_000 }, async (t) => {
-  const person = new Newcomer();
+  const person = new Newcomer("first-start-uv");
   let released;
 
-  before(() => person.begin("first-start-uv", () => {
+  before(() => person.begin(() => {
     const made = person.machine.folder("uv");
     execFileSync("python3", ["-m", "venv", made], { stdio: "pipe" });
     execFileSync(join(made, "bin", "python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"], { stdio: "pipe" });
@@ -156,7 +146,7 @@ test("first start with uv", { skip, timeout: 300_000 }, async (t) => {
   after(() => person.end());
 
   await step(t, () => person.screen, "a package that is not the one of the release is refused", async () => {
-    await person.screen.visit(person.address, person.root);
+    await person.visit();
     await person.failed(/not the one Lerim was released with/);
   });
 
@@ -177,9 +167,10 @@ test("first start with uv", { skip, timeout: 300_000 }, async (t) => {
 });
 
 /** Opens the window again, and waits until another sidecar has answered. */
-async function again({ machine, screen, address, root }, seconds = 60) {
+async function again(person, seconds = 60) {
+  const { machine, screen } = person;
   const first = machine.processes(/-m lerim lsp/);
-  await screen.visit(address, root, { asked: false });
+  await person.visit({ asked: false });
   await until("another sidecar runs", () => machine.processes(/-m lerim lsp/).some((line) => !first.includes(line)), seconds);
   await screen.status(/No candidates wait/, seconds);
 }

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Machine, missing } from "./machine.mjs";
+import { markdown, missing } from "./machine.mjs";
 import { Panel } from "./panel.mjs";
+import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
-import { Screen, step } from "./screen.mjs";
+import { step } from "./screen.mjs";
 import { until } from "./until.mjs";
 
 const cart = "def total(prices):\n    return sum(prices)\n";
@@ -66,19 +67,16 @@ function tree(folder) {
 }
 
 test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) => {
-  let machine, screen, address, root, foreign, mark;
+  const person = new Person("hostile", "shop");
+  const { machine, screen, root } = person;
+  const foreign = machine.folder("work", "hostile");
+  const mark = join(machine.root, "work", "was-here");
   const run = (name, body) => step(t, () => screen, name, body);
-  const files = (top, ...names) => (existsSync(join(top, ".lerim", ...names)) ? readdirSync(join(top, ".lerim", ...names)).filter((name) => name.endsWith(".md")) : []);
   /** What a place on the screen would render that is not text; `own` are the links that may be there. */
   const rendered = (place, own) => place.evaluateAll((nodes, names) => nodes.flatMap((node) =>
     [...node.querySelectorAll("img, script, b, iframe, style, table, [onerror]"), ...[...node.querySelectorAll("a")].filter((one) => !names.includes(one.textContent.trim()))].map((one) => one.outerHTML)), own);
 
   before(async () => {
-    machine = new Machine();
-    screen = new Screen("hostile");
-    root = machine.folder("work", "shop");
-    foreign = machine.folder("work", "hostile");
-    mark = join(machine.root, "work", "was-here");
     makeRepository(root, new Map([["src/cart.py", cart]]));
     const talk = new Transcript(machine.claude, root);
     talk.say(`Never round prices in src/cart.py: ${link} ${html} ${hidden}`, `Understood. ${link} ${html}`);
@@ -88,17 +86,11 @@ test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) 
     const said = new Transcript(machine.claude, foreign);
     said.say("Always count money in cents in src/cart.py, never in floats", "Understood.");
     said.say("thanks", "You are welcome.");
-    machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0 });
-    await machine.install();
-    address = await machine.start();
-    await screen.open(machine.environ);
-    await screen.visit(address, root);
-    await screen.status(/No candidates wait/);
+    person.settings();
+    await person.begin();
+    await person.work();
   });
-  after(async () => {
-    await screen?.close();
-    await machine?.close();
-  });
+  after(() => person.end());
 
   await run("a hostile transcript: the panel shows its words and renders nothing of them", async () => {
     await screen.command("Lerim: Sync");
@@ -114,7 +106,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) 
     await panel.press("a");
     await screen.dialog(/quotes behind memories be shared in git/);
     await screen.page.keyboard.press("Enter");
-    const name = await until("the memory is on disk", () => files(root, "memory", "learnings")[0]);
+    const name = await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "learnings")[0]);
     const kept = readFileSync(join(root, ".lerim", "memory", "learnings", name), "utf8");
     const keys = kept.split("\n---\n")[0].split("\n").slice(1).filter((line) => /^\S/.test(line)).map((line) => line.split(":")[0]);
     assert.deepEqual(keys, ["id", "title", "created", "updated", "source", "confidence", "tags", "kind", "references", "evidence"]);
@@ -133,7 +125,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) 
   await run("a hostile repository that is not trusted: its memory is labelled, nothing is read into it, written or started", async () => {
     const was = tree(foreign);
     const home = tree(machine.lerim);
-    await screen.visit(address, foreign, { trust: false });
+    await person.visit({ trust: false }, foreign);
     await screen.openFile("src/cart.py");
     const text = await screen.hover("def", /Cloned/, 60);
     assert.match(text, /From the repository, which you have not marked as trusted/);
@@ -163,7 +155,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) 
     await panel.lists(/cents/);
     assert.doesNotMatch((await panel.titles()).join("\n"), /Forged/);
     await screen.shot("trusted-panel");
-    assert.deepEqual(files(foreign, "memory", "decisions"), ["20260301-cloned.md"], "nothing was accepted unseen");
+    assert.deepEqual(markdown(foreign, ".lerim", "memory", "decisions"), ["20260301-cloned.md"], "nothing was accepted unseen");
     assert.equal(readFileSync(join(foreign, ".lerim", "review", "20260301-forged.md"), "utf8"), forged);
     assert.equal(readFileSync(join(foreign, ".lerim", "index", "memories.sqlite3")).subarray(0, 6).toString(), "SQLite", "the index was made anew");
     assert.equal(existsSync(mark), false);

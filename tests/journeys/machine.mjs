@@ -150,6 +150,12 @@ export class Machine {
   }
 }
 
+/** The names of a folder's markdown files; none where it is not there. */
+export function markdown(...folder) {
+  const path = join(...folder);
+  return existsSync(path) ? readdirSync(path).filter((name) => name.endsWith(".md")).sort() : [];
+}
+
 /** Runs git in a folder. */
 export function git(folder, ...args) {
   return execFileSync("git", args, { cwd: folder, encoding: "utf8" });

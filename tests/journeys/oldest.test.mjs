@@ -1,39 +1,30 @@
 // The oldest editor that the manifest allows, VS Code 1.100: install, sync, accept, hover and lens.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Machine, missing } from "./machine.mjs";
+import { markdown, missing } from "./machine.mjs";
 import { Panel } from "./panel.mjs";
+import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
-import { Screen, step } from "./screen.mjs";
+import { step } from "./screen.mjs";
 import { until } from "./until.mjs";
 
 test("the oldest editor", { skip: missing() ?? false, timeout: 300_000 }, async (t) => {
-  let machine, screen, root;
+  const person = new Person("oldest", "shop", { editor: process.env.LERIM_EDITOR_OLDEST });
+  const { machine, screen, root } = person;
   const run = (name, body) => step(t, () => screen, name, body);
 
   before(async () => {
-    machine = new Machine({ editor: process.env.LERIM_EDITOR_OLDEST });
-    screen = new Screen("oldest");
-    root = machine.folder("work", "shop");
     makeRepository(root, new Map([["src/cart.py", "def total(prices):\n    return sum(prices)\n"]]));
     const talk = new Transcript(machine.claude, root);
     talk.edit("add up the prices", "src/cart.py", "return sum(prices)", "return float(sum(prices))", "`total` in `src/cart.py` gives a float now.");
     talk.say("No, always count money in integer cents in src/cart.py, never in floats", "Understood: integer cents.");
     talk.say("thanks", "You are welcome.");
-    machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0 });
-    await machine.install();
-    const address = await machine.start();
-    await screen.open(machine.environ);
-    await screen.visit(address, root);
-    await screen.status(/No candidates wait/);
+    person.settings();
+    await person.begin();
+    await person.work();
   });
-  after(async () => {
-    await screen?.close();
-    await machine?.close();
-  });
+  after(() => person.end());
 
   await run("what the person said is found, accepted and shown in the hover and the lens", async () => {
     await screen.command("Lerim: Sync");
@@ -44,8 +35,7 @@ test("the oldest editor", { skip: missing() ?? false, timeout: 300_000 }, async 
     await panel.press("a");
     await screen.dialog(/quotes behind memories be shared in git/);
     await screen.page.keyboard.press("Enter");
-    const folder = join(root, ".lerim", "memory", "learnings");
-    await until("the memory is on disk", () => existsSync(folder) && readdirSync(folder).length === 1);
+    await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "learnings").length === 1);
     await screen.openFile("src/cart.py");
     await screen.lens(/^1 preference$/);
     const text = await screen.hover("def", /integer cents/);

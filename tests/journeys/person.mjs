@@ -1,0 +1,42 @@
+// A person with a repository and the packaged extension in an editor of their own: what every journey begins and ends with.
+import { join } from "node:path";
+import { Machine } from "./machine.mjs";
+import { Screen } from "./screen.mjs";
+
+export class Person {
+  /** `name` begins the names of the screenshots, `project` is the repository's folder; `editor` as a machine takes it. */
+  constructor(name, project, { editor } = {}) {
+    this.machine = new Machine({ editor });
+    this.screen = new Screen(name);
+    this.root = this.machine.folder("work", project);
+  }
+
+  /** What the person has set; the sidecar runs in the journeys' own environment, and the idle clock stands still. */
+  settings(values = {}) {
+    this.machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
+  }
+
+  /** Installs the extension, makes the rest ready and opens the editor. */
+  async begin(prepare = () => undefined) {
+    await this.machine.install();
+    await prepare();
+    this.address = await this.machine.start();
+    await this.screen.open(this.machine.environ);
+  }
+
+  /** Opens the repository, or another folder, as `Screen.visit` does. */
+  async visit(options, folder = this.root) {
+    await this.screen.visit(this.address, folder, options);
+  }
+
+  /** Opens the repository, in which nothing waits, and trusts it. */
+  async work() {
+    await this.visit();
+    await this.screen.status(/No candidates wait/);
+  }
+
+  async end() {
+    await this.screen.close();
+    await this.machine.close();
+  }
+}
