@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import copilot_chats as chats
 from gemini_files import long_ago
-from lerim.errors import TranscriptError
+from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.model import Turn
 
 SETTINGS = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -72,7 +72,10 @@ def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, 
     resume = None
     for cut in [*sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=4))), len(written)]:
         path.write_bytes(written[:cut])
-        some, done = chats.reading(path, resume)
+        try:
+            some, done = chats.reading(path, resume)
+        except UnfinishedError:
+            continue
         resume = done.resume
         kept = {one.id: one for one in (*kept.values(), *some) if one.id in done.ids}
     assert sorted(kept.values(), key=lambda one: one.ordinal) == expected

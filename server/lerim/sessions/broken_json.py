@@ -22,6 +22,9 @@ _LONE = re.compile("[\ud800-\udfff]")
 ATTEMPTS = 200
 """Places of a damaged text at which an object is looked for in vain before the rest is given up."""
 
+EFFORT = 1_000_000_000
+"""Characters that may be looked at in vain: of a text of many megabytes fewer places are tried."""
+
 
 def _finite(text: str) -> float | None:
     number = float(text)
@@ -44,6 +47,14 @@ def value(data: bytes | msgspec.Raw) -> object:
         return msgspec.json.decode(_clean(found))
     except _FAULTS as error:
         raise ValueError(str(error)) from error
+
+
+def leading(data: bytes) -> object:
+    """The JSON at the start of `data`, whatever stands behind it. Raises ValueError where there is none."""
+    try:
+        return msgspec.json.decode(_clean(_patient.raw_decode(data.decode("utf-8", "replace"))[0]))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def part(data: bytes | msgspec.Raw) -> object:
@@ -80,7 +91,8 @@ def salvaged(data: bytes, key: str) -> list[bytes]:
     found: list[bytes] = []
     failed = position = 0
     opening = re.compile(r"\{\s{0,100}" + re.escape(f'"{key}"'))
-    while failed < ATTEMPTS and (match := opening.search(text, position)):
+    attempts = min(ATTEMPTS, 4 + EFFORT // (len(text) + 1))
+    while failed < attempts and (match := opening.search(text, position)):
         try:
             one, position = _patient.raw_decode(text, match.start())
         except (ValueError, RecursionError):

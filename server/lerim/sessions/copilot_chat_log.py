@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import TranscriptError, UnfinishedError
-from lerim.sessions.broken_json import salvaged, value
+from lerim.sessions.broken_json import leading, salvaged, value
 from lerim.sessions.lines import lines
 
 LIMIT = 256 * 1024 * 1024
@@ -32,7 +32,7 @@ Fault = tuple[str, str]
 def state(path: Path) -> tuple[State, list[Fault]]:
     """The state in a chat's file, or in the log that goes on with it, and what could not be read of it.
 
-    Raises UnfinishedError while a `.json` is being written, TranscriptError where nothing in it can be read, OSError.
+    Raises UnfinishedError while the file is being written whole, TranscriptError where nothing can be read, OSError.
     """
     log = path.with_suffix(".jsonl")
     if path.suffix == ".json" and not log.is_file():
@@ -69,6 +69,7 @@ def _replayed(path: Path) -> tuple[State, list[Fault]]:
         raise _too_large(path)
     now: State = {}
     faults: list[Fault] = []
+    half = b""
     with path.open("rb") as file:
         for start, _, data, complete in lines(file, 0, LIMIT):
             if not data or not data.strip():
@@ -77,16 +78,28 @@ def _replayed(path: Path) -> tuple[State, list[Fault]]:
                 entries = [value(data)]
             except ValueError as error:
                 if not complete:
+                    half = data
                     continue
                 what = str(error).split(":")[0]
                 faults.append((f"@{start}", f"A line of this chat could not be read ({what})"))
                 entries = _mended(data)
-            for entry in entries:
-                try:
-                    now = _applied(now, entry)
-                except (LookupError, TypeError, ValueError) as error:
-                    faults.append((f"@{start}", f"A line of this chat changes what is not there ({error})"))
+            now = _changed(now, entries, start, faults)
+    if half and not now:
+        # VS Code rewrites a long log as one line: until that is whole, nothing of the chat is there.
+        if time.time() - path.stat().st_mtime < SETTLING:
+            raise UnfinishedError("This chat is being written", where=str(path))
+        faults.append(("", "This chat's file is damaged; what could be read of it was taken"))
+        now = _changed(now, _mended(half), 0, faults)
     return now, faults
+
+
+def _changed(now: State, entries: list[object], start: int, faults: list[Fault]) -> State:
+    for entry in entries:
+        try:
+            now = _applied(now, entry)
+        except (LookupError, TypeError, ValueError) as error:
+            faults.append((f"@{start}", f"A line of this chat changes what is not there ({error})"))
+    return now
 
 
 def _mended(data: bytes) -> list[object]:
@@ -95,14 +108,14 @@ def _mended(data: bytes) -> list[object]:
     name requests by it."""
     entries: list[object] = []
     for piece in _HEAD.split(data):
-        if not piece.strip():
-            continue
-        if whole := salvaged(piece, "kind"):
-            entries += [msgspec.json.decode(one) for one in whole[:1]] if _HEAD.match(piece) else []
-        elif piece.startswith(_WHOLE):
-            entries.append({"kind": 0, "v": {"requests": _saved(piece)}})
-        elif _PUSHED.match(piece):
-            entries.append({"kind": 2, "k": ["requests"], "v": _saved(piece) or [None]})
+        try:
+            if isinstance(one := leading(piece), dict):
+                entries.append(one)
+        except ValueError:
+            if piece.startswith(_WHOLE):
+                entries.append({"kind": 0, "v": {"requests": _saved(piece)}})
+            elif _PUSHED.match(piece):
+                entries.append({"kind": 2, "k": ["requests"], "v": _saved(piece) or [None]})
     return entries
 
 

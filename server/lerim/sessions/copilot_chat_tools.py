@@ -181,15 +181,17 @@ def _question(one: dict[str, object]) -> Answer:
 
 def _said(found: object) -> str:
     """An answer in any of its forms: a text, several, or an object with what was selected and what was typed."""
-    if isinstance(found, str):
-        return plain(found)
-    if isinstance(found, list):
-        return ", ".join(text for one in found if (text := _said(one)))
     if not isinstance(found, dict):
-        return ""
-    picked = _said(found.get("selected") or found.get("selectedValues") or found.get("selectedValue"))
-    typed = _said(found.get("freeText") or found.get("freeformValue"))
+        return _named(found)
+    picked = _named(found.get("selected") or found.get("selectedValues") or found.get("selectedValue"))
+    typed = _named(found.get("freeText") or found.get("freeformValue"))
     return "\n".join(one for one in (picked, typed) if one)
+
+
+def _named(found: object) -> str:
+    if isinstance(found, list):
+        return ", ".join(plain(one) for one in found if isinstance(one, str))
+    return plain(found) if isinstance(found, str) else ""
 
 
 def _closed(

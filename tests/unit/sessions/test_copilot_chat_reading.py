@@ -109,6 +109,17 @@ def test_a_flat_file_that_is_being_written_waits_and_a_damaged_one_gives_what_is
         chats.reading(path)
 
 
+def test_a_log_that_is_being_rewritten_as_one_line_waits_and_one_that_stays_half_gives_what_is_whole(tmp_path):
+    path = chats.log(tmp_path / "one.jsonl", initial(request("one", markdown("first")), request("two")))
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(UnfinishedError):
+        chats.reading(path)
+    long_ago(path)
+    turns, done = chats.reading(path)
+    assert [turn.text for turn in turns] == ["one", "first"]
+    assert len(done.problems) == 1
+
+
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_message_and_an_answer_are_read_in_every_version(tmp_path, version):
     old = {
