@@ -37,6 +37,8 @@ _NEWEST = (
     "(SELECT max(b.rowid) FROM cursorDiskKV AS b"
     " WHERE b.key > 'bubbleId:' || substr(c.key, 14) || ':' AND b.key < 'bubbleId:' || substr(c.key, 14) || ';')"
 )
+_NONE = len("null")
+"""Characters of an array that may be empty, or of none."""
 _CHATS = "c.key >= 'composerData:' AND c.key < 'composerData;'"
 
 
@@ -107,7 +109,8 @@ def _completed(
     chats |= {cid: told[cid] for cid in missing if cid in told and told[cid].updated}
     rest = [cid for cid in missing if cid not in chats]
     if rest:
-        chats |= look(path, lambda db: _outlines(db, rest, storage), problems)
+        outlines, lost = look(path, lambda db: _outlines(db, rest, storage), problems)
+        chats |= outlines | {cid: Known() for cid, own, _ in found if own in lost and cid not in chats}
     if any(not known.placed for known in chats.values()):
         told = told or references(storage)
         for cid, known in chats.items():
@@ -180,25 +183,27 @@ def _members(db: sqlite3.Connection) -> dict[str, str]:
     return {str(cid): folders[one] for cid, one in members.items() if isinstance(one, str) and folders.get(one)}
 
 
-def _outlines(db: sqlite3.Connection, cids: list[str], storage: Path) -> dict[str, Known]:
-    """What chats tell themselves; those that were deleted, or never begun, are left out."""
+def _outlines(db: sqlite3.Connection, cids: list[str], storage: Path) -> tuple[dict[str, Known], list[int]]:
+    """What chats tell themselves; those that were deleted, or never begun, are left out.
+
+    With them the row numbers that cannot be read.
+    """
     folders: dict[object, str] = {}
+    named = msgspec.json.encode(cids).decode()
+    there = "key IN (SELECT 'composerData:' || value FROM json_each(?))"
+    lost: list[int] = []
     found: dict[str, Known] = {}
-    for cid in cids:
-        wanted, lost = "CAST(value AS BLOB)", list[int]()
-        value = next(rows(db, "cursorDiskKV", wanted, "key = ?", (f"composerData:{cid}",), lost), (None,))[0]
+    for key, value in rows(db, "cursorDiskKV", "substr(key, 14), value", there, (named,), lost):
         if not isinstance(value, bytes):
-            if lost:
-                found[cid] = Known()
             continue
         try:
             head = shaped(value, Head)
         except ValueError:
-            found[cid] = Known()
+            found[text(key)] = Known()
             continue
-        if elements(head.full_conversation_headers_only) or elements(head.conversation):
-            found[cid] = _known(head, storage, folders)
-    return found
+        if any(len(bytes(one)) > _NONE for one in (head.full_conversation_headers_only, head.conversation)):
+            found[text(key)] = _known(head, storage, folders)
+    return found, lost
 
 
 def references(storage: Path) -> dict[str, Known]:

@@ -118,7 +118,7 @@ def test_replacements_written_files_and_patches_are_edits(tmp_path: Path):
     assert [edit for one in calls for edit in one.edits] == [
         Edit("a.py", "x", "y"),
         Edit("b.py", "", "hello"),
-        Edit("c.py", "old\n", "new\n"),
+        Edit("c.py", "old", "new"),
         Edit("d.py", "a\nb", "a\nc"),
     ]
     assert calls[2].paths == ("c.py",)
