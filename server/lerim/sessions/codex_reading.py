@@ -13,13 +13,13 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from lerim.sessions.call_drafts import CallDrafts
 from lerim.sessions.claude_human import OWN, Typed, cut
 from lerim.sessions.claude_records import read as shaped
 from lerim.sessions.claude_tally import NO_TOKENS, known, moment
 from lerim.sessions.claude_tools import ends, own_command, plain
 from lerim.sessions.claude_turns import REACH, Draft
 from lerim.sessions.codex_calls import ALONE, CALLS, OUTPUTS, opened
-from lerim.sessions.codex_drafts import CallDrafts
 from lerim.sessions.codex_files import named
 from lerim.sessions.codex_human import begins_in, of_event, of_item, printed, typed
 from lerim.sessions.codex_outputs import output

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from lerim.sessions.call_drafts import CallDrafts
 from lerim.sessions.claude_human import cut
 from lerim.sessions.claude_records import loose
 from lerim.sessions.claude_tools import ends, plain
 from lerim.sessions.codex_calls import answered, question_ids, running_of
-from lerim.sessions.codex_drafts import CallDrafts
 from lerim.sessions.codex_outputs import Output, output, settled, went_well
 from lerim.sessions.codex_records import Payload, fields
 from lerim.sessions.model import ToolCall, ToolKind
+from lerim.sessions.processes import Processes
 
-_PROCESSES = 64
 _WELL = Output("", "ok", 0)
 _READ: frozenset[ToolKind] = frozenset({"ask", "plan", "agent"})
 
@@ -28,7 +28,7 @@ class Results:
         self._drafts = drafts
         self._brief = brief
         self._asked: dict[str, tuple[str, ...]] = {}
-        self._processes: dict[str, str] = {}
+        self._processes = Processes(drafts, brief=brief)
         self._continued: dict[str, str] = {}
 
     def expect(self, said: Payload, call: ToolCall) -> None:
@@ -47,15 +47,15 @@ class Results:
         told = _WELL if unread and went_well(said.output) else output(said.output)
         told = told._replace(text=plain(cut(told.text)))
         counted = (0, 0)
-        if process and self._goes_on(process, told, offset):
-            counted = _counted(told, None)
-            told = Output(told.text, None)
-        if told.running and call is not None and not process:
-            self._processes[told.running] = native
-            if len(self._processes) > _PROCESSES:
-                del self._processes[next(iter(self._processes))]
-        elif process:
+        if process and not told.running and told.exit_code is not None:
+            status, code = settled(told, "shell", None)
+            if self._processes.end(process, status, code, told.text, offset):
+                counted = _counted(told, None)
+                told = Output(told.text, None)
+        if process:
             told = told._replace(running="")
+        elif told.running and call is not None:
+            self._processes.begin(told.running, native)
         own = _counted(told, call)
         self._drafts.change(native, offset, lambda one: self._closed(one, told))
         return counted[0] + own[0], counted[1] + own[1]
@@ -77,7 +77,7 @@ class Results:
 
     def leave(self, offset: int) -> None:
         """Nobody waits any more for the processes that are still running."""
-        self._drafts.settle(list(self._processes.values()), offset)
+        self._processes.leave(offset)
 
     def _closed(self, call: ToolCall, told: Output) -> ToolCall:
         shown, left_out = ends(told.text)
@@ -93,24 +93,6 @@ class Results:
             answers=answered(call, self._asked.pop(call.id, ()), told.text) if call.answers else (),
             subagent=_child(told.text) if call.kind == "agent" else "",
         )
-
-    def _goes_on(self, process: str, told: Output, offset: int) -> bool:
-        """Gives how a process ended to the call that began it; False where it goes on, or that call is not known."""
-        native = self._processes.get(process, "")
-        if told.running or told.exit_code is None or self._drafts.held(native) is None:
-            return False
-        del self._processes[process]
-
-        def ended(call: ToolCall) -> ToolCall:
-            status, code = settled(told, call.kind, None)
-            shown, left_out = ends(f"{call.output}{told.text}")
-            if self._brief and status == "ok":
-                shown, left_out = "", 0
-            cut_before = call.output_cut if shown else 0
-            return replace(call, status=status, exit_code=code, output=shown, output_cut=left_out + cut_before)
-
-        self._drafts.change(native, offset, ended)
-        return True
 
 
 def _counted(told: Output, call: ToolCall | None) -> Counted:

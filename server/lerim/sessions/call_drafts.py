@@ -1,4 +1,4 @@
-"""The turns of a rollout that are not final yet, and what later records tell of their calls."""
+"""Turns that are not final yet, and what later records tell of their calls."""
 
 from __future__ import annotations
 

@@ -1,0 +1,113 @@
+"""Sessions of Copilot CLI: where they lie, what folder each begins in, and their turns."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import yaml
+
+from lerim.sessions.claude_records import BadLine
+from lerim.sessions.claude_tally import titled
+from lerim.sessions.claude_tools import plain
+from lerim.sessions.copilot_cli_history import load
+from lerim.sessions.copilot_cli_reading import Reading
+from lerim.sessions.copilot_cli_records import decode
+from lerim.sessions.indexing import Readable
+from lerim.sessions.model import Found, Transcript
+from lerim.sessions.session_files import entries, is_folder, regular
+from lerim.sessions.whole import WholeReading
+
+_STATE = "session-state"
+_HISTORY = "history-session-state"
+_EVENTS = "events.jsonl"
+_PEEK = 256 * 1024
+_SIDE = 64 * 1024
+
+
+def find(root: Path, _folders: Sequence[str] = ()) -> Found:
+    """The sessions under the folder of Copilot CLI, known by stat alone, and what could not be looked at.
+
+    Of one that has a folder and a file of its own only the folder's is told. A folder that does not exist holds none.
+    """
+    found = Found()
+    seen: set[str] = set()
+    listed = entries(root / _STATE, found.problems)
+    for entry in sorted(listed, key=lambda entry: entry.name.endswith(".jsonl")):
+        if entry.name.endswith(".jsonl"):
+            if (stem := entry.name.removesuffix(".jsonl")) not in seen:
+                _add(entry, stem, found)
+        elif is_folder(entry):
+            for inner in entries(Path(entry.path), found.problems):
+                if inner.name == _EVENTS:
+                    seen.add(entry.name)
+                    _add(inner, entry.name, found)
+    for entry in entries(root / _HISTORY, found.problems):
+        if entry.name.endswith(".json"):
+            _add(entry, entry.name.removesuffix(".json").removeprefix("session_"), found)
+    return found
+
+
+def _add(entry: os.DirEntry[str], native: str, found: Found) -> None:
+    known_as = regular(entry, found.problems)
+    if known_as is not None:
+        found.transcripts.append(
+            Transcript(
+                platform="copilot",
+                path=Path(entry.path),
+                session_id=native,
+                size=known_as.st_size,
+                mtime_ns=known_as.st_mtime_ns,
+                inode=known_as.st_ino,
+            )
+        )
+
+
+def probe(transcript: Transcript) -> str:
+    """The working folder named in a session's first 256 kB, or beside it; '' if none, or if it cannot be read."""
+    path = transcript.path
+    if path.suffix == ".json":
+        return ""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return ""
+        with path.open("rb") as file:
+            start = file.read(_PEEK)
+    except OSError:
+        return ""
+    for line in start.split(b"\n"):
+        try:
+            events = decode(line)
+        except BadLine as fault:
+            events = fault.args[1]
+        for event in events:
+            cwd = (event.data.context.cwd if event.data.context else "") or event.data.cwd
+            if cwd:
+                return plain(cwd)[:4096]
+    return _beside(path, "cwd")[:4096]
+
+
+def read(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
+    """A reading of a session, from where `resume` says."""
+    if transcript.path.suffix == ".json":
+        return WholeReading(transcript, partial(load, brief=brief), resume)
+    title = titled(_beside(transcript.path, "name") or _beside(transcript.path, "summary"))
+    return Reading(transcript, resume, brief=brief, title=title)
+
+
+def _beside(path: Path, field: str) -> str:
+    """What the `workspace.yaml` beside a session's events tells of it; '' where it tells nothing."""
+    if path.name != _EVENTS:
+        return ""
+    try:
+        with path.with_name("workspace.yaml").open("rb") as file:
+            lines = file.read(_SIDE).decode("utf-8", "replace").split("\n")
+        told = next((line for line in lines if line.startswith(f"{field}:")), "")
+        value = yaml.safe_load(told)
+    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+        return ""
+    said = value.get(field) if isinstance(value, dict) else None
+    return plain(said) if isinstance(said, str) else ""

@@ -1,0 +1,121 @@
+"""Sessions of the first Copilot CLI: one JSON object with the messages as the model got them, and what was shown."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lerim.errors import Problem, TranscriptError
+from lerim.sessions.claude_records import NOTHING, loose, read
+from lerim.sessions.codex_records import parts
+from lerim.sessions.copilot_cli_reading import Reading
+from lerim.sessions.copilot_cli_records import Asked, Context, Data, Event
+from lerim.sessions.gemini_records import contents
+from lerim.sessions.model import Transcript
+from lerim.sessions.whole import Loaded
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: str | None = ""
+    arguments: msgspec.Raw = NOTHING
+
+
+class _Call(msgspec.Struct, gc=False):
+    id: str | None = ""
+    function: _Function = msgspec.field(default_factory=_Function)
+
+
+class _Message(msgspec.Struct, gc=False):
+    role: str | None = ""
+    content: msgspec.Raw = NOTHING
+    tool_calls: list[_Call] | None = None
+    tool_call_id: str | None = ""
+
+
+class _Outcome(msgspec.Struct, gc=False):
+    type: str | None = ""
+    log: str | None = ""
+
+
+class _Shown(msgspec.Struct, rename="camel", gc=False):
+    type: str | None = ""
+    timestamp: str | None = ""
+    text: str | None = ""
+    call_id: str | None = ""
+    result: _Outcome = msgspec.field(default_factory=_Outcome)
+
+
+class _History(msgspec.Struct, rename="camel", gc=False):
+    session_id: str | None = ""
+    start_time: str | None = ""
+    selected_model: str | None = ""
+    chat_messages: list[_Message] | None = None
+    timeline: list[_Shown] | None = None
+
+
+_REFUSED = ("rejected", "denied")
+_FAILED = ("failure", "error", *_REFUSED)
+
+
+def load(transcript: Transcript, *, brief: bool) -> Loaded:
+    """The turns of such a session. Raises TranscriptError when it cannot be read."""
+    try:
+        data = contents(transcript.path)
+    except OSError as error:
+        raise TranscriptError(
+            f"The transcript cannot be read: {error.strerror or error}",
+            where=str(transcript.path),
+            todo="Check that the file is still there and that you may read it.",
+        ) from error
+    history = read(data, _History)
+    folded = Reading(transcript, brief=brief)
+    turns = folded.fold(_events(history, transcript))
+    prompts = [turn.ordinal for turn in turns if turn.role == "user"]
+    if history.chat_messages is None and loose(data) is None:
+        folded.problems.append(
+            Problem("bad-line", str(transcript.path), "This transcript could not be read: it is no whole JSON")
+        )
+    return Loaded(folded.session, turns, prompts[-1] if prompts else 0, folded.problems)
+
+
+def _events(history: _History, transcript: Transcript) -> list[Event]:
+    """The same as today's sessions tell it. Ids are made of the session's and the place of the message."""
+    native = history.session_id or transcript.session_id
+    shown = history.timeline or []
+    typed = [one for one in shown if one.type == "user" and one.text]
+    outcomes = {one.call_id: one.result for one in shown if one.call_id and one.type == "tool_call_completed"}
+    start = Data(selected_model=history.selected_model, context=Context(cwd=transcript.cwd))
+    events = [Event("session.start", f"{native} start", history.start_time, data=start)]
+    time = history.start_time
+    for at, message in enumerate(history.chat_messages or ()):
+        text = "\n".join(parts(message.content))
+        if message.role == "user":
+            told = next((one for one in typed if one.text and one.text in text), None)
+            if told is not None:
+                typed.remove(told)
+                text, time = told.text or "", told.timestamp or time
+            events.append(Event("user.message", f"{native} {at}", time, data=Data(content=_raw(text))))
+        elif message.role == "assistant":
+            asked = [Asked(one.id, one.function.name, one.function.arguments) for one in message.tool_calls or ()]
+            said = Data(content=_raw(text), message_id=f"{native} {at}", tool_requests=asked)
+            events.append(Event("assistant.message", f"{native} {at}", time, data=said))
+        elif message.role == "tool":
+            events.append(
+                Event(
+                    "tool.execution_complete",
+                    f"{native} {at}",
+                    time,
+                    data=_result(message, text, outcomes.get(message.tool_call_id or "")),
+                )
+            )
+    return events
+
+
+def _result(message: _Message, text: str, outcome: _Outcome | None) -> Data:
+    if outcome is not None and outcome.type in _FAILED:
+        fault = {"message": text or outcome.log, "code": "rejected" if outcome.type in _REFUSED else "failure"}
+        return Data(tool_call_id=message.tool_call_id, success=False, error=_raw(fault))
+    return Data(tool_call_id=message.tool_call_id, success=True, result=_raw({"content": text}))
+
+
+def _raw(value: object) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))

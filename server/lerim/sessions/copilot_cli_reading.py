@@ -1,0 +1,306 @@
+"""Reading the events of a session of Copilot CLI: prompts, messages with their calls and results, what was used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace as changed
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from lerim.sessions.call_drafts import CallDrafts
+from lerim.sessions.claude_human import OWN, cut
+from lerim.sessions.claude_records import loose, read
+from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, joined, known, mark, moment, titled
+from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.claude_turns import Draft
+from lerim.sessions.codex_records import parts
+from lerim.sessions.copilot_cli_calls import Ended, answered, ended, opened, shell_of
+from lerim.sessions.copilot_cli_records import Data, Event, Result, decode
+from lerim.sessions.jsonl import LineReading
+from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, Turn, TurnKind, turn_id
+from lerim.sessions.processes import Processes
+
+_CONTEXT = (OWN, "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder")
+_INJECTED = tuple(f"<{tag}" for tag in ("skill-context", *_CONTEXT))
+_USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+_MOST = 1 << 48
+
+
+class CopilotTally(Tally, gc=False):
+    """Totals of a session up to a point in it. `told`: what was used is known for all that was said so far."""
+
+    told: bool = False
+    engine: str = ""
+    title: str = ""
+
+
+class Reading(LineReading[Event, CopilotTally, CallDrafts]):
+    """One pass over a session of Copilot CLI; see `LineReading`. `title` is its name where others tell one."""
+
+    def __init__(
+        self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False, title: str = ""
+    ) -> None:
+        self._title = title
+        self._time: datetime | None = None
+        self._current: Draft | None = None
+        self._shells: dict[str, str] = {}
+        drafts = CallDrafts()
+        self._processes = Processes(drafts, brief=brief)
+        super().__init__(transcript, resume, CopilotTally(cwd=transcript.cwd), drafts, brief=brief)
+
+    def fold(self, events: Iterable[Event]) -> list[Turn]:
+        """The turns of events that do not come from a file of lines."""
+        for self._line, event in enumerate(events):
+            self._take(event)
+        turns = list(self._drafts.rest())
+        self.session = self._session()
+        return turns
+
+    def _decode(self, data: bytes) -> list[Event]:
+        return decode(data)
+
+    def _session(self) -> Session:
+        tally, transcript = self._tally, self.transcript
+        session = tally.session(transcript.session_id, transcript.path, transcript.parent)
+        title = self._title or tally.title or session.title
+        tokens = session.tokens if tally.told else None
+        return changed(session, platform="copilot", title=title, tokens=tokens)
+
+    def _take(self, event: Event) -> None:
+        how = _TELLS.get(event.type)
+        if how is None:
+            return
+        tally = self._tally
+        if event.type in _OPENS:
+            self._before = tally.snapshot()
+        native = known(event.id)
+        if native and not tally.new(self._seen, native):
+            return
+        self._time = moment(event.timestamp)
+        if self._time is not None:
+            tally.started = min(self._time, tally.started or self._time)
+            tally.ended = max(self._time, tally.ended or self._time)
+        how(self, event, event.data)
+
+    # --- where ---------------------------------------------------------------------------------------------------
+
+    def _begun(self, _: Event, said: Data) -> None:
+        tally = self._tally
+        tally.version = plain(said.copilot_version)[:50] or tally.version
+        tally.engine = plain(said.selected_model)[:200] or tally.engine
+        if said.context is not None:
+            self._moved(said.context.cwd, said.context.branch)
+
+    def _elsewhere(self, _: Event, said: Data) -> None:
+        self._moved(said.cwd, said.branch)
+
+    def _moved(self, cwd: str | None, branch: str | None) -> None:
+        tally = self._tally
+        if cwd:
+            tally.cwd = plain(cwd)[:4096]
+            tally.cwds = joined(tally.cwds, tally.cwd)
+        if branch:
+            tally.branch = plain(branch)[:500]
+            tally.branches = joined(tally.branches, tally.branch)
+
+    def _model(self, _: Event, said: Data) -> None:
+        self._tally.engine = plain(said.new_model)[:200] or self._tally.engine
+
+    def _named(self, _: Event, said: Data) -> None:
+        self._tally.title = titled(said.title) or self._tally.title
+
+    # --- what was said -------------------------------------------------------------------------------------------
+
+    def _prompt(self, event: Event, said: Data) -> None:
+        tally = self._tally
+        text = plain(cut("\n".join(parts(said.content)), _CONTEXT)).strip()
+        if not text and isinstance(shown := loose(said.attachments), list) and shown:
+            text = "[attachment]"
+        if not text or said.source not in ("", "user", None) or self._aside(event) or text.startswith(_INJECTED):
+            tally.injected += 1
+            return
+        tally.prompts += 1
+        tally.first_prompt = tally.first_prompt or titled(text)
+        self._processes.leave(self._line)
+        self._begin(event, "user", "prompt", text).texts.append(text)
+
+    def _own_command(self, event: Event, said: Data) -> None:
+        """A command the person ran themselves."""
+        call = opened(plain(said.tool_call_id), plain(said.tool_name), said.arguments)
+        if call.kind == "shell" and call.command:
+            draft = self._begin(event, "user", "shell", call.command)
+            draft.texts.append(call.command)
+            self._drafts.call(draft, replace(call, name=OWN_COMMAND))
+            self._tally.new(self._seen, f"call:{call.id}")
+
+    def _answer(self, event: Event, said: Data) -> None:
+        tally = self._tally
+        tally.told = False
+        key = known(said.message_id) or known(event.id)
+        draft = self._drafts.of(key) if key else None
+        if draft is None:
+            draft = self._begin(event, "assistant", "reply", "", key)
+        draft.last = self._line
+        self._current = draft
+        model = plain(said.model)[:200] or tally.engine
+        if model:
+            draft.model = model
+            tally.model(model)
+        if said.output_tokens and 0 < said.output_tokens < _MOST:
+            draft.tokens = (0, said.output_tokens, 0, 0)
+        text = plain(cut("\n".join(parts(said.content)), (OWN,)))
+        if text.strip() and text not in draft.texts:
+            draft.texts.append(text)
+        if said.reasoning_text and not self._brief:
+            draft.reasoning.append(plain(cut(said.reasoning_text, (OWN,))))
+        for asked in said.tool_requests or ():
+            self._call(draft, opened(known(asked.tool_call_id), asked.name or "", asked.arguments, brief=self._brief))
+            self._expect(asked.tool_call_id, shell_of(asked.name or "", asked.arguments))
+
+    # --- what was done -------------------------------------------------------------------------------------------
+
+    def _started(self, event: Event, said: Data) -> None:
+        native = known(said.tool_call_id)
+        if not native or not self._tally.new(self._seen, f"call:{native}"):
+            return
+        draft = self._current
+        if draft is None or self._drafts.of(draft.key) is not draft:
+            draft = self._current = self._begin(event, "assistant", "reply", "", known(event.id))
+        self._tally.tool_calls += 1
+        self._drafts.call(draft, opened(native, said.tool_name or "", said.arguments, brief=self._brief))
+        draft.last = self._line
+        self._expect(native, shell_of(said.tool_name or "", said.arguments))
+
+    def _call(self, draft: Draft, call: ToolCall) -> None:
+        if not call.id or self._tally.new(self._seen, f"call:{call.id}"):
+            self._tally.tool_calls += 1
+            self._drafts.call(draft, call)
+
+    def _expect(self, native: str | None, shell: str) -> None:
+        if shell and native:
+            self._shells[native] = shell
+
+    def _permission(self, _: Event, said: Data) -> None:
+        told = read(said.result, Result)
+        native = plain(said.tool_call_id)
+        if not (told.kind or "").startswith("denied") or not self._tally.new(self._seen, f"denied:{native}"):
+            return
+        self._tally.denials += 1
+        feedback = plain(told.feedback).strip()
+        self._drafts.change(native, self._line, lambda one: replace(one, status="denied", feedback=feedback))
+
+    def _ended(self, _: Event, said: Data) -> None:
+        native = plain(said.tool_call_id)
+        tally = self._tally
+        if known(native) and not tally.new(self._seen, f"out:{native}"):
+            return
+        call = self._drafts.held(native)
+        told = ended(said, call.kind if call is not None else "shell")
+        shell = self._shells.pop(native, "")
+        if shell and call is not None and call.name.startswith("stop_"):
+            self._processes.end(shell, "ok", None, "", self._line)
+        elif shell:
+            told = self._continued(shell, told._replace(running=""))
+        elif told.running and call is not None:
+            self._processes.begin(told.running, native)
+        if mark(f"denied:{native}") in self._seen:
+            told = told._replace(status="denied")
+        else:
+            tally.denials += told.status == "denied"
+            tally.tool_errors += told.status == "error"
+        self._drafts.change(native, self._line, lambda one: self._closed(one, told))
+
+    def _continued(self, shell: str, told: Ended) -> Ended:
+        """Gives how a command ended to the call that began it; what is left is of the call that went on with it."""
+        if told.exit_code is None or not self._processes.end(shell, told.status, told.exit_code, told.text, self._line):
+            return told
+        self._tally.tool_errors += told.status == "error"
+        return Ended("ok", told.text)
+
+    def _closed(self, call: ToolCall, told: Ended) -> ToolCall:
+        shown, left_out = ends(told.text)
+        if self._brief and told.status == "ok" and call.kind not in ("ask", "plan") and call.name != OWN_COMMAND:
+            shown, left_out = "", 0
+        answers = answered(call, told.text) if call.answers and told.status == "ok" else call.answers
+        return replace(
+            call,
+            status="pending" if told.running else told.status,
+            exit_code=told.exit_code,
+            output=shown,
+            output_cut=left_out,
+            answers=answers,
+        )
+
+    def _aborted(self, _: Event, __: Data) -> None:
+        self._drafts.interrupt(self._line)
+
+    def _failed(self, _: Event, __: Data) -> None:
+        self._tally.api_errors += 1
+
+    def _shut(self, _: Event, said: Data) -> None:
+        """The session ends: only now it is told what was used, for all that was said since it began."""
+        tally = self._tally
+        tally.tokens = _used(loose(said.model_metrics))
+        tally.told = True
+        self._processes.leave(self._line)
+
+    # --- turns ---------------------------------------------------------------------------------------------------
+
+    def _aside(self, event: Event) -> bool:
+        """Whether an agent's own agent speaks."""
+        return bool(event.agent_id or event.data.parent_tool_call_id)
+
+    def _begin(self, event: Event, role: Role, kind: TurnKind, text: str, key: str = "") -> Draft:
+        tally = self._tally
+        ordinal = tally.turns
+        tally.turns += 1
+        return self._drafts.begin(
+            Draft(
+                id=turn_id(
+                    "copilot", known(event.id) or f"{role}\n{text}\n{key}\n{self.transcript.session_id} {ordinal}"
+                ),
+                ordinal=ordinal,
+                role=role,
+                kind=kind,
+                first=self._line,
+                last=self._line,
+                before=self._before,
+                time=self._time,
+                cwd=tally.cwd,
+                branch=tally.branch,
+                sidechain=self._aside(event),
+                key=key,
+            )
+        )
+
+
+_OPENS = frozenset({"user.message", "assistant.message", "tool.execution_start", "tool.user_requested"})
+_TELLS: dict[str, Callable[[Reading, Event, Data], None]] = {
+    "session.start": Reading._begun,
+    "session.resume": Reading._begun,
+    "session.context_changed": Reading._elsewhere,
+    "session.model_change": Reading._model,
+    "session.title_changed": Reading._named,
+    "session.error": Reading._failed,
+    "session.shutdown": Reading._shut,
+    "user.message": Reading._prompt,
+    "tool.user_requested": Reading._own_command,
+    "assistant.message": Reading._answer,
+    "tool.execution_start": Reading._started,
+    "tool.execution_complete": Reading._ended,
+    "permission.completed": Reading._permission,
+    "abort": Reading._aborted,
+}
+
+
+def _used(metrics: object) -> Counted:
+    total = NO_TOKENS
+    for model in metrics.values() if isinstance(metrics, dict) else ():
+        usage = model.get("usage") if isinstance(model, dict) else None
+        if isinstance(usage, dict):
+            held = (usage.get(name) for name in _USAGE)
+            fresh, out, cached, written = (one if type(one) is int and 0 < one < _MOST else 0 for one in held)
+            fresh = max(0, fresh - cached - written)
+            total = (total[0] + fresh, total[1] + out, total[2] + cached, total[3] + written)
+    return total
