@@ -71,7 +71,15 @@ def pieces(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
         return msgspec.json.decode(data, type=list[msgspec.Raw])
     except _FAULTS:
         found = part(data)
-        return [msgspec.Raw(msgspec.json.encode(one)) for one in found] if isinstance(found, list) else []
+        return [msgspec.Raw(encoded(one)) for one in found] if isinstance(found, list) else []
+
+
+def encoded(found: object) -> bytes:
+    """Plain values as JSON; `null` for what is nested too deeply."""
+    try:
+        return msgspec.json.encode(found)
+    except _FAULTS:
+        return b"null"
 
 
 def shaped(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
@@ -82,7 +90,7 @@ def shaped(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
         found = value(data)
     if not isinstance(found, dict):
         raise ValueError("no JSON object")
-    return read(msgspec.json.encode(found), shape)
+    return read(encoded(found), shape)
 
 
 def salvaged(data: bytes, key: str) -> list[bytes]:
@@ -95,11 +103,10 @@ def salvaged(data: bytes, key: str) -> list[bytes]:
     while failed < attempts and (match := opening.search(text, position)):
         try:
             one, position = _patient.raw_decode(text, match.start())
+            found.append(_clean(one))
         except (ValueError, RecursionError):
             failed += 1
-            position = match.end()
-        else:
-            found.append(_clean(one))
+            position = max(position, match.end())
     return found
 
 

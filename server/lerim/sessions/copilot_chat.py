@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.broken_json import pieces, shaped
+from lerim.sessions.broken_json import encoded, shaped
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.copilot_chat_folders import opened
 from lerim.sessions.copilot_chat_log import state
@@ -63,14 +61,15 @@ def _load(transcript: Transcript, *, brief: bool) -> Loaded:
             where=str(path),
             todo="Check that the file is still there and that you may read it.",
         ) from error
-    chat = shaped(msgspec.json.encode(told), Chat)
+    asked = told.pop("requests", None)
+    chat = shaped(encoded({name: one for name, one in told.items() if isinstance(one, str | int | float)}), Chat)
     native = plain(chat.session_id)[:200] or transcript.session_id
     requests: list[Request] = []
-    for number, raw in enumerate(pieces(chat.requests)):
+    for number, one in enumerate(asked if isinstance(asked, list) else ()):
         try:
-            requests.append(shaped(raw, Request))
+            requests.append(shaped(encoded(one), Request))
         except ValueError:
-            if bytes(raw) != b"null":  # the place of a request that was lost is told already
+            if one is not None:  # the place of a request that was lost is told already
                 faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
     turns: list[Turn] = []
     for number, request in enumerate(requests):

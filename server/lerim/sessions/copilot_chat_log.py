@@ -18,8 +18,14 @@ LIMIT = 256 * 1024 * 1024
 SETTLING = 60
 """Seconds since its last change during which a file that makes no sense is taken for one that is being written."""
 
-GAP = 100
+GAP = 8
 """Places beyond its end at which an array may be written to."""
+
+DEEP = 64
+"""Steps that a change may be inside the state."""
+
+PIECES = 1000
+"""Entries that are looked for in a line that cannot be read."""
 
 _PUSHED = re.compile(rb'\{"kind":2,"k":\["requests"\]')
 _HEAD = re.compile(rb'(?=\{"kind":[0-3],"[kv]":)')
@@ -107,7 +113,7 @@ def _mended(data: bytes) -> list[object]:
     next one on its end), and for the others the requests in them. Each lost request keeps its place, since later lines
     name requests by it."""
     entries: list[object] = []
-    for piece in _HEAD.split(data):
+    for piece in _HEAD.split(data, maxsplit=PIECES):
         try:
             if isinstance(one := leading(piece), dict):
                 entries.append(one)
@@ -132,7 +138,7 @@ def _applied(now: State, entry: object) -> State:
         if not isinstance(given, dict):
             raise TypeError("no state")
         return given
-    if not isinstance(keys, list) or kind not in (1, 2, 3):
+    if not isinstance(keys, list) or kind not in (1, 2, 3) or len(keys) > DEEP:
         raise TypeError("no entry")
     if not keys:
         return given if kind == 1 and isinstance(given, dict) else now

@@ -85,14 +85,13 @@ class Request(msgspec.Struct, rename="camel", gc=False):
 
 
 class Chat(msgspec.Struct, rename="camel", gc=False):
-    """A chat."""
+    """What is told of a chat itself."""
 
     session_id: str | None = ""
     creation_date: float | None = None
     last_message_date: float | None = None
     custom_title: str | None = ""
     computed_title: str | None = ""
-    requests: msgspec.Raw = NOTHING
 
 
 class CommandLine(msgspec.Struct, rename="camel", gc=False):

@@ -84,6 +84,8 @@ def test_a_damaged_first_line_gives_the_requests_that_are_whole_in_it(tmp_path):
         b'{"kind":1,"k":["requests",1000000],"v":1}',
         b'{"kind":1,"k":["customTitle",0,"x"],"v":1}',
         b'{"kind":0,"v":[]}',
+        b'{"kind":1,"k":[' + b'"a",' * 3000 + b'"b"],"v":1}',
+        b'{"kind":1,"k":["a"],"v":' + b"[" * 5000 + b"]" * 5000 + b"}",
     ],
 )
 def test_an_entry_that_does_not_fit_is_told_and_changes_nothing(tmp_path, entry):

@@ -308,3 +308,11 @@ def test_only_what_is_new_and_the_last_exchange_come_again(tmp_path):
     turns, again = files.reading(path, done.resume)
     assert not again.restarted
     assert [(turn.ordinal, turn.text) for turn in turns] == [(2, "two"), (3, "second"), (4, "three")]
+
+
+def test_a_record_nested_too_deeply_costs_itself(tmp_path):
+    path = files.log(tmp_path / "s.jsonl", prompt("one"))
+    deep = b'{"id":"deep","type":"user","content":' + b"[" * 5000 + b"]" * 5000 + b"}\n"
+    path.write_bytes(path.read_bytes() + deep + json.dumps(prompt("two")).encode() + b"\n")
+    turns, _ = files.reading(path)
+    assert [turn.text for turn in turns] == ["one", "two"]
