@@ -122,3 +122,14 @@ def test_an_editors_folder_is_told_from_the_command_lines_by_what_lies_in_it(tmp
     (one,) = copilot.find(tmp_path / "portable", []).transcripts
     assert (one.path, copilot.probe(one)) == (path, "/srv/app")
     assert [turn.text for turn in copilot.read(one)] == ["hello", "hi"]
+
+
+def test_a_root_that_is_no_editors_folder_is_looked_through_for_sessions_of_the_command_line(tmp_path):
+    (tmp_path / "session-state" / "aa").mkdir(parents=True)
+    start = {"type": "session.start", "data": {"sessionId": "aa", "context": {"cwd": "/srv/app"}}, "id": "1"}
+    said = {"type": "user.message", "data": {"content": "hello"}, "id": "2", "timestamp": "2026-05-01T00:00:00Z"}
+    path = tmp_path / "session-state" / "aa" / "events.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (start, said)), encoding="utf-8")
+    (one,) = copilot.find(tmp_path, []).transcripts
+    assert copilot.probe(one) == "/srv/app"
+    assert [turn.text for turn in copilot.read(one)] == ["hello"]
