@@ -57,6 +57,7 @@ class Came(msgspec.Struct, rename="camel", gc=False):
     exit_code: int | None = None
     exit_code_v2: int | None = None
     rejected: bool | None = False
+    accepted: bool | None = False
     not_interrupted: bool | None = True
     agent_id: str | None = ""
     answers: msgspec.Raw = NOTHING

@@ -126,7 +126,7 @@ def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tup
 def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: int | None = None) -> Iterator[Bubble]:
     """The bubbles of a chat in the order its composer gives; `chat` gets the composer before the first one."""
     path, cid = transcript.path, transcript.within
-    value, there = _row(db, f"composerData:{cid}")
+    value, there = _row(db, f"composerData:{cid}") if columns(db, "cursorDiskKV") else (None, False)
     if not there:
         found = one(db, cid)
         if found is None:
@@ -156,8 +156,6 @@ def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: i
 
 def _row(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:
     """A value and whether its row is there: NULL and a damaged page leave None."""
-    if not columns(db, "cursorDiskKV"):
-        return None, False
     lost: list[int] = []
     found = next(rows(db, "cursorDiskKV", _VALUE, "key = ?", (key,), lost), None)
     value = found[0] if found is not None else None

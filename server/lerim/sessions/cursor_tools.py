@@ -145,7 +145,15 @@ def _status(tool: Tool, told: Came, result: bytes) -> ToolStatus:
         status = "ok"
     if told.rejected or (text_of(tool.user_decision).startswith("reject") and status != "pending"):
         return "denied"
-    return "interrupted" if status == "ok" and told.not_interrupted is False else status
+    if status == "ok" and told.not_interrupted is False:
+        return "interrupted"
+    if status == "ok" and kind_of(tool.name or "") == "plan" and not _accepted(tool, told):
+        return "pending"  # written down; what the person says to it comes later
+    return status
+
+
+def _accepted(tool: Tool, told: Came) -> bool:
+    return told.accepted is True or text_of(tool.user_decision).startswith("accept")
 
 
 def ended(call: ToolCall, status: ToolStatus, output: str, code: int | None = None, *, brief: bool = False) -> ToolCall:

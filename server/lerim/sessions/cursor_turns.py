@@ -53,6 +53,7 @@ class Talk:
             self.model = plain(chosen) or self.model
             if one.is_simulated_msg:
                 self.injected += 1
+                self._approve()
             else:
                 self.prompt(one.text or written(one.rich_text), native, time, images=_shown(one))
             return
@@ -132,6 +133,13 @@ class Talk:
         draft = _Draft(turn_id("cursor", native), role, time, model, [text], [], [], tokens)
         self._drafts.append(draft)
         return draft
+
+    def _approve(self) -> None:
+        """The editor speaks for the person who had a plan carried out: the plan before it is approved."""
+        last = self._drafts[-1] if self._drafts else None
+        for at, call in enumerate(last.calls if last is not None else ()):
+            if last is not None and call.kind == "plan" and call.status == "pending":
+                last.calls[at] = replace(call, status="ok", output="", output_cut=0)
 
     def _count(self, one: Bubble) -> None:
         used = _counted(one)
