@@ -1,0 +1,164 @@
+"""Reading a session of Copilot CLI in any pieces gives what reading it at once gives; no bytes raise out of it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import copilot_cli_lines as lines
+from claude_lines import kept
+from lerim.sessions.copilot_cli import probe
+
+SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+words = st.sampled_from(["use uv, not pip", "ok", "", "ünï \u2028 code", '<skill-context name="x">a</skill-context>'])
+natives = st.sampled_from(["t1", "t2", "t3", "t4", "REDACTED"])
+messages = st.sampled_from(["m1", "m2", "m3"])
+calls = st.one_of(
+    natives.map(lambda native: lines.asked(native, "bash", {"command": "make"})),
+    natives.map(lambda native: lines.asked(native, "read_bash", {"shellId": "7"})),
+    natives.map(lambda native: lines.asked(native, "stop_bash", {"shellId": "7"})),
+    natives.map(lambda native: lines.asked(native, "edit", {"path": "/a", "old_str": "a", "new_str": "b"})),
+    natives.map(lambda native: lines.asked(native, "ask_user", {"question": "Which?", "choices": ["a"]})),
+)
+RUNNING = "<command with shellId: 7 is still running after 30 seconds.>"
+DENIED = {"kind": "denied-interactively-by-user", "feedback": "no"}
+records = st.one_of(
+    st.builds(lines.prompt, words),
+    st.builds(lambda text: lines.prompt(text, source="system"), words),
+    st.builds(
+        lambda message, text, asked: lines.reply(message, text, *asked), messages, words, st.lists(calls, max_size=2)
+    ),
+    st.builds(lambda text: lines.reply("m9", text, parentToolCallId="t1"), words),
+    st.builds(lambda native: lines.started(native, "bash", {"command": "ls"}), natives),
+    st.builds(lines.ran, natives, st.sampled_from([0, 1]), words, st.just(7)),
+    st.builds(lambda native: lines.done(native, RUNNING), natives),
+    st.builds(lambda native: lines.done(native, "User selected: a"), natives),
+    st.builds(lambda native: lines.done(native, "no", success=False), natives),
+    st.builds(lambda native: lines.event("permission.completed", toolCallId=native, result=DENIED), natives),
+    st.builds(
+        lambda native: lines.event(
+            "tool.user_requested", toolCallId=native, toolName="bash", arguments={"command": "ls"}
+        ),
+        natives,
+    ),
+    st.builds(lambda: lines.event("abort", reason="user")),
+    st.builds(lambda: lines.event("session.error", message="x")),
+    st.builds(lambda: lines.event("session.resume", context={"cwd": "/home/ana/lib", "branch": "dev"})),
+    st.builds(lambda: lines.event("session.model_change", newModel="gpt-5.5")),
+    st.builds(lambda: lines.event("hook.start", input={"x": [{}, {}]})),
+    st.builds(lambda: lines.shut(inputTokens=9)),
+)
+
+
+@SETTINGS
+@given(data=st.data(), parts=st.lists(records, max_size=30))
+def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, data: Any, parts: Any):
+    whole = lines.encoded(lines.start(), *parts)
+    path = tmp_path / "whole.jsonl"
+    path.write_bytes(whole)
+    expected, at_once = lines.reading(path)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
+    grown = tmp_path / "grown.jsonl"
+    turns: dict[str, Any] = {}
+    resume = None
+    for cut in [*cuts, len(whole)]:
+        grown.write_bytes(whole[:cut])
+        some, done = lines.reading(grown, resume)
+        assert not done.restarted
+        assert done.problems == []
+        turns.update((turn.id, turn) for turn in some)
+        resume = done.resume
+    assert sorted(turns.values(), key=lambda turn: turn.ordinal) == expected
+    assert len({turn.id for turn in expected}) == len(expected) == at_once.session.turns
+    ours, theirs = done.session, at_once.session
+    fields = [field for field in ours.__dataclass_fields__ if field not in ("id", "path")]
+    assert [getattr(ours, field) for field in fields] == [getattr(theirs, field) for field in fields]
+
+
+@SETTINGS
+@given(parts=st.lists(records, max_size=30))
+def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_path: Path, parts: Any):
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(lines.encoded(lines.start(), *parts))
+    expected, at_once = lines.reading(path)
+    for left_after in range(1, len(expected) + 1):
+        first = lines.read(lines.transcript(path))
+        open_ = iter(first)
+        turns = {turn.id: turn for turn in itertools.islice(open_, left_after)}
+        if not first.checkpoint():
+            break
+        rest, second = lines.reading(path, first.resume)
+        assert not second.restarted
+        assert list((turns | {turn.id: turn for turn in rest}).values()) == expected
+        assert (second.session, second.resume) == (at_once.session, at_once.resume)
+
+
+@SETTINGS
+@given(parts=st.lists(records, max_size=30))
+def test_a_brief_reading_tells_all_that_the_catalog_keeps(tmp_path: Path, parts: Any):
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(lines.encoded(lines.start(), *parts))
+    turns, whole = lines.reading(path)
+    brief, done = lines.reading(path, brief=True)
+    assert [kept(turn) for turn in brief] == [kept(turn) for turn in turns]
+    assert (done.session, done.resume, done.problems) == (whole.session, whole.resume, whole.problems)
+
+
+@SETTINGS
+@given(
+    parts=st.lists(records, min_size=1, max_size=12),
+    changes=st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(max_size=4), st.integers(0, 40)), max_size=6),
+)
+def test_mutated_bytes_never_raise(tmp_path: Path, parts: Any, changes: Any):
+    whole = lines.encoded(lines.start(), *parts)
+    for place, put, taken in changes:
+        at = place % (len(whole) + 1)
+        whole = whole[:at] + put + whole[at + taken :]
+    path = tmp_path / "mutated.jsonl"
+    path.write_bytes(whole)
+    _, done = lines.reading(path)
+    lines.reading(path, done.resume)
+    probe(lines.transcript(path))
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud83d") | st.just("\0"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["type", "text", "id", "command", "usage"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@SETTINGS
+@given(data=st.data(), parts=st.lists(records, min_size=1, max_size=10), resume=st.none() | st.binary(max_size=40))
+def test_fields_of_any_type_never_raise(tmp_path: Path, data: Any, parts: Any, resume: Any):
+    flat = json.loads(json.dumps([lines.start(), *parts]))
+    for record in flat:
+        for _ in range(data.draw(st.integers(0, 2))):
+            place = record["data"] if isinstance(record.get("data"), dict) and record["data"] else record
+            place[data.draw(st.sampled_from(sorted(place)))] = data.draw(junk)
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(b"".join(json.dumps(part).encode() + b"\n" for part in flat))
+    turns, done = lines.reading(path, resume)
+    for turn in turns:
+        turn.text.encode()
+        assert "\0" not in turn.text
+    assert all("could not be read" in one.message for one in done.problems)
+    probe(lines.transcript(path))
+
+
+@SETTINGS
+@given(whole=st.binary(max_size=400), name=st.sampled_from(["a.jsonl", "a.json"]))
+def test_random_bytes_bring_no_turn(tmp_path: Path, whole: bytes, name: str):
+    path = tmp_path / name
+    path.write_bytes(whole)
+    probe(lines.transcript(path))
+    assert lines.reading(path)[0] == []

@@ -1,0 +1,319 @@
+"""Sessions of Copilot CLI of every era: what was typed, what was done, how it ended, what was used."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+import copilot_cli_lines as lines
+from lerim.sessions import copilot_cli
+from lerim.sessions.model import Answer, Edit, Tokens
+
+PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+b\n*** End Patch\n"
+
+
+def texts(turns):
+    return [(turn.kind, turn.text) for turn in turns]
+
+
+def one_call(folder, name, arguments, *ended):
+    request = lines.asked("t1", name, arguments)
+    turns, done = lines.turns_of(folder, lines.start(), lines.reply("m1", "", request), *ended)
+    (call,) = (call for turn in turns for call in turn.tool_calls)
+    return call, done.session
+
+
+def test_what_was_typed_is_the_content_and_not_what_the_model_got(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path, lines.start(), lines.prompt("Use uv", parentAgentTaskId="a-task"), lines.reply("m1", "Yes")
+    )
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
+    assert {turn.cwd for turn in turns} == {"/home/ana/app"}
+    assert {turn.branch for turn in turns} == {"main"}
+    session = done.session
+    assert (session.title, session.version, session.models) == ("Use uv", "1.0.64", ("gpt-5.4",))
+    assert session.tokens is None
+
+
+@pytest.mark.parametrize(
+    "injected",
+    [
+        lines.prompt('<skill-context name="x">\nUse pip\n</skill-context>', source="skill-x"),
+        lines.prompt('<skill-context name="x">\nUse pip\n</skill-context>'),
+        lines.prompt("A command has ended", source="system"),
+        lines.event("user.message", {"agentId": "sub-1"}, content="Look into it"),
+        lines.prompt("Look into it", parentToolCallId="t1"),
+        lines.prompt("<system_reminder>\nx\n</system_reminder>"),
+    ],
+)
+def test_what_copilot_puts_into_messages_of_the_user_makes_no_turn(tmp_path, injected):
+    turns, done = lines.turns_of(tmp_path, lines.start(), injected, lines.reply("m1", "Yes"))
+    assert texts(turns) == [("reply", "Yes")]
+    assert (done.session.prompts, done.session.injected) == (0, 1)
+
+
+def test_our_own_memories_are_never_learned_from_again(tmp_path):
+    turns, _ = lines.turns_of(tmp_path, lines.prompt("<lerim-memories>\nUse pip\n</lerim-memories>\nAdd a test"))
+    assert texts(turns) == [("prompt", "Add a test")]
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "code", "shown"),
+    [
+        ("a\n<shellId: 3 completed with exit code 0>", "ok", 0, "a"),
+        ("no\n<exited with exit code 2>", "error", 2, "no"),
+        ("\n<shellId: 51 completed with exit code 128>", "error", 128, ""),
+        ("no code", "ok", None, "no code"),
+    ],
+)
+def test_the_exit_code_stands_at_the_end_of_what_was_printed(tmp_path, text, status, code, shown):
+    call, session = one_call(tmp_path, "bash", {"command": "make", "description": "Make it"}, lines.done("t1", text))
+    assert (call.kind, call.command, call.description) == ("shell", "make", "Make it")
+    assert (call.status, call.exit_code, call.output) == (status, code, shown)
+    assert session.tool_errors == (status == "error")
+
+
+def test_a_tool_that_failed_is_an_error(tmp_path):
+    call, session = one_call(tmp_path, "view", {"path": "/a"}, lines.done("t1", "No such file", success=False))
+    assert (call.kind, call.paths, call.status, call.output) == ("read", ("/a",), "error", "No such file")
+    assert (session.tool_errors, session.denials) == (1, 0)
+
+
+def test_a_permission_that_was_refused_is_a_denial_with_what_the_person_said(tmp_path):
+    refused = lines.event(
+        "permission.completed",
+        toolCallId="t1",
+        result={"kind": "denied-interactively-by-user", "feedback": "Use uv instead"},
+    )
+    failed = lines.done("t1", "The user rejected this call", success=False)
+    call, session = one_call(tmp_path, "bash", {"command": "pip install x"}, refused, failed)
+    assert (call.status, call.feedback) == ("denied", "Use uv instead")
+    assert (session.tool_errors, session.denials) == (0, 1)
+
+
+def test_a_call_that_was_rejected_without_a_question_is_a_denial(tmp_path):
+    failed = lines.done("t1", "no", success=False, error={"message": "no", "code": "denied"})
+    call, session = one_call(tmp_path, "bash", {"command": "rm -r x"}, failed)
+    assert (call.status, session.denials, session.tool_errors) == ("denied", 1, 0)
+
+
+def test_an_approved_permission_changes_nothing(tmp_path):
+    given = lines.event("permission.completed", toolCallId="t1", result={"kind": "approved-for-location"})
+    call, session = one_call(tmp_path, "bash", {"command": "make"}, given, lines.ran("t1", 0))
+    assert (call.status, session.denials) == ("ok", 0)
+
+
+def test_a_command_that_ran_on_gets_the_exit_code_told_later(tmp_path):
+    running = "one\n<command with shellId: 22 is still running after 30 seconds. Use read_bash to continue waiting.>"
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.start(),
+        lines.reply("m1", "", lines.asked("t1", "bash", {"command": "make test"})),
+        lines.done("t1", running),
+        lines.reply("m2", "", lines.asked("t2", "read_bash", {"shellId": "22"})),
+        lines.ran("t2", 1, "failed", 22),
+    )
+    first, second = (call for turn in turns for call in turn.tool_calls)
+    assert (first.status, first.exit_code) == ("error", 1)
+    assert first.output.endswith("failed")
+    assert (second.status, second.command) == ("ok", "")
+    assert done.session.tool_errors == 1
+
+
+def test_a_command_the_agent_stopped_is_waited_for_no_longer(tmp_path):
+    running = "<command with shellId: 22 is still running after 30 seconds.>"
+    turns, _ = lines.turns_of(
+        tmp_path,
+        lines.reply("m1", "", lines.asked("t1", "bash", {"command": "npm start"})),
+        lines.done("t1", running),
+        lines.reply("m2", "", lines.asked("t2", "stop_bash", {"shellId": "22"})),
+        lines.done("t2", "<command with id: 22 stopped>"),
+    )
+    assert [call.status for turn in turns for call in turn.tool_calls] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "kind", "edits"),
+    [
+        ("edit", {"path": "/a.py", "old_str": "a", "new_str": "b"}, "edit", (Edit("/a.py", "a", "b"),)),
+        ("create", {"path": "/a.py", "file_text": "x"}, "write", (Edit("/a.py", "", "x"),)),
+        ("apply_patch", PATCH, "edit", (Edit("a.py", "a", "b"),)),
+        ("apply_patch", {"input": PATCH}, "edit", (Edit("a.py", "a", "b"),)),
+        (
+            "str_replace_editor",
+            {"command": "str_replace", "path": "/a.py", "old_str": "a", "new_str": "b"},
+            "edit",
+            (Edit("/a.py", "a", "b"),),
+        ),
+        (
+            "str_replace_editor",
+            {"command": "create", "path": "/a.py", "file_text": "x"},
+            "write",
+            (Edit("/a.py", "", "x"),),
+        ),
+        ("str_replace_editor", {"command": "view", "path": "/a.py"}, "read", ()),
+        ("grep", {"pattern": "x", "path": "/src"}, "search", ()),
+        ("rg", {"pattern": "x", "paths": ["/src", "/lib"]}, "search", ()),
+        ("task", {"prompt": "Look", "agent_type": "explore"}, "agent", ()),
+        ("web_fetch", {"url": "https://a"}, "web", ()),
+        ("report_intent", {"intent": "Looking"}, "other", ()),
+        ("sql", {"query": "select 1"}, "other", ()),
+    ],
+)
+def test_tools_have_their_kinds_and_edits(tmp_path, name, arguments, kind, edits):
+    call, _ = one_call(tmp_path, name, arguments, lines.done("t1", "ok"))
+    assert (call.kind, call.edits, call.status) == (kind, edits, "ok")
+    assert {edit.path for edit in edits} <= set(call.paths)
+
+
+def test_a_question_comes_with_its_answer(tmp_path):
+    arguments = {"question": "Which?", "choices": ["uv", "pip"], "allow_freeform": True}
+    call, _ = one_call(tmp_path, "ask_user", arguments, lines.done("t1", "User selected: uv"))
+    assert (call.kind, call.answers) == ("ask", (Answer("Which?", ("uv", "pip"), "uv"),))
+
+
+def test_a_plan_that_was_approved_comes_with_its_summary(tmp_path):
+    call, _ = one_call(tmp_path, "exit_plan_mode", {"summary": "- Use uv"}, lines.done("t1", "Plan approved!"))
+    assert (call.kind, call.plan, call.status, call.output) == ("plan", "- Use uv", "ok", "Plan approved!")
+
+
+def test_a_call_told_only_when_it_started_is_one_of_the_message_before(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.reply("m1", "Looking", lines.asked("t1", "bash", {"command": "ls"})),
+        lines.started("t1", "bash", {"command": "ls"}),
+        lines.started("t2", "bash", {"command": "pwd"}),
+        lines.ran("t1", 0),
+        lines.ran("t2", 0),
+    )
+    assert [call.command for call in turns[0].tool_calls] == ["ls", "pwd"]
+    assert done.session.tool_calls == 2
+
+
+def test_a_persons_own_command_is_a_turn_with_what_it_printed(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.event("tool.user_requested", toolCallId="t1", toolName="bash", arguments={"command": "make"}),
+        lines.ran("t1", 2, "no rule"),
+    )
+    assert texts(turns) == [("shell", "make")]
+    (call,) = turns[0].tool_calls
+    assert (call.name, call.exit_code, call.output) == ("!", 2, "no rule")
+    assert done.session.prompts == 0
+
+
+def test_messages_of_an_agents_own_agent_stand_aside(tmp_path):
+    turns, _ = lines.turns_of(
+        tmp_path,
+        lines.reply("m1", "", lines.asked("t1", "task", {"prompt": "Look"})),
+        lines.event("subagent.started", toolCallId="t1", agentName="explore"),
+        lines.reply("m2", "I look", lines.asked("t2", "bash", {"command": "ls"}), parentToolCallId="t1"),
+        lines.ran("t2", 0),
+        lines.done("t1", "Found"),
+    )
+    assert [turn.sidechain for turn in turns] == [False, True]
+
+
+def test_a_stop_interrupts_what_waits(tmp_path):
+    call, _ = one_call(tmp_path, "bash", {"command": "make"}, lines.event("abort", reason="user initiated"))
+    assert call.status == "interrupted"
+
+
+def test_folder_branch_and_model_may_change(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.start(selectedModel="gpt-5.4"),
+        lines.prompt("Use uv"),
+        lines.event("session.context_changed", cwd="/home/ana/lib", branch="dev"),
+        lines.event("session.model_change", newModel="claude-sonnet-4.6"),
+        lines.event("assistant.message", messageId="m1", content="Yes", toolRequests=[]),
+    )
+    assert (turns[1].cwd, turns[1].branch, turns[1].model) == ("/home/ana/lib", "dev", "claude-sonnet-4.6")
+    assert done.session.cwds == ("/home/ana/app", "/home/ana/lib")
+    assert done.session.branches == ("main", "dev")
+
+
+def test_tokens_are_known_once_the_session_was_shut_down(tmp_path):
+    used = lines.shut(inputTokens=100, outputTokens=9, cacheReadTokens=60, cacheWriteTokens=10)
+    spoken = [lines.start(), lines.prompt("Use uv"), lines.reply("m1", "Yes")]
+    turns, done = lines.turns_of(tmp_path, *spoken, used)
+    assert done.session.tokens == Tokens(30, 9, 60, 10)
+    assert turns[1].tokens == Tokens(0, 7, 0, 0)
+    _, done = lines.turns_of(tmp_path, *spoken, used, lines.event("session.resume"), lines.reply("m2", "More"))
+    assert done.session.tokens is None
+    _, done = lines.turns_of(tmp_path, *spoken, used, lines.reply("m2", "More"), lines.shut(inputTokens=300))
+    assert done.session.tokens == Tokens(300, 0, 0, 0)
+
+
+def test_an_error_of_the_service_is_counted_and_what_a_compaction_says_is_not_read(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.event("session.error", errorType="rate_limit", message="slow down"),
+        lines.event("session.compaction_complete", success=True, summaryContent="Use uv"),
+    )
+    assert (turns, done.session.api_errors) == ([], 1)
+
+
+def test_the_workspace_file_names_the_session_and_its_folder(tmp_path):
+    turns, _ = lines.turns_of(tmp_path, lines.prompt("Use uv"))
+    path = tmp_path / "session-state" / lines.SESSION / "events.jsonl"
+    assert copilot_cli.probe(lines.transcript(path)) == ""
+    path.with_name("workspace.yaml").write_text('id: x\nname: "Move to uv"\ncwd: /home/ana/app\nsummary: [\n')
+    again, done = lines.reading(path)
+    assert (again, done.session.title) == (turns, "Move to uv")
+    assert copilot_cli.probe(lines.transcript(path)) == "/home/ana/app"
+
+
+def test_sessions_are_found_in_all_three_places_and_each_once(tmp_path):
+    lines.turns_of(tmp_path, lines.start())
+    state, history = tmp_path / "session-state", tmp_path / "history-session-state"
+    (state / f"{lines.SESSION}.jsonl").write_bytes(b"")
+    (state / "0000.jsonl").write_bytes(lines.encoded(lines.start()))
+    (state / "empty").mkdir()
+    history.mkdir()
+    (history / "session_1111.json").write_text("{}")
+    found = copilot_cli.find(tmp_path, ())
+    assert sorted(one.session_id for one in found.transcripts) == ["0000", "1111", lines.SESSION]
+    assert found.problems == []
+    assert copilot_cli.find(tmp_path / "none", ()).transcripts == []
+
+
+def test_a_session_of_the_first_copilot_is_one_object(tmp_path):
+    path = tmp_path / "history-session-state" / "session_1111.json"
+    path.parent.mkdir()
+    call = {"id": "c1", "function": {"name": "bash", "arguments": json.dumps({"command": "make"})}}
+    refused = {"id": "c2", "function": {"name": "bash", "arguments": json.dumps({"command": "rm x"})}}
+    history = {
+        "sessionId": "1111",
+        "startTime": "2025-10-08T21:10:16.398Z",
+        "chatMessages": [
+            {
+                "role": "user",
+                "content": "<current_datetime>2025</current_datetime>\n\nUse uv\n\n<reminder>x</reminder>",
+            },
+            {"role": "assistant", "content": "Yes", "tool_calls": [call, refused]},
+            {"role": "tool", "tool_call_id": "c1", "content": "no\n<exited with exit code 2>"},
+            {"role": "tool", "tool_call_id": "c2", "content": "The user rejected it"},
+            {"role": "assistant", "content": "Done"},
+        ],
+        "timeline": [
+            {"type": "user", "text": "Use uv", "timestamp": "2025-10-08T21:11:00Z"},
+            {"type": "tool_call_completed", "callId": "c1", "result": {"type": "success"}},
+            {"type": "tool_call_completed", "callId": "c2", "result": {"type": "rejected"}},
+        ],
+    }
+    path.write_text(json.dumps(history, indent=2))
+    turns, done = lines.reading(path)
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes"), ("reply", "Done")]
+    assert turns[0].time == datetime(2025, 10, 8, 21, 11, tzinfo=UTC)
+    assert [(one.command, one.status, one.exit_code) for one in turns[1].tool_calls] == [
+        ("make", "error", 2),
+        ("rm x", "denied", None),
+    ]
+    assert (done.session.prompts, done.session.denials, done.session.tokens) == (1, 1, None)
+    path.write_text('{"sessionId": "11')
+    turns, done = lines.reading(path)
+    assert turns == []
+    assert [one.code for one in done.problems] == ["bad-line"]

@@ -1,0 +1,55 @@
+"""The reader of Copilot CLI against real sessions, and against a counter that shares no code with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import copilot_cli_lines as lines
+from independent_copilot_cli import NOT_TYPED, Counts, count
+from lerim.sessions import copilot_cli
+from lerim.sessions.model import Transcript
+
+
+@pytest.fixture(scope="session")
+def sessions(sessions_folder: Path) -> list[Transcript]:
+    found = copilot_cli.find(sessions_folder / "copilot" / "cli", ())
+    assert found.problems == []
+    assert len(found.transcripts) == len(list((sessions_folder / "copilot" / "cli").rglob("events.jsonl"))) > 0
+    return found.transcripts
+
+
+def test_counts_agree_with_an_independent_counter_on_every_real_session(sessions):
+    for transcript in sessions:
+        _, done = lines.reading(transcript.path)
+        session, tokens = done.session, done.session.tokens
+        spent = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None
+        ours = Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, spent)
+        assert (transcript.session_id, ours) == (transcript.session_id, count(transcript.path))
+
+
+def test_totals_of_a_session_are_the_sums_over_its_turns(sessions):
+    for transcript in sessions:
+        turns, done = lines.reading(transcript.path)
+        calls = [call for turn in turns for call in turn.tool_calls]
+        session = done.session
+        assert done.problems == []
+        assert [turn.ordinal for turn in turns] == list(range(len(turns)))
+        assert session.turns == len(turns) == len({turn.id for turn in turns}) > 0
+        assert session.tool_calls == len(calls)
+        assert session.tool_errors == sum(call.status == "error" for call in calls)
+        assert session.prompts == sum(turn.kind == "prompt" for turn in turns)
+        assert copilot_cli.probe(transcript) == session.cwds[0]
+        assert session.title
+        assert session.models
+        assert not [call for call in calls if call.kind == "shell" and "exit code" in call.output[-60:]]
+
+
+def test_nothing_injected_shows_as_typed_by_a_person(sessions):
+    for transcript in sessions:
+        turns, _ = lines.reading(transcript.path)
+        for turn in turns:
+            if turn.role == "user":
+                assert turn.text
+                assert not turn.text.startswith((*NOT_TYPED, "<", "Base directory for this skill"))
