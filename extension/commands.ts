@@ -1,16 +1,31 @@
 import * as vscode from "vscode";
 import { isFileUri, isToken, parseTurn } from "./arguments";
+import { actOnJob, connectAgent, disconnectAgent } from "./connect";
 import type { Context } from "./context";
 import { showDebugInformation } from "./debug";
 import { openMemory, searchMemories, showFileMemories } from "./memories";
 import { NotRunning } from "./notrunning";
 import { chooseRoot } from "./roots";
+import { searchSessions } from "./sessionsearch";
 import { syncRoot } from "./sync";
 import type { Turns } from "./turns";
+import { type AgentsTree, jobOf, platformOf } from "./views/agents";
 import type { ReviewPanel } from "./views/review";
+import type { SessionsView } from "./views/sessions";
+import type { Transcripts } from "./views/transcripts";
+
+/** What commands act on. */
+export interface Views {
+  readonly turns: Turns;
+  readonly review: ReviewPanel;
+  readonly transcripts: Transcripts;
+  readonly sessions: SessionsView;
+  readonly agents: AgentsTree;
+}
 
 /** Registers every command; an error of one is shown once, with the log a click away. */
-export function registerCommands(context: Context, turns: Turns, review: ReviewPanel): vscode.Disposable {
+export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents }: Views): vscode.Disposable {
+  const search = (): void => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
     "lerim.openReview": async () => {
@@ -31,6 +46,33 @@ export function registerCommands(context: Context, turns: Turns, review: ReviewP
       const uri = isFileUri(value) ? value : vscode.window.activeTextEditor?.document.uri.toString();
       if (uri === undefined) throw new Error("Open a file first.");
       return showFileMemories(context, uri);
+    },
+    "lerim.searchSessions": search,
+    "lerim.openSession": (id) => {
+      if (id !== undefined && !isToken(id)) throw new Error("This link is broken.");
+      if (id !== undefined) return transcripts.open(id, "");
+      search();
+      return undefined;
+    },
+    "lerim.refreshSessions": () => sessions.refresh(),
+    "lerim.moreSessions": (node) => sessions.more(node),
+    "lerim.showAllSessions": async () => {
+      await context.started();
+      sessions.showEverywhere(true);
+    },
+    "lerim.showOwnSessions": () => sessions.showEverywhere(false),
+    "lerim.refreshAgents": () => agents.refresh(),
+    "lerim.connectAgent": async (node) => {
+      if (await connectAgent(context, platformOf(node))) agents.refresh();
+    },
+    "lerim.disconnectAgent": async (node) => {
+      if (await disconnectAgent(context, platformOf(node))) agents.refresh();
+    },
+    "lerim.retryJob": async (node) => {
+      if (await actOnJob(context, jobOf(node), "retry")) agents.refresh();
+    },
+    "lerim.skipJob": async (node) => {
+      if (await actOnJob(context, jobOf(node), "skip")) agents.refresh();
     },
     "lerim.showLog": () => context.output.show(),
     "lerim.debugInformation": () => showDebugInformation(context),

@@ -24,7 +24,10 @@ export class Context implements vscode.Disposable {
   readonly status = new Status();
   readonly #progress = new vscode.EventEmitter<protocol.SyncProgress>();
   readonly #candidates = new vscode.EventEmitter<protocol.CandidatesChanged>();
+  readonly #running = new vscode.EventEmitter<void>();
   readonly onSyncProgress = this.#progress.event;
+  /** The sidecar began to answer, or does not any more. */
+  readonly onRunningChanged = this.#running.event;
   readonly onCandidatesChanged = this.#candidates.event;
   /** The syncs under way, as they were told of last. */
   readonly #syncs = new Map<string, protocol.SyncProgress>();
@@ -69,13 +72,18 @@ export class Context implements vscode.Disposable {
     return this.#restarts.request();
   }
 
+  /** Starts the sidecar if it does not run; what keeps it from that is told. */
+  async started(): Promise<void> {
+    if (!this.isRunning) await (this.#restarts.running ?? this.restart(true));
+  }
+
   /** Sends a request, starting the sidecar first if it does not run. Throws `NotRunning`, or the sidecar's own error. */
   async request<P, R>(type: protocol.Request<P, R>, params: P, token?: CancellationToken): Promise<R> {
     if (!this.#settings.enabled) {
       void this.#offerSettings("Lerim is turned off by the setting lerim.enabled.", "lerim.enabled");
       throw new NotRunning();
     }
-    if (!this.isRunning) await (this.#restarts.running ?? this.restart(true));
+    await this.started();
     const client = this.#sidecar?.client;
     if (client?.state !== State.Running) throw new NotRunning();
     // by name, an undefined token would count as a second positional parameter
@@ -136,6 +144,7 @@ export class Context implements vscode.Disposable {
     this.status.dispose();
     this.#progress.dispose();
     this.#candidates.dispose();
+    this.#running.dispose();
     this.output.dispose();
   }
 
@@ -156,6 +165,7 @@ export class Context implements vscode.Disposable {
     this.#watch?.dispose();
     this.#endSyncs();
     await sidecar?.stop();
+    if (sidecar !== undefined) this.#running.fire();
     await this.#unmark?.();
     this.#unmark = undefined;
   }
@@ -267,6 +277,7 @@ export class Context implements vscode.Disposable {
     });
     client.onDidChangeState(({ newState }) => {
       if (this.#sidecar !== sidecar) return;
+      this.#running.fire();
       if (newState === State.Running) {
         this.status.state = { kind: "ready" };
         // trust or settings may have changed while it started, or since the start whose options a restart repeats

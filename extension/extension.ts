@@ -2,7 +2,10 @@ import * as vscode from "vscode";
 import { registerCommands } from "./commands";
 import { Context } from "./context";
 import { Turns } from "./turns";
+import { AgentsTree } from "./views/agents";
 import { ReviewPanel } from "./views/review";
+import { SessionsView } from "./views/sessions";
+import { Transcripts } from "./views/transcripts";
 
 let context: Context | undefined;
 
@@ -11,13 +14,19 @@ export function activate(extension: vscode.ExtensionContext): void {
   context = owner;
   // before the panel listens: the sidecar must know of the trust before it is asked for candidates
   extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.background(owner.configurationChanged())));
-  const turns = new Turns(owner);
+  const transcripts = new Transcripts(owner);
+  const turns = new Turns(owner, transcripts);
   const review = new ReviewPanel(owner, turns);
+  const sessions = new SessionsView(owner);
+  const agents = new AgentsTree(owner);
   extension.subscriptions.push(
     owner,
+    transcripts,
     turns,
     review,
-    registerCommands(owner, turns, review),
+    sessions,
+    agents,
+    registerCommands(owner, { turns, review, transcripts, sessions, agents }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.background(owner.settingsChanged());
     }),

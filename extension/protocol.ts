@@ -1,5 +1,8 @@
 // The wire between editor and sidecar; mirrors server/lerim/lsp/protocol.py, described in docs/PROTOCOL.md. Types and names only.
+import type * as sessions from "./sessionprotocol";
 import type { CodeLensMode } from "./settings";
+
+export type * from "./sessionprotocol";
 
 export interface ServerSettings {
   enabled: boolean;
@@ -219,12 +222,12 @@ export interface ForFileParams {
 
 export type TurnParams = { root: string | null; session: string; turn: string } | { handle: string };
 
-/** `line` counts from 0; `session` and `turn` name the turn asked for. */
+/** Of a turn that is gone `title` and `text` say whose it was; else `id` names its session for `lerim/session/open`. */
 export interface TurnView {
+  found: "catalog" | "gone";
+  id: string;
   title: string;
   text: string;
-  line: number;
-  found: "catalog" | "gone";
   session: string;
   turn: string;
 }
@@ -306,6 +309,15 @@ export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");
 export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titles");
 export const memoryForFile = request<ForFileParams, MemoryList>("lerim/memory/forFile");
 export const turn = request<TurnParams, TurnView>("lerim/turn");
+export const sessionsDays = request<sessions.DaysParams, sessions.DaysView>("lerim/sessions/days");
+export const sessionsList = request<sessions.SessionsParams, sessions.SessionsView>("lerim/sessions/list");
+export const sessionsSearch = request<sessions.SessionSearchParams, sessions.HitsView>("lerim/sessions/search");
+export const sessionOpen = request<sessions.OpenParams, sessions.OutlineView>("lerim/session/open");
+export const sessionTurns = request<sessions.TurnsParams, sessions.TurnsView>("lerim/session/turns");
+export const sessionFind = request<sessions.FindParams, sessions.PlacesView>("lerim/session/find");
+export const agents = request<sessions.AgentsParams, sessions.AgentsView>("lerim/agents");
+export const connect = request<sessions.ConnectParams, sessions.DoneView>("lerim/connect");
+export const queueAct = request<sessions.QueueParams, sessions.DoneView>("lerim/queue/act");
 export const debug = request<Record<string, never>, DebugView>("lerim/debug");
 
 export const syncProgress = notification<SyncProgress>("lerim/syncProgress");

@@ -1,13 +1,16 @@
 export interface PageParts {
+  /** The id of the element that the script fills. */
+  readonly main: string;
+  readonly title: string;
   readonly cspSource: string;
   readonly nonce: string;
   readonly script: string;
   readonly style: string;
 }
 
-/** The review panel's page: no inline code or style, nothing from elsewhere; what it shows is built by its script. */
-export function reviewHtml(parts: PageParts): string {
-  const { cspSource, nonce, script, style } = parts;
+/** A panel's page: no inline code or style, nothing from elsewhere; what it shows is built by its script. */
+export function pageHtml(parts: PageParts): string {
+  const { main, title, cspSource, nonce, script, style } = parts;
   const policy = `default-src 'none'; style-src ${cspSource}; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
   return `<!DOCTYPE html>
 <html lang="en">
@@ -16,10 +19,10 @@ export function reviewHtml(parts: PageParts): string {
 <meta http-equiv="Content-Security-Policy" content="${attribute(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="${attribute(style)}">
-<title>Lerim Review</title>
+<title>${attribute(title)}</title>
 </head>
 <body>
-<main id="review" class="review"></main>
+<main id="${attribute(main)}" class="${attribute(main)}"></main>
 <script nonce="${attribute(nonce)}" src="${attribute(script)}"></script>
 </body>
 </html>

@@ -10,7 +10,7 @@ import { rootFolders } from "../roots";
 import { syncRoot } from "../sync";
 import type { Turns } from "../turns";
 import { progressText } from "../wording";
-import { reviewHtml } from "./html";
+import { pageHtml } from "./html";
 import { type ActedMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
 
 const viewType = "lerim.review";
@@ -101,7 +101,9 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       this.#panel = undefined;
       this.#sent.clear();
     });
-    webview.html = reviewHtml({
+    webview.html = pageHtml({
+      main: "review",
+      title: "Lerim Review",
       cspSource: webview.cspSource,
       nonce: randomBytes(16).toString("base64url"),
       script: webview.asWebviewUri(vscode.Uri.joinPath(folder, "review.js")).toString(),

@@ -1,13 +1,12 @@
 import { button, h } from "./dom";
-import { helpRows } from "./keys";
 
 /** The list of keys; Escape or Close ends it and the focus goes back to where it was. */
-export function helpDialog(): { readonly element: HTMLDialogElement; open(): void } {
+export function helpDialog(rows: readonly (readonly [string, string])[]): { readonly element: HTMLDialogElement; open(): void } {
   const element = h(
     "dialog",
     { class: "help", label: "Keyboard help" },
     h("h2", {}, "Keyboard"),
-    h("dl", {}, ...helpRows.flatMap(([keys, meaning]) => [h("dt", {}, keys), h("dd", {}, meaning)])),
+    h("dl", {}, ...rows.flatMap(([keys, meaning]) => [h("dt", {}, keys), h("dd", {}, meaning)])),
     button("Close", () => element.close()),
   );
   element.addEventListener("keydown", (event) => {

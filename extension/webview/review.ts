@@ -8,7 +8,7 @@ import { emptyState } from "./empty";
 import { footSection } from "./foot";
 import { editForm } from "./form";
 import { helpDialog } from "./help";
-import { actionOf, type KeyAction } from "./keys";
+import { actionOf, helpRows, type KeyAction } from "./keys";
 import { CandidateList } from "./list";
 import { draftText, lostDraft } from "./lost";
 import { answered, applyList, ask, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, type Saved, selectedOf, showRoot, startDraft, undoOf } from "./state";
@@ -43,7 +43,7 @@ const live = h("div", { class: "visually-hidden live", role: "status", attribute
 const notice = h("div", { class: "notice", role: "alert" });
 const lost = h("div", { class: "lost" });
 const keys = h("p", { class: "visually-hidden", id: "list-keys" }, "a accepts, e edits, r rejects, u undoes, o opens the turn, question mark lists all keys.");
-const help = helpDialog();
+const help = helpDialog(helpRows);
 const columns = h("div", { class: "columns" }, list.element, detail);
 
 document.getElementById("review")?.append(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reviewHtml } from "../../extension/views/html";
+import { pageHtml } from "../../extension/views/html";
 import { misfitOf, parseFromWebview, parseToWebview } from "../../extension/views/messages";
 import { candidate } from "./fakes/sidecar";
 
@@ -93,7 +93,7 @@ test.each([
 });
 
 test("the page allows its own style and its own script with a nonce, and nothing else", () => {
-  const html = reviewHtml({ cspSource: "https://panel.test", nonce: "n0nce", script: "https://panel.test/review.js", style: "https://panel.test/review.css" });
+  const html = pageHtml({ main: "review", title: "Lerim Review", cspSource: "https://panel.test", nonce: "n0nce", script: "https://panel.test/review.js", style: "https://panel.test/review.css" });
   expect(html).toContain(
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src https://panel.test; script-src 'nonce-n0nce'; base-uri 'none'; form-action 'none'">`,
   );
@@ -103,6 +103,6 @@ test("the page allows its own style and its own script with a nonce, and nothing
 });
 
 test("nothing put into the page can leave its attribute", () => {
-  const html = reviewHtml({ cspSource: "x", nonce: "n", script: '"><script>alert(1)</script>', style: "s" });
+  const html = pageHtml({ main: "review", title: "Lerim Review", cspSource: "x", nonce: "n", script: '"><script>alert(1)</script>', style: "s" });
   expect(html.match(/<script/g)).toHaveLength(1);
 });

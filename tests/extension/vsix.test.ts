@@ -29,8 +29,8 @@ test("the package is small", () => {
 });
 
 test("it holds what an installation needs", () => {
-  const needed = ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "requirements.lock", "extension/media/icon.png"];
-  const built = ["extension/dist/extension.js", "extension/dist/webview/review.js", "extension/dist/webview/review.css"];
+  const needed = ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "requirements.lock", "extension/media/icon.png", "extension/media/lerim.svg", "extension/media/codex-dark.svg"];
+  const built = ["extension/dist/extension.js", "extension/dist/webview/review.js", "extension/dist/webview/review.css", "extension/dist/webview/transcript.js", "extension/dist/webview/transcript.css"];
   for (const file of [...needed, ...built, "server/lerim/__main__.py", encoding]) expect(files).toContain(file);
 });
 

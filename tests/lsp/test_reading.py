@@ -202,6 +202,15 @@ async def test_restricted_mode_shows_memories_labelled_and_refuses_the_rest(edit
         protocol.REVIEW_LIST: {"root": root},
         protocol.REVIEW_UNDO: {"root": root},
         protocol.TURN: {"root": root, "session": "s", "turn": "t"},
+        protocol.SESSIONS_DAYS: {"everywhere": True},
+        protocol.SESSIONS_LIST: {"everywhere": True, "day": "2026-01-01", "start": 0},
+        protocol.SESSIONS_SEARCH: {"query": "load", "everywhere": True, "limit": 5},
+        protocol.SESSION_OPEN: {"id": "s", "turn": ""},
+        protocol.SESSION_TURNS: {"id": "s", "start": 0, "count": 1, "whole": False},
+        protocol.SESSION_FIND: {"id": "s", "text": "load"},
+        protocol.AGENTS: {"root": None},
+        protocol.CONNECT: {"platform": "claude", "action": "disconnect", "path": None},
+        protocol.QUEUE_ACT: {"job": 1, "action": "retry"},
     }.items():
         error = await editor.refused(method, params)
         assert error.data["kind"] == "untrusted"

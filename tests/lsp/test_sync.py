@@ -101,12 +101,10 @@ async def test_a_sync_finds_a_candidate_tells_its_progress_and_shows_the_turn(ed
 
     found = report.candidates[0]
     shown = await editor.ask(protocol.TURN, {"root": None, "session": found.session, "turn": found.turn})
-    assert shown.found == "catalog"
-    lines = shown.text.split("\n")
-    assert lines[shown.line].startswith("▶ The person")
-    assert "No, always use pathlib" in lines[shown.line + 2]
-    assert (shown.session, shown.turn) == (found.session, found.turn)
-    assert lines[shown.line].endswith(shown.title.rpartition(" · ")[2])
+    assert (shown.found, shown.session, shown.turn) == ("catalog", found.session, found.turn)
+    opened = await editor.ask(protocol.SESSION_OPEN, {"id": shown.id, "turn": shown.turn})
+    page = await editor.ask(protocol.SESSION_TURNS, {"id": shown.id, "start": opened.at, "count": 1})
+    assert "No, always use pathlib" in page.turns[0].text
     gone = await editor.ask(protocol.TURN, {"root": None, "session": "s", "turn": "ffffffffffff"})
     assert gone.found == "gone"
     assert "not on this machine" in gone.text
@@ -282,8 +280,7 @@ async def test_a_hovers_link_opens_the_turn_it_rests_on_or_says_whose_it_was(edi
     path = write_memory(editor.repo, source=f"claude:{found.session}#{found.turn}", evidence=evidence)
     editor.changed(path)
     shown = await editor.ask(protocol.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
-    assert "always use pathlib" in shown.text
-    assert (shown.session, shown.turn) == (found.session, found.turn)
+    assert (shown.found, shown.session, shown.turn) == ("catalog", found.session, found.turn)
     assert (await editor.refused(protocol.TURN, {"handle": "0" * 18})).data["kind"] == "not-found"
 
 

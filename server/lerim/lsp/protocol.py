@@ -20,6 +20,15 @@ MEMORY_SHOW = "lerim/memory/show"
 MEMORY_TITLES = "lerim/memory/titles"
 MEMORY_FOR_FILE = "lerim/memory/forFile"
 TURN = "lerim/turn"
+SESSIONS_DAYS = "lerim/sessions/days"
+SESSIONS_LIST = "lerim/sessions/list"
+SESSIONS_SEARCH = "lerim/sessions/search"
+SESSION_OPEN = "lerim/session/open"
+SESSION_TURNS = "lerim/session/turns"
+SESSION_FIND = "lerim/session/find"
+AGENTS = "lerim/agents"
+CONNECT = "lerim/connect"
+QUEUE_ACT = "lerim/queue/act"
 DEBUG = "lerim/debug"
 
 SYNC_PROGRESS = "lerim/syncProgress"
@@ -138,12 +147,13 @@ class TitlesView(msgspec.Struct, frozen=True):
 
 
 class TurnView(msgspec.Struct, frozen=True):
-    """A transcript around one turn as text; `line` (from 0) is where the turn starts. `session` and `turn` name it."""
+    """Where a turn stands: `id` names its session for `lerim/session/open`. Of one that is gone `title` and `text` say
+    whose it was. `session` and `turn` name it."""
 
+    found: Literal["catalog", "gone"]
+    id: str
     title: str
     text: str
-    line: int
-    found: Literal["catalog", "gone"]
     session: str
     turn: str
 

@@ -17,6 +17,7 @@ from lsprotocol import types
 
 from lerim import __version__
 from lerim.lsp import parent, protocol
+from lerim.lsp import session_protocol as sessions
 from lerim.lsp.boundary import guarded, make_server, request
 from lerim.lsp.logs import EditorHandler
 from lerim.lsp.settings import read
@@ -134,7 +135,17 @@ def _requests(sidecar: Sidecar) -> None:
     on(protocol.MEMORY_TITLES, protocol.TitlesParams, "titles", "titles")
     on(protocol.MEMORY_SHOW, protocol.ShowParams, "memories", "show")
     on(protocol.MEMORY_FOR_FILE, protocol.FileParams, "memories", "for_file")
-    on(protocol.TURN, protocol.TurnParams, "turns", "turn")
+    on(protocol.TURN, protocol.TurnParams, "transcripts", "turn")
+    # The views ask again by themselves whenever a sync has ended.
+    on(protocol.SESSIONS_DAYS, sessions.DaysParams, "sessions", "days", person=False)
+    on(protocol.SESSIONS_LIST, sessions.SessionsParams, "sessions", "listed", person=False)
+    on(protocol.SESSIONS_SEARCH, sessions.SessionSearchParams, "session_search", "search")
+    on(protocol.SESSION_OPEN, sessions.OpenParams, "transcripts", "outline", person=False)
+    on(protocol.SESSION_TURNS, sessions.TurnsParams, "transcripts", "page", person=False)
+    on(protocol.SESSION_FIND, sessions.FindParams, "transcripts", "find")
+    on(protocol.AGENTS, sessions.AgentsParams, "agents", "agents", person=False)
+    on(protocol.CONNECT, sessions.ConnectParams, "agents", "connect")
+    on(protocol.QUEUE_ACT, sessions.QueueParams, "agents", "act")
     on(protocol.DEBUG, protocol.DebugParams, "debug", "debug")
 
 

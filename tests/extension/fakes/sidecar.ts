@@ -1,5 +1,5 @@
 import { EventEmitter } from "./vscode";
-import type { CandidatesChanged, CandidateView, MemoryView, Request, SyncProgress, SyncReport } from "../../../extension/protocol";
+import type { AgentView, CandidatesChanged, CandidateView, MemoryView, Request, SessionTurn, SessionView, SyncProgress, SyncReport } from "../../../extension/protocol";
 
 interface Token {
   readonly isCancellationRequested: boolean;
@@ -16,6 +16,10 @@ export class FakeContext {
   readonly syncing: string[] = [];
   readonly progress = new EventEmitter<SyncProgress>();
   readonly candidates = new EventEmitter<CandidatesChanged>();
+  readonly running = new EventEmitter<void>();
+  readonly onRunningChanged = this.running.event;
+  readonly settings = { enabled: true };
+  isRunning = true;
   readonly onSyncProgress = this.progress.event;
   readonly onCandidatesChanged = this.candidates.event;
   readonly status = {
@@ -111,6 +115,55 @@ export function report(changes: Partial<SyncReport> = {}): SyncReport {
     run: "",
     state: "done",
     message: "",
+    ...changes,
+  };
+}
+
+export function session(id: string, changes: Partial<SessionView> = {}): SessionView {
+  return {
+    id,
+    session: `${id}-0000`,
+    platform: "codex",
+    agent: "Codex",
+    title: `Mend the cart (${id})`,
+    started: "2026-03-02T10:00:00Z",
+    ended: "2026-03-02T10:12:00Z",
+    folder: "/repo",
+    branches: ["main"],
+    models: ["gpt-5"],
+    files: 5,
+    turns: 4,
+    prompts: 2,
+    toolCalls: 3,
+    toolErrors: 1,
+    denials: 0,
+    tokens: { input: 1200, output: 300, cacheRead: 9000, cacheWrite: 0 },
+    cost: null,
+    parent: "",
+    gone: false,
+    error: "",
+    ...changes,
+  };
+}
+
+export function sessionTurn(turn: string, changes: Partial<SessionTurn> = {}): SessionTurn {
+  return { turn, role: "user", kind: "prompt", time: "2026-03-02T10:00:00Z", text: `Turn ${turn}`, left: 0, calls: [], ...changes };
+}
+
+export function agent(platform: string, changes: Partial<AgentView> = {}): AgentView {
+  return {
+    platform,
+    name: platform.toUpperCase(),
+    state: "connected",
+    stores: [{ path: `/home/me/.${platform}`, exists: true }],
+    sessions: 12,
+    found: 3,
+    parsed: 2,
+    waiting: 1,
+    skipped: [],
+    redactions: 4,
+    lastError: null,
+    lastSync: "",
     ...changes,
   };
 }

@@ -1,4 +1,7 @@
 // The editor's API as far as the extension uses it, working in memory. A test reads what was shown from `shown` and answers through `answers`.
+import { FakeTree } from "./tree";
+
+export * from "./tree";
 
 export class Disposable {
   constructor(private readonly end: () => unknown) {}
@@ -120,12 +123,15 @@ export const shown = {
   panels: [] as FakePanel[],
   quickPicks: [] as FakeQuickPick[],
   statusItems: [] as FakeStatusItem[],
+  trees: [] as FakeTree[],
 };
 
 /** What the person answers: the next choices of messages and lists; nothing left means Escape. */
 export const answers = {
   choices: [] as string[],
   picks: [] as number[],
+  /** Paths picked in the dialogs to come; nothing left means Escape. */
+  files: [] as string[],
   /** Paths of files that cannot be opened. */
   broken: [] as string[],
   /** What the editor's symbol provider says next; nothing left means that there is none. */
@@ -138,13 +144,12 @@ export const cancelProgress = { press: (): void => undefined };
 const providers = new Map<string, Provider>();
 const granted = new EventEmitter<void>();
 const folders = new EventEmitter<void>();
-const renewed = new EventEmitter<{ document: FakeDocument }>();
 
-/** A document of a provider: its text changes when the provider says that it did. */
+/** A document of a provider. */
 export class FakeDocument {
   constructor(
     readonly uri: Uri,
-    public text: string,
+    private readonly text: string,
   ) {}
 
   get lineCount(): number {
@@ -157,20 +162,11 @@ export class FakeDocument {
 }
 
 interface Provider {
-  readonly onDidChange?: (listener: (uri: Uri) => unknown) => Disposable;
-  provideTextDocumentContent(uri: Uri): Promise<string>;
+  provideTextDocumentContent(uri: Uri): Promise<string> | string;
 }
 
 async function provided(uri: Uri): Promise<string> {
   return (await providers.get(uri.scheme)?.provideTextDocumentContent(uri)) ?? "";
-}
-
-async function renew(uri: Uri): Promise<void> {
-  const document = workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
-  const text = await provided(uri);
-  if (document === undefined || document.text === text) return;
-  document.text = text;
-  renewed.fire({ document });
 }
 
 export function reset(): void {
@@ -184,6 +180,7 @@ export function reset(): void {
 
 export class FakePanel {
   title: string;
+  iconPath: unknown;
   revealed = 0;
   readonly posted: unknown[] = [];
   readonly #received = new EventEmitter<unknown>();
@@ -314,6 +311,15 @@ export const window = {
   createStatusBarItem: () => new FakeStatusItem(),
   createWebviewPanel: (viewType: string, title: string) => new FakePanel(viewType, title),
   registerWebviewPanelSerializer: () => new Disposable(() => undefined),
+  createTreeView: (id: string) => {
+    const tree = new FakeTree(id);
+    shown.trees.push(tree);
+    return tree;
+  },
+  showOpenDialog: (): Promise<Uri[] | undefined> => {
+    const path = answers.files.shift();
+    return Promise.resolve(path === undefined ? undefined : [Uri.file(path)]);
+  },
   createQuickPick: () => new FakeQuickPick(),
   showQuickPick: (items: readonly FakeItem[]): Promise<FakeItem | undefined> => {
     const position = answers.picks.shift();
@@ -337,12 +343,10 @@ export const workspace = {
   workspaceFolders: [{ uri: Uri.file("/repo"), name: "repo", index: 0 }],
   onDidGrantWorkspaceTrust: granted.event,
   onDidChangeWorkspaceFolders: folders.event,
-  onDidChangeTextDocument: renewed.event,
   textDocuments: [] as FakeDocument[],
   getWorkspaceFolder: (uri: Uri) => workspace.workspaceFolders.find((folder) => uri.path.startsWith(`${folder.uri.path}/`)),
   registerTextDocumentContentProvider: (scheme: string, provider: Provider) => {
     providers.set(scheme, provider);
-    provider.onDidChange?.((uri) => void renew(uri));
     return new Disposable(() => providers.delete(scheme));
   },
   openTextDocument: async (uri: Uri) => {
@@ -370,11 +374,8 @@ export const env = {
   },
 };
 
-/** The person closes a document's tab, changes the window's folders, or trusts the workspace. */
+/** The person changes the window's folders, or trusts the workspace. */
 export const act = {
-  close: (uri: Uri) => {
-    workspace.textDocuments = workspace.textDocuments.filter((document) => document.uri.toString() !== uri.toString());
-  },
   folders: (...paths: string[]) => {
     workspace.workspaceFolders = paths.map((path, index) => ({ uri: Uri.file(path), name: path.slice(1), index }));
     folders.fire();

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from lerim import doctor
 from lerim.errors import Problem
-from lerim.lsp import protocol
+from lerim.lsp import protocol, session_protocol
 from lerim.memory.views import EvidenceView, MemoryView
 from lerim.models.usage import Usage
 from lerim.report import DroppedView, Progress, SyncReport, Withdrew
@@ -20,7 +21,9 @@ from lerim.review.views import CandidateView, UndoView
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = (REPOSITORY / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
-MIRROR = (REPOSITORY / "extension" / "protocol.ts").read_text(encoding="utf-8")
+MIRROR = "\n".join(
+    (REPOSITORY / "extension" / name).read_text(encoding="utf-8") for name in ("protocol.ts", "sessionprotocol.ts")
+)
 METHODS = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("lerim/")}
 
 TYPES: dict[str, Any] = {
@@ -47,6 +50,34 @@ TYPES: dict[str, Any] = {
     "TitlesParams": protocol.TitlesParams,
     "TitleView": protocol.TitleView,
     "TitlesView": protocol.TitlesView,
+    "DaysParams": session_protocol.DaysParams,
+    "DayView": session_protocol.DayView,
+    "DaysView": session_protocol.DaysView,
+    "SessionsParams": session_protocol.SessionsParams,
+    "TokensView": session_protocol.TokensView,
+    "SessionView": session_protocol.SessionView,
+    "SessionsView": session_protocol.SessionsView,
+    "SessionSearchParams": session_protocol.SessionSearchParams,
+    "HitView": session_protocol.HitView,
+    "HitsView": session_protocol.HitsView,
+    "OpenParams": session_protocol.OpenParams,
+    "OutlineView": session_protocol.OutlineView,
+    "TurnsParams": session_protocol.TurnsParams,
+    "CallView": session_protocol.CallView,
+    "SessionTurn": session_protocol.SessionTurn,
+    "TurnsView": session_protocol.TurnsView,
+    "FindParams": session_protocol.FindParams,
+    "PlacesView": session_protocol.PlacesView,
+    "AgentsParams": session_protocol.AgentsParams,
+    "JobView": session_protocol.JobView,
+    "AgentsView": session_protocol.AgentsView,
+    "ConnectParams": session_protocol.ConnectParams,
+    "QueueParams": session_protocol.QueueParams,
+    "DoneView": session_protocol.DoneView,
+    "AgentView": doctor.AgentView,
+    "StoreView": doctor.StoreView,
+    "SkippedView": doctor.SkippedView,
+    "LastErrorView": doctor.LastErrorView,
 }
 
 
@@ -75,7 +106,10 @@ def test_every_field_the_extension_reads_or_sends_is_one_of_ours(name: str) -> N
 
 @pytest.mark.parametrize(
     "name",
-    ["CandidateView", "MemoryView", "ReviewResult", "SyncReport", "Usage", "DroppedView", "UndoView", "TitleView"],
+    [
+        *("CandidateView", "MemoryView", "ReviewResult", "SyncReport", "Usage", "DroppedView", "UndoView", "TitleView"),
+        *("SessionView", "HitView", "SessionTurn", "CallView", "AgentView", "StoreView", "SkippedView", "JobView"),
+    ],
 )
 def test_every_field_is_on_the_page(name: str) -> None:
     body = re.search(rf"`{name} \{{(.*?)\}}`", PAGE, re.DOTALL)

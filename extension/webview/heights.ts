@@ -1,0 +1,61 @@
+/** The heights of many rows, guessed until they are measured; every question is answered in steps of log n. */
+export class Heights {
+  readonly #heights: Float64Array;
+  /** Binary indexed sums of `#heights`. */
+  readonly #sums: Float64Array;
+
+  constructor(guesses: readonly number[]) {
+    this.#heights = Float64Array.from(guesses);
+    this.#sums = new Float64Array(guesses.length + 1);
+    for (let at = 1; at <= guesses.length; at++) {
+      this.#sums[at] = (this.#sums[at] ?? 0) + (guesses[at - 1] ?? 0);
+      const above = at + (at & -at);
+      if (above <= guesses.length) this.#sums[above] = (this.#sums[above] ?? 0) + (this.#sums[at] ?? 0);
+    }
+  }
+
+  get count(): number {
+    return this.#heights.length;
+  }
+
+  get total(): number {
+    return this.top(this.count);
+  }
+
+  height(position: number): number {
+    return this.#heights[position] ?? 0;
+  }
+
+  set(position: number, height: number): void {
+    const change = height - this.height(position);
+    if (change === 0 || position >= this.count) return;
+    this.#heights[position] = height;
+    for (let at = position + 1; at < this.#sums.length; at += at & -at) this.#sums[at] = (this.#sums[at] ?? 0) + change;
+  }
+
+  /** Where a row begins. */
+  top(position: number): number {
+    let sum = 0;
+    for (let at = Math.min(position, this.count); at > 0; at -= at & -at) sum += this.#sums[at] ?? 0;
+    return sum;
+  }
+
+  /** The row at a height; the first or last one beyond the ends. */
+  at(y: number): number {
+    let position = 0;
+    let rest = y;
+    for (let step = 2 ** Math.floor(Math.log2(Math.max(this.count, 1))); step >= 1; step /= 2) {
+      const next = position + step;
+      if (next <= this.count && (this.#sums[next] ?? 0) <= rest) {
+        position = next;
+        rest -= this.#sums[next] ?? 0;
+      }
+    }
+    return Math.min(position, Math.max(this.count - 1, 0));
+  }
+}
+
+/** About how high a turn is before it is drawn; `size` in characters. */
+export function guessedHeight(size: number): number {
+  return 64 + Math.min(Math.ceil(size / 90), 250) * 20;
+}

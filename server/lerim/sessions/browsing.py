@@ -1,0 +1,208 @@
+"""The catalog as a person leafs through it: days, the sessions of a day, a session's outline and its turns by pages.
+
+Positions count a session's turns from 0 as they stand in the catalog; ordinals can have gaps where turns were copied.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from lerim.sessions import session_rows
+from lerim.sessions.model import Platform, Role, Tokens, TurnKind
+from lerim.sessions.turn_text import storable, unpack
+from lerim.sessions.turns import moment
+
+PACKED = 3
+"""How many times longer a text is than what was made of it in packing, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A session as a list shows it; `place` names it. `opening` is its first prompt where it has no title."""
+
+    place: str
+    platform: Platform
+    session: str
+    parent: str
+    title: str
+    opening: str
+    started: datetime | None
+    ended: datetime | None
+    cwds: tuple[str, ...]
+    branches: tuple[str, ...]
+    models: tuple[str, ...]
+    turns: int
+    prompts: int
+    tool_calls: int
+    tool_errors: int
+    denials: int
+    tokens: Tokens | None
+    cost: float | None
+    files: int | None
+    vanished: bool
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The kind of each turn of a session and about how many characters it has; `at` is a position, -1 for none."""
+
+    kinds: tuple[TurnKind, ...]
+    sizes: tuple[int, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One turn, not redacted."""
+
+    turn: str
+    role: Role
+    kind: TurnKind
+    time: datetime | None
+    text: str
+    tools: str
+
+
+_DAY = "coalesce(date(coalesce(s.ended, s.started), 'unixepoch', 'localtime'), '')"
+_LISTED = (
+    " FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.parent = '' AND s.turns > 0"
+    " AND (:places IS NULL OR t.place IN (SELECT value FROM json_each(:places)))"
+)
+_BRIEF = (
+    "t.id, t.place, t.platform, t.session, t.parent, s.title, s.started, s.ended, s.cwds, s.branches, s.models,"
+    " s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read, s.cache_write,"
+    " s.cost, t.vanished, t.error"
+)
+
+
+def days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tuple[str, int]]:
+    """The days (`2026-11-21` by this machine's clock, '' unknown) on which sessions of the projects ended, with how
+    many, newest first. None is every session. A subagent's is no session of its own here."""
+    rows = db.execute(
+        f"SELECT {_DAY} AS day, count(*){_LISTED} GROUP BY day ORDER BY day DESC", {"places": _places(db, projects)}
+    )
+    return [(str(day), int(number)) for day, number in rows]
+
+
+def of_day(
+    db: sqlite3.Connection, projects: Sequence[str] | None, day: str, start: int, limit: int
+) -> tuple[list[Brief], int]:
+    """The sessions of a day from `start` on, newest first, and how many the day has."""
+    named = {"places": _places(db, projects), "day": day, "start": start, "limit": limit}
+    [(total,)] = db.execute(f"SELECT count(*){_LISTED} AND {_DAY} = :day", named)
+    rows = db.execute(
+        f"SELECT {_BRIEF}{_LISTED} AND {_DAY} = :day"
+        " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
+        named,
+    ).fetchall()
+    return [_brief(db, row) for row in rows], int(total)
+
+
+def session(db: sqlite3.Connection, place: str) -> Brief | None:
+    """The session of a place; None for one the catalog does not know."""
+    row = db.execute(
+        f"SELECT {_BRIEF} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.place = ?",
+        (storable(place),),
+    ).fetchone()
+    return _brief(db, row) if row else None
+
+
+def place_of(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
+    """The place and the id of the session a turn stands in; None for a turn the catalog does not have."""
+    row = db.execute(
+        "SELECT t.place, t.session FROM turns JOIN transcripts t ON t.id = turns.transcript WHERE turns.turn = ?",
+        (storable(turn),),
+    ).fetchone()
+    return (str(row[0]), str(row[1])) if row else None
+
+
+_TURNS = " FROM turns WHERE transcript = (SELECT id FROM transcripts WHERE place = :place)"
+
+
+def outline(db: sqlite3.Connection, place: str, turn: str) -> Outline:
+    """What a session's turns are, without their text, and where `turn` stands in it."""
+    rows = db.execute(
+        "SELECT turn, kind, CASE typeof(body) WHEN 'blob' THEN length(body) * :packed ELSE length(body) END"
+        f"{_TURNS} ORDER BY ordinal, id",
+        {"place": storable(place), "packed": PACKED},
+    ).fetchall()
+    at = next((position for position, (name, _, _) in enumerate(rows) if name == turn), -1)
+    return Outline(tuple(kind for _, kind, _ in rows), tuple(size for _, _, size in rows), at)
+
+
+def leaves(db: sqlite3.Connection, place: str, start: int, count: int) -> Iterator[Leaf]:
+    """The turns of a session from position `start` on, one after another."""
+    rows = db.execute(
+        f"SELECT turn, role, kind, time, body{_TURNS} ORDER BY ordinal, id LIMIT :count OFFSET :start",
+        {"place": storable(place), "start": start, "count": count},
+    )
+    for name, role, kind, time, body in rows:
+        yield Leaf(name, role, kind, moment(time), *unpack(body))
+
+
+def holding(db: sqlite3.Connection, place: str, words: str) -> Iterator[int]:
+    """The positions of the turns that hold these words, to the letter but for case, in what was said or done."""
+    wanted = words.lower()
+    for position, leaf in enumerate(leaves(db, place, 0, -1)):
+        if wanted in leaf.text.lower() or wanted in leaf.tools.lower():
+            yield position
+
+
+def _places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | None:
+    if projects is None:
+        return None
+    found: set[str] = set()
+    for project in projects:
+        found |= session_rows.places_of(db, project)
+    return _json(found)
+
+
+def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
+    number, place, platform, name, parent, title, started, ended, cwds, branches, models, *rest = row
+    turns, prompts, calls, errors, denials, spent, put, read, written, cost, vanished, error = rest
+    return Brief(
+        place=place,
+        platform=platform,
+        session=name,
+        parent=parent,
+        title=title,
+        opening="" if title else _opening(db, number),
+        started=moment(started),
+        ended=moment(ended),
+        cwds=_lines(cwds),
+        branches=_lines(branches),
+        models=_lines(models),
+        turns=turns,
+        prompts=prompts,
+        tool_calls=calls,
+        tool_errors=errors,
+        denials=denials,
+        tokens=None if spent is None else Tokens(*(value or 0 for value in (spent, put, read, written))),
+        cost=cost,
+        files=None,
+        vanished=bool(vanished),
+        error=error,
+    )
+
+
+def _opening(db: sqlite3.Connection, number: int) -> str:
+    row = db.execute(
+        "SELECT body FROM turns WHERE transcript = ? AND role = 'user' ORDER BY kind <> 'prompt', ordinal LIMIT 1",
+        (number,),
+    ).fetchone()
+    return unpack(row[0])[0] if row else ""
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n")) if text else ()
+
+
+def _json(texts: Iterable[str]) -> str:
+    return msgspec.json.encode(list(texts)).decode()

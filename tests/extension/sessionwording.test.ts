@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { agentDescription, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, queueText, sessionDescription, sessionTooltip, tokensText, withoutIcons } from "../../extension/sessionwording";
+import { agent, session } from "./fakes/sidecar";
+
+const noon = new Date(2026, 10, 21, 12).getTime();
+
+test.each([
+  ["2026-11-21", "Today"],
+  ["2026-11-20", "Yesterday"],
+  ["2026-11-02", "Mon 2 November"],
+  ["2025-11-02", "Sun 2 November 2025"],
+  ["", "At an unknown time"],
+])("the day %s is called %s", (day, label) => {
+  expect(dayLabel(day, noon).replace(",", "")).toBe(label);
+});
+
+test("durations are said in two units at most", () => {
+  expect([45, 90, 12 * 60, 3600, 2 * 3600 + 300, 86_400, 86_400 * 3 + 3600 * 4].map(durationText)).toEqual(["45 s", "2 min", "12 min", "1 h", "2 h 5 min", "1 d", "3 d 4 h"]);
+});
+
+test("a session says how long it took and how many files it touched, where that is known", () => {
+  expect(sessionDescription(session("a"))).toBe("12 min · 5 files");
+  expect(sessionDescription(session("a", { started: "", files: null }))).toBe("");
+  expect(sessionDescription(session("a", { gone: true, files: 1 }))).toBe("12 min · 1 file · deleted by its agent");
+});
+
+test("what is not recorded is said to be so", () => {
+  const tooltip = sessionTooltip(session("a", { tokens: null, files: null, models: [], branches: [], cost: 0.5, error: "It is torn." }));
+  for (const line of ["Tokens: not recorded", "Files touched: not recorded", "Model: not recorded", "Branch: not recorded", "Cost: $0.50", "It is torn."]) expect(tooltip).toContain(line);
+  expect(tokensText(session("a"))).toBe("1,200 in, 300 out, 9,000 cached");
+});
+
+test("a match says whose words it found", () => {
+  const hit = { id: "a", turn: "t", platform: "codex", agent: "Codex", title: "T", time: "", role: "user" as const, snippet: "s" };
+  expect(hitDetail(hit)).toBe("Codex · you");
+  expect(withoutIcons("$(alert) a")).toBe("\\$(alert) a");
+});
+
+test("an agent's row says what is to be read, and what is not read", () => {
+  expect(agentDescription(agent("codex"))).toBe("3 sessions · 1 to be read");
+  const skipped = [{ reason: "failed", count: 2, example: "", message: "" }, { reason: "no-folder", count: 5, example: "", message: "" }];
+  expect(agentDescription(agent("codex", { waiting: 0, found: 1, skipped }))).toBe("1 session · 2 not read");
+  expect(agentDescription(agent("codex", { state: "removed" }))).toBe("disconnected");
+  expect(agentDescription(agent("codex", { state: "not-found", found: 0 }))).toBe("not found on this machine");
+});
+
+test("the queue says how many jobs are where, a job why it failed", () => {
+  expect(queueText({ failed: 1, pending: 3, done: 0 })).toBe("3 waiting, 1 failed");
+  expect(queueText({})).toBe("");
+  const job = { job: 1, kind: "extract", state: "dead" as const, tries: 3, id: "a", title: "T", error: "It is torn." };
+  expect(jobDescription(job)).toBe("given up after 3 tries");
+  expect(jobDescription({ ...job, state: "failed", tries: 1 })).toBe("failed, 1 try, will be tried again");
+  expect(jobTooltip(job)).toContain("It is torn.");
+});

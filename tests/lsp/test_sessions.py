@@ -1,0 +1,195 @@
+"""Sessions over the wire: days, lists, search, a transcript by pages, the agents and the queue."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from conftest import Editor
+from lerim.lsp import protocol
+from lerim.paths import Home
+from lerim.project import locate
+from lerim.sessions.catalog import Catalog
+
+pytestmark = pytest.mark.asyncio
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+FIRST = "11111111-2222-3333-4444-555555555555"
+SECOND = "22222222-2222-3333-4444-555555555555"
+
+
+def write(home: Path, folder: Path, name: str, *records: Fields) -> Path:
+    path = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(folder)) / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(encoded(*({**record, "cwd": str(folder), "sessionId": name} for record in records)))
+    return path
+
+
+def talk(repo: Path) -> list[Fields]:
+    path = str(repo / "src" / "app.py")
+    return [
+        prompt(f"Use the key {SECRET} for src/app.py \u202eplease"),
+        reply("a", text("I run the tests."), call("t1", "Bash", command="pytest -q")),
+        answer("t1", "Exit code 2\n1 failed, 3 passed", is_error=True),
+        reply(
+            "b",
+            text("Now `getUserName` is mended."),
+            call("t2", "Edit", file_path=path, old_string="a", new_string="b"),
+        ),
+        answer("t2", "The file was updated."),
+        prompt("thanks"),
+    ]
+
+
+async def synced(editor: Editor) -> None:
+    assert (await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})).state == "done"
+
+
+async def the_session(editor: Editor) -> object:
+    [day] = (await editor.ask(protocol.SESSIONS_DAYS, {"everywhere": False})).days
+    listed = await editor.ask(protocol.SESSIONS_LIST, {"day": day.day, "everywhere": False, "start": 0})
+    assert listed.total == day.sessions == len(listed.sessions) == 1
+    return listed.sessions[0]
+
+
+async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without_secrets(
+    editor: Editor, isolated: Path, tmp_path: Path
+) -> None:
+    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    write(isolated, tmp_path / "elsewhere", SECOND, prompt("hello"), reply("z", text("Hi.")))
+    await editor.start()
+    assert (await editor.ask(protocol.SESSIONS_DAYS, {"everywhere": True})).days == []
+    assert not (isolated / ".lerim").exists(), "asking makes no catalog"
+    await synced(editor)
+    one = await the_session(editor)
+    assert (one.session, one.platform, one.agent, one.gone) == (FIRST, "claude", "Claude Code", False)
+    assert (one.prompts, one.toolCalls, one.toolErrors) == (2, 2, 1)
+    assert one.title.startswith("Use the key [redacted:") and "\u202e" not in one.title
+    assert SECRET not in str(one)
+    everywhere = (await editor.ask(protocol.SESSIONS_DAYS, {"everywhere": True})).days
+    assert sum(day.sessions for day in everywhere) == 2
+
+
+async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(editor: Editor, isolated: Path) -> None:
+    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    await editor.start()
+    await synced(editor)
+    one = await the_session(editor)
+    opened = await editor.ask(protocol.SESSION_OPEN, {"id": one.id, "turn": ""})
+    assert (opened.kinds, opened.at, opened.session.id) == ("prrp", -1, one.id)
+    assert len(opened.sizes) == 4
+    page = await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
+    first, second, third = page.turns
+    assert first.text.startswith("Use the key [redacted:") and "U+202E" in first.text
+    assert [(done.title, done.status, done.exitCode) for done in second.calls] == [("$ pytest -q", "error", 2)]
+    assert "1 failed" in second.calls[0].text
+    assert [(done.title, done.status) for done in third.calls] == [(f"Edit {editor.repo}/src/app.py", "ok")]
+    last = await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": 3, "count": 3})
+    assert [turn.text for turn in last.turns] == ["thanks"]
+    at = await editor.ask(protocol.SESSION_OPEN, {"id": one.id, "turn": third.turn})
+    assert at.at == 2
+    found = await editor.ask(protocol.SESSION_FIND, {"id": one.id, "text": "GETusername"})
+    assert found.positions == [2]
+    unknown = await editor.refused(protocol.SESSION_OPEN, {"id": "nowhere", "turn": ""})
+    assert unknown.data["kind"] == "not-found"
+
+
+async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, isolated: Path) -> None:
+    write(isolated, editor.repo, FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
+    await editor.start()
+    await synced(editor)
+    one = await the_session(editor)
+    [cut, _] = (await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": 0, "count": 9})).turns
+    assert len(cut.text) == 20_000
+    assert cut.left > 100_000
+    [whole] = (await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": 0, "count": 1, "whole": True})).turns
+    assert len(whole.text) == len(cut.text) + cut.left
+    assert whole.left == 0
+
+
+async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Editor, isolated: Path) -> None:
+    exchanges = [(prompt(f"part {n}"), reply(f"m{n}", text(f"{n} " + "words and words " * 600))) for n in range(60)]
+    write(isolated, editor.repo, FIRST, *(record for pair in exchanges for record in pair))
+    await editor.start()
+    await synced(editor)
+    one = await the_session(editor)
+    start, seen = 0, []
+    while turns := (await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": start, "count": 500})).turns:
+        assert sum(len(turn.text) for turn in turns) <= 210_000
+        seen += [turn.turn for turn in turns]
+        start += len(turns)
+    assert len(seen) == len(set(seen)) == 120
+
+
+async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Editor, isolated: Path) -> None:
+    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    await editor.start()
+    ask = {"everywhere": False, "limit": 10}
+    assert (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
+    await synced(editor)
+    hits = (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "agent:claude mended"})).hits
+    [hit] = [one for one in hits if "`getUserName` is mended" in one.snippet]
+    assert (hit.platform, hit.role) == ("claude", "assistant")
+    assert hit.id == (await the_session(editor)).id
+    key = (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "key please"})).hits[0]
+    assert SECRET not in str(key) and "[redacted:" in key.snippet
+    assert (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "agent:codex mended"})).hits == []
+    assert (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "since:2d mended"})).problems == []
+    refused = await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "agent:nobody since:never mended"})
+    assert [problem.partition(":")[0] for problem in refused.problems] == ["agent", "since"]
+    for odd in ('"', "C++ OR", "* NEAR(", "\x00", "路径", "'); DROP TABLE words; --", "file:", "🦉" * 5000):
+        await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": odd})
+
+
+async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnected(
+    editor: Editor, isolated: Path
+) -> None:
+    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    await editor.start()
+    told = await editor.ask(protocol.AGENTS, {"root": None})
+    claude = next(agent for agent in told.agents if agent.platform == "claude")
+    assert (claude.name, claude.state, claude.sessions, claude.found, claude.waiting) == (
+        "Claude Code",
+        "connected",
+        1,
+        1,
+        1,
+    )
+    await synced(editor)
+    told = await editor.ask(protocol.AGENTS, {"root": editor.root})
+    claude = next(agent for agent in told.agents if agent.platform == "claude")
+    assert (told.project, claude.parsed, claude.waiting) == (editor.repo.name, 1, 0)
+    assert told.jobs == []
+    step = {"platform": "claude", "action": "disconnect", "path": None}
+    assert (await editor.ask(protocol.CONNECT, step)).ok
+    told = await editor.ask(protocol.AGENTS, {"root": None})
+    assert next(agent for agent in told.agents if agent.platform == "claude").state == "removed"
+    assert (await editor.ask(protocol.CONNECT, {**step, "action": "connect"})).ok
+    nowhere = {**step, "action": "connect", "path": str(isolated / "nowhere")}
+    assert (await editor.refused(protocol.CONNECT, nowhere)).data["kind"] == "settings"
+    assert (await editor.refused(protocol.CONNECT, {**step, "platform": "emacs"})).data["kind"] == "usage"
+
+
+async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(editor: Editor, isolated: Path) -> None:
+    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    await editor.start()
+    await synced(editor)
+    home = Home(isolated / ".lerim")
+    project = locate(editor.repo, home)
+    assert project
+    with Catalog.open(home) as catalog:
+        catalog.db.execute("UPDATE jobs SET state = 'pending', not_before = 0")
+        job = catalog.claim(project.key)
+        assert job
+        catalog.fail(job, f"The reader stopped at {SECRET}.")
+    [failed] = (await editor.ask(protocol.AGENTS, {"root": None})).jobs
+    assert (failed.state, failed.tries) == ("failed", 1)
+    assert failed.error.startswith("The reader stopped at [redacted:")
+    assert failed.id == (await the_session(editor)).id
+    assert (await editor.ask(protocol.QUEUE_ACT, {"job": failed.job, "action": "skip"})).ok
+    assert (await editor.ask(protocol.AGENTS, {"root": None})).jobs == []
+    assert (await editor.ask(protocol.QUEUE_ACT, {"job": failed.job, "action": "retry"})).ok
+    assert not (await editor.ask(protocol.QUEUE_ACT, {"job": 999, "action": "retry"})).ok
