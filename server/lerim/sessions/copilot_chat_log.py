@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import msgspec
@@ -11,12 +10,7 @@ import msgspec
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.broken_json import leading, salvaged, value
 from lerim.sessions.lines import lines
-
-LIMIT = 256 * 1024 * 1024
-"""Larger files, and longer lines, are not read: they would have to be held as a whole."""
-
-SETTLING = 60
-"""Seconds since its last change during which a file that makes no sense is taken for one that is being written."""
+from lerim.sessions.session_files import LIMIT, settling
 
 GAP = 8
 """Places beyond its end at which an array may be written to."""
@@ -54,7 +48,7 @@ def _whole(path: Path) -> tuple[State, list[Fault]]:
         found = value(data)
         return (found, []) if isinstance(found, dict) else ({}, [("", "This chat's file holds no chat")])
     except ValueError:
-        if time.time() - path.stat().st_mtime < SETTLING:
+        if settling(path):
             raise UnfinishedError("This chat is being written", where=str(path)) from None
     requests = _saved(data)
     if not requests:
@@ -92,7 +86,7 @@ def _replayed(path: Path) -> tuple[State, list[Fault]]:
             now = _changed(now, entries, start, faults)
     if half and not now:
         # VS Code rewrites a long log as one line: until that is whole, nothing of the chat is there.
-        if time.time() - path.stat().st_mtime < SETTLING:
+        if settling(path):
             raise UnfinishedError("This chat is being written", where=str(path))
         faults.append(("", "This chat's file is damaged; what could be read of it was taken"))
         now = _changed(now, _mended(half), 0, faults)

@@ -3,7 +3,6 @@ same id replaces an earlier one (`.jsonl`). Resuming an old `.json` goes on in a
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,15 +12,10 @@ from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.broken_json import NOTHING, pieces, salvaged, shaped, value
 from lerim.sessions.claude_tally import known
 from lerim.sessions.lines import lines
-
-LIMIT = 256 * 1024 * 1024
-"""Larger files are not read: they would have to be held as a whole."""
+from lerim.sessions.session_files import LIMIT, settling
 
 BEGINNING = 1024 * 1024
 """Bytes of the files in which the working folder is looked for."""
-
-SETTLING = 60
-"""Seconds since its last change during which a file that makes no sense is taken for one that is being written."""
 
 KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
 
@@ -147,7 +141,7 @@ def _whole(path: Path, session: Recorded, *, alone: bool) -> None:
         header = shaped(data, Header)
         messages: list[bytes | msgspec.Raw] = [*pieces(header.messages)]
     except ValueError:
-        if time.time() - path.stat().st_mtime < SETTLING:
+        if settling(path):
             raise UnfinishedError("This session is being written", where=str(path)) from None
         header, messages = Header(), list(salvaged(data, "id"))
         if alone and not any(_kind(one) for one in messages):

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 import zlib
 from pathlib import Path
 
 from lerim.errors import Problem
 from lerim.sessions.model import Platform, Transcript
+
+LIMIT = 256 * 1024 * 1024
+"""Larger files are not read by who would have to hold them as a whole."""
+
+SETTLING = 60
+"""Seconds since its last change during which a file that makes no sense is taken for one that is being written."""
 
 
 def sessions(
@@ -80,3 +87,8 @@ def regular(entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result 
         problems.append(Problem("unreadable", entry.path, f"This file cannot be looked at: {error.strerror or error}"))
         return None
     return known_as if stat.S_ISREG(known_as.st_mode) else None
+
+
+def settling(path: Path) -> bool:
+    """Whether a file was changed so lately that somebody may be writing it. Raises OSError."""
+    return abs(time.time() - path.stat().st_mtime) < SETTLING

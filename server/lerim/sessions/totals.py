@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from lerim.sessions.claude_tally import titled
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript, Turn
 
-_TITLE = 120
 _NAMES = 64
-
-
-def titled(text: str) -> str:
-    """A title on one line, cut at 120 characters."""
-    words = " ".join(text[: 8 * _TITLE].split())
-    return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
 
 
 def summed(

@@ -13,6 +13,7 @@ from lerim.paths import copilot_roots
 from lerim.sessions import copilot
 from lerim.sessions.copilot_chat import find
 from lerim.sessions.copilot_chat_folders import folder_of
+from rights import bound
 
 
 def test_the_stores_of_every_editor_are_looked_for_on_every_system():
@@ -115,6 +116,19 @@ def test_a_chat_copied_to_the_workspace_that_was_opened_later_has_the_same_turns
 def test_a_store_that_does_not_exist_holds_nothing(tmp_path):
     found = find(tmp_path / "User", [])
     assert (found.transcripts, found.databases, found.problems) == ([], [], [])
+
+
+def test_a_workspace_that_is_closed_to_us_is_told_and_hides_no_other(tmp_path):
+    path = storage(tmp_path, "abc", None)
+    closed = storage(tmp_path, "def", None).parent
+    closed.chmod(0)
+    try:
+        with bound():
+            found = find(tmp_path, [])
+            assert [(problem.code, problem.path) for problem in found.problems] == [("unreadable", str(closed))]
+            assert [one.path for one in found.transcripts] == [path]
+    finally:
+        closed.chmod(0o700)
 
 
 def test_an_editors_folder_is_told_from_the_command_lines_by_what_lies_in_it(tmp_path):

@@ -10,8 +10,10 @@ import pytest
 
 import gemini_files as files
 from gemini_files import FOLDER, call, prompt, reply
+from lerim.errors import TranscriptError
 from lerim.paths import gemini_roots
-from lerim.sessions.gemini import find, probe
+from lerim.sessions.gemini import find, probe, read
+from rights import bound
 
 
 def test_the_store_lies_in_the_home_or_where_the_environment_says():
@@ -111,6 +113,26 @@ def test_other_files_beside_sessions_and_empty_ones_are_left_alone(tmp_path):
     (chats.parent / "checkpoint-a.json").write_text("[]")
     (tmp_path / "tmp" / "bin").mkdir()
     assert find(tmp_path, []).transcripts == []
+
+
+def test_a_folder_and_a_file_that_are_closed_to_us_are_told_and_hide_nothing_else(tmp_path):
+    open_one = files.log(files.chats(tmp_path, "app") / "session-1.jsonl", prompt("hello"))
+    closed = files.log(files.chats(tmp_path, "app") / "session-2.jsonl", prompt("hello"))
+    folder = files.chats(tmp_path, "lib")
+    files.log(folder / "session-3.jsonl", prompt("hello"))
+    known = {path: files.transcript(path) for path in (open_one, closed)}
+    folder.chmod(0)
+    closed.chmod(0)
+    try:
+        with bound():
+            found = find(tmp_path, [])
+            assert [(problem.code, problem.path) for problem in found.problems] == [("unreadable", str(folder))]
+            assert [one.path for one in found.transcripts] == [open_one, closed]
+            with pytest.raises(TranscriptError, match="cannot be read"):
+                list(read(known[closed]))
+            assert probe(known[closed]) == ""
+    finally:
+        folder.chmod(0o700)
 
 
 def conversation(root, name, *steps, log="transcript.jsonl"):
