@@ -17,6 +17,7 @@ from lerim.cli_memory import memory_app
 from lerim.cli_project import project_app
 from lerim.cli_queue import queue_app
 from lerim.cli_review import review_app
+from lerim.cli_stats import stats_command
 from lerim.cli_status import status_command
 from lerim.cli_sync import sync_command
 from lerim.cli_usage import Lerim
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.command("sync")(sync_command)
 app.command("status")(status_command)
+app.command("stats")(stats_command)
 app.command("eval")(eval_command)
 app.add_typer(review_app, name="review")
 app.add_typer(memory_app, name="memory")

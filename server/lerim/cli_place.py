@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ParamSpec, TypeVar
 
@@ -15,6 +16,7 @@ import typer
 
 from lerim import config, output
 from lerim.errors import LerimError, Problem, ProjectError
+from lerim.moments import moment
 from lerim.moved import known_as
 from lerim.paths import Home
 from lerim.project import Project, locate
@@ -80,6 +82,16 @@ def there(repo: Path) -> Path:
         return folder
     message = "This is a file, not a folder." if folder.exists() else "This folder does not exist."
     raise ProjectError(message, where=str(folder), todo="Name a folder of a repository with --repo.")
+
+
+def when(text: str, option: str) -> datetime | None:
+    """The time that an option names; None where nothing was given. Raises typer.BadParameter."""
+    if not text:
+        return None
+    try:
+        return moment(text, datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint=option) from error
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:

@@ -8,16 +8,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 from lerim import output
-from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here
+from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here, when
 from lerim.cli_review import Quotes, QuotesOption, show_candidates
-from lerim.moments import moment
 from lerim.moved import keep
 from lerim.project import gone_from
 
@@ -58,8 +56,8 @@ def sync_command(
     above = at.settings.accept_above if accept_above is None else accept_above
     options = jobs.SyncOptions(
         explicit=True,
-        since=_when(since or at.settings.since, "--since"),
-        until=_when(until, "--until"),
+        since=when(since or at.settings.since, "--since"),
+        until=when(until, "--until"),
         accept_above=above if above > 0 or accept_above is not None else None,
         quotes=quotes or _quotes(at),
         model="none" if model == "none" else "auto",
@@ -83,15 +81,6 @@ def run_sync(at: Here, options: SyncOptions, *, quiet: bool) -> SyncReport:
 def _quotes(at: Here) -> Quotes | None:
     """What was chosen for this repository, else what the settings say."""
     return at.place.store().quotes.choice() or (None if at.settings.quotes == "ask" else at.settings.quotes)
-
-
-def _when(text: str, where: str) -> datetime | None:
-    if not text:
-        return None
-    try:
-        return moment(text, datetime.now(UTC))
-    except ValueError as error:
-        raise typer.BadParameter(f"{error}.", param_hint=where) from error
 
 
 @contextmanager

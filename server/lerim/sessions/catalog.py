@@ -19,7 +19,8 @@ from typing import Self
 
 from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.sessions import frictions, health, indexing, queue, queue_rows, session_rows, turns
+from lerim.sessions import analytics, frictions, health, indexing, queue, queue_rows, session_rows, turns
+from lerim.sessions.analytics import By, Statistics
 from lerim.sessions.catalog_schema import open_database, telling, transaction
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
@@ -168,6 +169,13 @@ class Catalog:
             filters = replace(filters, projects=(project,))
         with self._telling():
             return turns.search(self.db, query, filters, limit)
+
+    def statistics(
+        self, by: By = "day", project: str | None = None, since: datetime | None = None, until: datetime | None = None
+    ) -> Statistics:
+        """Figures over all sessions; see `analytics.statistics`."""
+        with self._telling():
+            return analytics.statistics(self.db, by, project, since, until)
 
     # The queue
 

@@ -1,0 +1,80 @@
+"""`lerim stats`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+import typer
+
+from lerim import output
+from lerim.cli_place import Json, guarded, home, there, when
+from lerim.project import listed, locate
+
+if TYPE_CHECKING:
+    from lerim.sessions.analytics import Figures, Statistics
+
+By = Literal["day", "agent", "model", "repo"]
+
+
+@guarded
+def stats_command(
+    by: Annotated[By, typer.Option(help="What the figures are grouped by.")] = "day",
+    since: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")] = "",
+    until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")] = "",
+    repo: Annotated[
+        Path | None,
+        typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how much was said, run and spent with every agent, as far as their stores tell."""
+    shown = _statistics(by, since, until, repo)
+    if as_json:
+        output.show_json(shown)
+        return
+    if not shown.groups:
+        output.say("Nothing was read yet, or nothing lies between these times; `lerim sync` reads the sessions.")
+        return
+    output.show_table(
+        (by, "sessions", "prompts", "calls", "failed", "in", "out", "from cache", "to cache", "hours", "USD"),
+        (_cells(one) for one in (*shown.groups, msgspec.structs.replace(shown.total, key="total"))),
+    )
+    if shown.total.untold:
+        output.say(f"{output.counted(shown.total.untold, 'session')} without numbers of tokens in their stores.")
+    if shown.total.unpriced:
+        output.say(f"The cost leaves out {output.counted(shown.total.unpriced, 'session')} of unknown price or tokens.")
+
+
+def _statistics(by: By, since: str, until: str, repo: Path | None) -> Statistics:
+    from lerim.sessions.analytics import NOTHING, Statistics
+    from lerim.sessions.catalog import Catalog
+
+    mine = home()
+    project = locate(there(repo), mine) if repo else None
+    if repo and project is None:
+        raise typer.BadParameter("This folder is in no git repository.", param_hint="--repo")
+    low, high = when(since, "--since"), when(until, "--until")
+    if not mine.catalog.exists():
+        return Statistics(by, [], NOTHING)
+    with Catalog.open(mine) as catalog:
+        found = catalog.statistics(by, project.key if project else None, low, high)
+    if by != "repo":
+        return found
+    roots = {known.key: str(known.main or known.root) for known in listed(mine)[0]}
+    named = [msgspec.structs.replace(one, key=roots.get(one.key or "", one.key)) for one in found.groups]
+    return msgspec.structs.replace(found, groups=named)
+
+
+def _cells(one: Figures) -> tuple[str, ...]:
+    return (
+        one.key or "unknown",
+        *(str(number) for number in (one.sessions, one.prompts, one.tool_calls, one.errors)),
+        *(
+            "" if number is None else f"{number:,}"
+            for number in (one.input, one.output, one.cache_read, one.cache_write)
+        ),
+        f"{one.seconds / 3600:.1f}",
+        "" if one.cost is None else f"{one.cost:.2f}",
+    )

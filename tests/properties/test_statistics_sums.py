@@ -1,0 +1,163 @@
+"""The groups of the statistics add up to the sessions, whichever way they are grouped; what is not known is blank."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lerim.models.prices import PRICES
+from lerim.paths import Home
+from lerim.sessions.analytics import Figures, Statistics
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.model import NO_TOKENS, Platform, Session, Tokens, ToolCall, Transcript, Turn
+from lerim.sessions.pieces import PAUSE
+from lerim.sessions.totals import summed
+from lerim.sessions.whole import Loaded, WholeReading
+
+START = datetime(2026, 3, 1, 20, tzinfo=UTC)
+COUNTS = ("prompts", "tool_calls", "errors")
+SPENT = ("input", "output", "cache_read", "cache_write")
+
+counts = st.integers(0, 10**9)
+tokens = st.builds(Tokens, counts, counts, counts, counts)
+calls = st.lists(st.sampled_from(["ok", "error", "denied", "pending"]), max_size=3)
+models = st.sampled_from(["", "claude-sonnet-4-5-20250929", "gpt-5.4", "house-made"])
+
+
+@st.composite
+def turns(draw: st.DrawFn, name: str) -> list[Turn]:
+    """Prompts and replies in order; some without a time, with long pauses, in two folders, of several models."""
+    now = START + timedelta(minutes=draw(st.integers(0, 5000)))
+    made = []
+    for number in range(draw(st.integers(0, 6))):
+        now += timedelta(seconds=draw(st.sampled_from([0, 5, 600, PAUSE, PAUSE + 1, 90_000])))
+        person = draw(st.booleans())
+        made.append(
+            Turn(
+                id=f"{name}{number}",
+                ordinal=number,
+                role="user" if person else "assistant",
+                kind="prompt" if person else "reply",
+                text=f"Turn {number}",
+                time=now if draw(st.integers(0, 5)) else None,
+                cwd=draw(st.sampled_from(["/home/ana/app", "/home/ana/other", ""])),
+                model="" if person else draw(models),
+                tokens=NO_TOKENS if person else draw(st.one_of(st.just(NO_TOKENS), tokens)),
+                tool_calls=()
+                if person
+                else tuple(ToolCall(f"{n}", "Bash", "shell", status) for n, status in enumerate(draw(calls))),  # type: ignore[arg-type]
+            )
+        )
+    return made
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> list[tuple[Session, list[Turn]]]:
+    made = []
+    for number in range(draw(st.integers(0, 5))):
+        own = draw(turns(f"s{number}-"))
+        platform: Platform = draw(st.sampled_from(["claude", "codex", "copilot"]))
+        transcript = Transcript(platform, Path(f"/s/{number}"), f"s{number}", 1, 1, 1)
+        spent = sum((turn.tokens for turn in own), start=NO_TOKENS)
+        told = st.one_of(st.just(spent), tokens.map(partial(Tokens.__add__, spent)))
+        if spent == NO_TOKENS:
+            told = st.one_of(told, st.none())
+        whole = summed(transcript, own, tokens=draw(told), parent=draw(st.sampled_from(["", "", "p"])))
+        made.append((replace(whole, cost=draw(st.one_of(st.none(), st.floats(0.01, 100)))), own))
+    return made
+
+
+class ByName:
+    def owner(self, cwd: str) -> str:
+        return Path(cwd).name
+
+
+def statistics(given_: list[tuple[Session, list[Turn]]], folder: str) -> tuple[list[Statistics], Statistics]:
+    """By each of the four ways, and of the project `app` alone."""
+    with Catalog.open(Home(Path(folder))) as catalog:
+        for session, own in given_:
+            at = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
+            loaded = Loaded(session, own, len(own))
+            list(catalog.index_all([(at, WholeReading(at, partial(lambda it, _: it, loaded)))], ByName()))
+        four = [catalog.statistics(by) for by in ("day", "agent", "model", "repo")]
+        return four, catalog.statistics("day", "app")
+
+
+def added(groups: list[Figures], name: str) -> float:
+    return sum(getattr(one, name) or 0 for one in groups)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sessions())
+def test_the_sum_over_any_groups_is_the_sum_over_the_sessions(given_: list[tuple[Session, list[Turn]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        four, _ = statistics(given_, folder)
+    main = [session for session, _ in given_ if not session.parent]
+    expected = {
+        "prompts": sum(session.prompts for session in main),
+        "tool_calls": sum(session.tool_calls for session, _ in given_),
+        "errors": sum(session.tool_errors for session, _ in given_),
+        **{name: sum(getattr(one.tokens or NO_TOKENS, name) for one, _ in given_) for name in SPENT},
+    }
+    for shown in four:
+        assert shown.total == four[0].total
+        assert shown.total.sessions == len(main)
+        assert shown.total.untold == sum(session.tokens is None for session in main)
+        for name, number in expected.items():
+            assert added(shown.groups, name) == (getattr(shown.total, name) or 0) == number, name
+        assert round(added(shown.groups, "seconds"), 6) == shown.total.seconds == duration(given_)
+        assert abs(added(shown.groups, "cost") - (shown.total.cost or 0)) < 1e-6 * max(1, shown.total.cost or 0)
+        if not any(session.tokens for session, _ in given_):
+            assert all(getattr(one, name) is None for one in (*shown.groups, shown.total) for name in SPENT)
+
+
+def duration(given_: list[tuple[Session, list[Turn]]]) -> float:
+    seconds = 0.0
+    for session, own in given_:
+        times = [turn.time for turn in own if turn.time]
+        if not session.parent:
+            pauses = [(after - before).total_seconds() for before, after in pairwise(times)]
+            seconds += sum(pause for pause in pauses if pause <= PAUSE)
+    return seconds
+
+
+@settings(max_examples=40, deadline=None)
+@given(sessions())
+def test_a_cost_is_the_stores_own_or_of_the_price_list_and_else_blank(given_: list[tuple[Session, list[Turn]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        four, _ = statistics(given_, folder)
+    unknown = known = 0
+    for session, own in given_:
+        used = {turn.model for turn in own if turn.tokens != NO_TOKENS}
+        if session.cost:
+            known += 1
+        elif session.tokens is None or (used and used <= {"house-made"}):
+            unknown += not session.parent
+    total = four[0].total
+    assert total.unpriced >= unknown
+    assert (total.cost or 0) >= sum(session.cost or 0 for session, _ in given_) - 1e-9
+    if not given_ or (not known and all(session.tokens is None for session, _ in given_)):
+        assert total.cost is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(sessions())
+def test_one_project_has_what_was_said_in_its_folders(given_: list[tuple[Session, list[Turn]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        four, own = statistics(given_, folder)
+    [repo] = [one for one in four[3].groups if one.key == "app"] or [own.total]
+    assert msgspec.structs.replace(repo, key=None) == own.total
+
+
+def test_the_price_list_is_of_prices() -> None:
+    for name, price in PRICES.items():
+        assert name == name.lower()
+        assert 0 < price.cache_read <= price.input <= price.cache_write <= price.output, name

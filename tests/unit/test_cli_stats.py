@@ -1,0 +1,99 @@
+"""`lerim stats`: what was said and spent, by day, agent, model or repository."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from claude_lines import prompt, reply, text
+from desk import Desk
+from lerim.cli import app
+from lerim.paths import Home
+
+USED = {"input_tokens": 1000, "output_tokens": 200, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["stats", *arguments], catch_exceptions=False)
+
+
+def answer(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def spent(identity: str, model: str, time: str) -> Any:
+    record = reply(identity, text("Done."), timestamp=time)
+    return record | {"message": record["message"] | {"model": model, "usage": USED}}
+
+
+@pytest.fixture
+def said(desk: Desk) -> Desk:
+    """Two sessions: one of two days and two models here, one of a model nobody prices elsewhere."""
+    desk.session(
+        "s1",
+        prompt("One", timestamp="2026-03-01T12:00:00Z"),
+        spent("a", "claude-haiku-4-5-20251001", "2026-03-01T12:10:00Z"),
+        prompt("Two", timestamp="2026-03-02T12:00:00Z"),
+        spent("b", "claude-sonnet-4-5", "2026-03-02T12:20:00Z"),
+    )
+    other = desk.repo.parent / "nowhere"
+    desk.session(
+        "s2",
+        prompt("Three", timestamp="2026-03-02T13:00:00Z"),
+        spent("c", "house-made", "2026-03-02T13:01:00Z"),
+        cwd=other,
+    )
+    desk.sync()
+    return desk
+
+
+def test_days_add_up_and_a_pause_is_no_time_spent(said: Desk) -> None:
+    shown = answer()
+    assert [one["key"] for one in shown["groups"]] == ["2026-03-01", "2026-03-02"]
+    first, second = shown["groups"]
+    assert (first["sessions"], first["prompts"], first["seconds"], first["cost"]) == (1, 1, 600.0, 0.002)
+    assert (second["sessions"], second["prompts"], second["seconds"]) == (2, 2, 1260.0)
+    assert (second["cost"], second["unpriced"]) == (0.006, 1)
+    assert (shown["total"]["sessions"], shown["total"]["input"], shown["total"]["output"]) == (2, 3000, 600)
+    table = run().stdout
+    assert "2026-03-01" in table
+    assert "The cost leaves out 1 session of unknown price" in table
+
+
+def test_a_model_without_a_price_is_left_blank(said: Desk) -> None:
+    models = {one["key"]: one for one in answer("--by", "model")["groups"]}
+    assert models["house-made"]["cost"] is None
+    assert models["house-made"]["input"] == 1000
+    assert models["claude-sonnet-4-5"]["cost"] == 0.006
+    assert models["claude-haiku-4-5-20251001"]["prompts"] == 1
+
+
+def test_a_repository_is_named_by_its_folder_and_can_be_asked_for_alone(said: Desk) -> None:
+    repos = {one["key"]: one["prompts"] for one in answer("--by", "repo")["groups"]}
+    assert repos == {str(said.repo): 2, None: 1}
+    assert answer("--repo", str(said.repo))["total"]["prompts"] == 2
+
+
+def test_times_bound_what_was_said(said: Desk) -> None:
+    assert answer("--since", "2026-03-02T00:00Z")["total"]["prompts"] == 2
+    only = answer("--since", "2026-03-02T00:00Z", "--until", "2026-03-02T12:30Z")["total"]
+    assert (only["prompts"], only["sessions"], only["cost"]) == (1, 1, 0.006)
+    assert run("--since", "yesterday").exit_code == 2
+
+
+def test_without_a_catalog_there_is_nothing_and_none_is_made(desk: Desk, tmp_path: Path) -> None:
+    assert answer()["groups"] == []
+    assert "`lerim sync` reads the sessions" in run().stdout
+    assert not desk.home.root.exists()
+    assert run("--repo", str(tmp_path)).exit_code == 2
