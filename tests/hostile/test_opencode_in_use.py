@@ -13,11 +13,10 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from tests.opencode_store import SCHEMA
-from tests.rights import bound, close
-
 from lerim.sessions import opencode
 from lerim.sessions.model import Stamp, Turn
+from opencode_store import SCHEMA
+from rights import bound, close
 
 ROUNDS = 60
 LIMIT = 60.0

@@ -11,11 +11,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
-from tests.rights import bound, close
 
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions import live
 from lerim.sessions.live_rows import columns, number, rows, text
+from rights import bound, close
 
 
 def make(path: Path, journal: str = "wal") -> sqlite3.Connection:

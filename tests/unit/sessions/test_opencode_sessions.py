@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.independent_opencode import Counts, count, exported, in_database, in_storage
-
+from independent_opencode import Counts, count, exported, in_database, in_storage
 from lerim.sessions import opencode
 from lerim.sessions.model import Database, Session, Transcript, Turn
 
