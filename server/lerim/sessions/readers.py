@@ -8,7 +8,7 @@ from typing import Protocol
 
 from lerim import paths
 from lerim.errors import Problem
-from lerim.sessions import claude, codex, cursor, gemini, opencode
+from lerim.sessions import claude, codex, copilot, cursor, gemini, opencode
 from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Database, Found, Platform, Transcript
 
@@ -42,6 +42,7 @@ READERS: Mapping[Platform, Reader] = {
     "codex": codex,
     "cursor": cursor,
     "opencode": opencode,
+    "copilot": copilot,
     "gemini": gemini,
 }
 LISTERS: Mapping[Platform, Lister] = {"cursor": cursor, "opencode": opencode}
