@@ -125,7 +125,7 @@ def test_edits_have_both_sides_in_every_form_a_tool_asks_for_them(tmp_path):
     turns, _ = only(tmp_path, request("go", markdown("ok"), calls=metadata(*calls)))
     made = turns[1].tool_calls
     assert [call.kind for call in made] == ["edit"] * 4 + ["write"]
-    assert [(edit.path, edit.old.strip(), edit.new.strip()) for call in made for edit in call.edits] == [
+    assert [(edit.path, edit.old, edit.new) for call in made for edit in call.edits] == [
         ("/a/b.py", "x", "y"),
         ("/a/c.py", "1", "2"),
         ("/a/d.py", "3", "4"),
