@@ -1,0 +1,125 @@
+import { beforeEach, expect, test } from "vitest";
+import { actOnJob, connectAgent, disconnectAgent } from "../../extension/connect";
+import * as protocol from "../../extension/protocol";
+import { type AgentsNode, AgentsTree, jobOf, platformOf } from "../../extension/views/agents";
+import { agent, FakeContext } from "./fakes/sidecar";
+import { answers, reset, shown, type TreeItem, workspace } from "./fakes/vscode";
+
+type Owner = ConstructorParameters<typeof AgentsTree>[0];
+
+const job: protocol.JobView = { job: 7, kind: "extract", state: "dead", tries: 3, id: "s1", title: "Mend the cart", error: "It is torn." };
+const done: protocol.DoneView = { ok: true, message: "Done." };
+
+let context: FakeContext;
+let tree: AgentsTree;
+
+beforeEach(() => {
+  reset();
+  context = new FakeContext();
+  const broken = agent("cursor", {
+    skipped: [{ reason: "failed", count: 2, example: "/home/me/.cursor/a", message: "It is torn." }],
+    lastError: { message: "It is torn.", where: "/home/me/.cursor/a", time: "" },
+  });
+  context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("codex"), broken, agent("gemini", { state: "removed" })], queue: { dead: 1, pending: 2 }, jobs: [job] }));
+  context.answer(protocol.connect, () => done);
+  context.answer(protocol.queueAct, () => done);
+  // SAFETY: the fake has every member the tree uses
+  tree = new AgentsTree(context as unknown as Owner);
+});
+
+function itemOf(node: AgentsNode): TreeItem {
+  return tree.getTreeItem(node) as unknown as TreeItem;
+}
+
+test("each agent has a row that says how it stands, and below them the queue", async () => {
+  const rows = await tree.getChildren();
+  expect(rows.map((row) => [itemOf(row).label, itemOf(row).description, itemOf(row).contextValue])).toEqual([
+    ["CODEX", "3 sessions · 1 to be read", "lerim.agent.connected"],
+    ["CURSOR", "3 sessions · 1 to be read · 2 not read", "lerim.agent.connected"],
+    ["GEMINI", "disconnected", "lerim.agent.removed"],
+    ["Queue", "2 waiting, 1 given up", "lerim.queue"],
+  ]);
+  expect(shown.trees[0]?.description).toBe("shop");
+});
+
+test("an agent's facts name its store, what is not read with the reason, and the last error", async () => {
+  const rows = await tree.getChildren();
+  const facts = await tree.getChildren(rows[1]);
+  const texts = facts.map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`);
+  expect(texts).toEqual([
+    "/home/me/.cursor|",
+    "3 sessions of this repository|2 read, 1 to be read",
+    "12 sessions on this machine|",
+    "2 not read: could not be understood|/home/me/.cursor/a",
+    "It is torn.|",
+    "4 secrets cut out|",
+    "Not synced yet|",
+  ]);
+  expect(facts.every((fact) => typeof itemOf(fact).tooltip === "string")).toBe(true);
+});
+
+test("a job in trouble says why, opens its session, and can be acted on", async () => {
+  const rows = await tree.getChildren();
+  const [row] = await tree.getChildren(rows[3]);
+  if (row === undefined) throw new Error("no job");
+  expect(itemOf(row)).toMatchObject({ label: "Mend the cart", description: "given up after 3 tries", contextValue: "lerim.job", command: { command: "lerim.openSession", arguments: ["s1"] } });
+  expect(itemOf(row).tooltip).toContain("It is torn.");
+  expect(jobOf(row)).toBe(7);
+  expect(await actOnJob(context, jobOf(row), "retry")).toBe(true);
+  expect(context.asked.at(-1)).toEqual({ method: "lerim/queue/act", params: { job: 7, action: "retry" } });
+});
+
+test("from the palette a job is chosen first, and without one a person is told", async () => {
+  answers.picks.push(0);
+  expect(await actOnJob(context, undefined, "skip")).toBe(true);
+  expect(context.asked.at(-1)?.params).toEqual({ job: 7, action: "skip" });
+  context.answer(protocol.agents, () => ({ project: "shop", agents: [], queue: {}, jobs: [] }));
+  expect(await actOnJob(context, undefined, "skip")).toBe(false);
+  expect(shown.messages.at(-1)?.text).toContain("no job of this repository failed");
+});
+
+test("an agent is connected at its usual place or at a folder that is picked", async () => {
+  const [row] = await tree.getChildren();
+  expect(platformOf(row)).toBe("codex");
+  answers.picks.push(0);
+  expect(await connectAgent(context, platformOf(row))).toBe(true);
+  expect(context.asked.at(-1)?.params).toEqual({ platform: "codex", action: "connect", path: null });
+  answers.picks.push(2, 1);
+  answers.files.push("/else/where");
+  expect(await connectAgent(context, undefined)).toBe(true);
+  expect(context.asked.at(-1)?.params).toEqual({ platform: "gemini", action: "connect", path: "/else/where" });
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: Done.");
+});
+
+test("Escape at any question connects nothing", async () => {
+  expect(await connectAgent(context, undefined)).toBe(false);
+  expect(await connectAgent(context, "codex")).toBe(false);
+  answers.picks.push(1);
+  expect(await connectAgent(context, "codex")).toBe(false);
+  expect(await disconnectAgent(context, undefined)).toBe(false);
+  expect(context.asked.filter(({ method }) => method === "lerim/connect")).toEqual([]);
+});
+
+test("an agent that is disconnected already is not offered again", async () => {
+  answers.picks.push(2);
+  expect(await disconnectAgent(context, undefined)).toBe(false);
+  answers.picks.push(1);
+  expect(await disconnectAgent(context, undefined)).toBe(true);
+  expect(context.asked.at(-1)?.params).toEqual({ platform: "cursor", action: "disconnect", path: null });
+});
+
+test("a doctor that fails says so, and in Restricted Mode none is asked", async () => {
+  context.answer(protocol.agents, () => {
+    throw new Error("platforms.json is broken.");
+  });
+  expect(await tree.getChildren()).toEqual([]);
+  expect(shown.trees[0]?.message).toBe("The agents could not be listed: platforms.json is broken.");
+  workspace.isTrusted = false;
+  const before = context.asked.length;
+  expect(await tree.getChildren()).toEqual([]);
+  expect(context.asked).toHaveLength(before);
+});
+
+test("rows that are none name no agent and no job", () => {
+  for (const value of [undefined, null, 1, {}, { agent: 1 }, { job: {} }]) expect([platformOf(value), jobOf(value)]).toEqual([undefined, undefined]);
+});
