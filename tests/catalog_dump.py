@@ -22,11 +22,15 @@ ROWS = (
     "SELECT place, resume, title, started, ended, cwds, branches, models, s.version, turns, prompts, tool_calls,"
     " tool_errors, denials, api_errors, injected, input, output, cache_read, cache_write"
     " FROM sessions s JOIN transcripts ON transcripts.id = transcript ORDER BY place",
-    "SELECT turn, place, ordinal, folders.cwd, project, role, kind, time, body FROM turns JOIN folders ON folders.id = folder"
+    "SELECT turn, place, ordinal, folders.cwd, project, role, kind, time, prose, branch, model, calls, errors,"
+    " turns.failed, input, output, cache_read, cache_write, body FROM turns JOIN folders ON folders.id = folder"
     " JOIN transcripts ON transcripts.id = transcript ORDER BY turn",
     "SELECT kind, place, project, state, tries FROM jobs JOIN transcripts ON transcripts.id = transcript"
     " ORDER BY kind, place, project",
     "SELECT count(*) FROM words_docsize",
+    "SELECT turns.turn, path, name FROM touched JOIN turns ON turns.id = touched.turn JOIN files ON files.id = file"
+    " ORDER BY turns.turn, path",
+    "SELECT turn, col, term, offset FROM vocabulary JOIN turns ON turns.id = doc ORDER BY turn, col, offset, term",
 )
 
 
@@ -51,6 +55,7 @@ def index_all(catalog: Catalog, root: Path) -> list[Indexed]:
 
 def dump(catalog: Catalog, *words: str) -> list[object]:
     """All rows without their numbers, and which turns are found by each word."""
+    catalog.db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab (main, words, instance)")
     rows: list[object] = [catalog.db.execute(rows).fetchall() for rows in ROWS]
     rows += [sorted(turn.id for turn in catalog.search(word, limit=10_000)) for word in words]
     catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")

@@ -35,6 +35,7 @@ class Told:
     """A reading of turns with the given texts."""
 
     resume = b"{}"
+    ids = None
 
     def __init__(self, path: Path, texts: list[str]) -> None:
         self.problems = []

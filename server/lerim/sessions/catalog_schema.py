@@ -15,6 +15,7 @@ import filelock
 from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.registry import private_folder
+from lerim.sessions import turn_words
 
 VERSION = 4
 BUSY_MS = 30_000
@@ -23,8 +24,8 @@ BUSY_MS = 30_000
 # is a file, or a database and the session's key in it. stores are the databases, as they were when all of their
 # sessions had been taken in.
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
-# a new alias moves every turn by one row. words holds only the index; the text stands once, packed, in
-# turns.body.
+# a new alias moves every turn by one row. words holds only the index (see turn_words.py); the text stands once, packed,
+# in turns.body, which is last because reading what stands before it is cheap. touched are the files of a turn's calls.
 SCHEMA = """
 CREATE TABLE transcripts (
     id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
@@ -47,12 +48,18 @@ CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project 
 CREATE INDEX folders_project ON folders (project);
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
-    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, body BLOB NOT NULL
+    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, prose INTEGER NOT NULL,
+    branch TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, failed INTEGER NOT NULL,
+    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, body BLOB NOT NULL
 );
 CREATE INDEX turns_place ON turns (transcript, ordinal);
 CREATE INDEX turns_folder ON turns (folder, transcript, time);
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL COLLATE NOCASE);
+CREATE INDEX files_name ON files (name);
+CREATE TABLE touched (turn INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (turn, file)) WITHOUT ROWID;
+CREATE INDEX touched_file ON touched (file);
 CREATE VIRTUAL TABLE words USING fts5 (
-    text, tools, content = '', tokenize = 'unicode61 remove_diacritics 2'
+    text, tools, near, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 CREATE TABLE positions (
     transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
@@ -93,7 +100,8 @@ CREATE TABLE IF NOT EXISTS frictions (
 ) WITHOUT ROWID;
 PRAGMA user_version = 3
 """
-# Form 3 knew files only. Every transcript that is there is read once more.
+# Form 3 knew files only, and of a turn not what its calls did. Every transcript that is there is read once more; of the
+# others the texts stay and are found as before.
 FROM_3 = """
 ALTER TABLE transcripts RENAME COLUMN path TO place;
 ALTER TABLE transcripts ADD COLUMN within TEXT NOT NULL DEFAULT '';
@@ -130,6 +138,26 @@ INSERT INTO jobs
     FROM jobs_3;
 DROP TABLE jobs_3;
 CREATE INDEX jobs_waiting ON jobs (project, state);
+ALTER TABLE turns RENAME TO turns_3;
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, prose INTEGER NOT NULL,
+    branch TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, failed INTEGER NOT NULL,
+    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, body BLOB NOT NULL
+);
+INSERT INTO turns SELECT id, turn, transcript, ordinal, folder, role, kind, time, 0, '', '', 0, 0, 0,
+    NULL, NULL, NULL, NULL, body FROM turns_3;
+DROP TABLE turns_3;
+DROP TABLE words;
+CREATE INDEX turns_place ON turns (transcript, ordinal);
+CREATE INDEX turns_folder ON turns (folder, transcript, time);
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL COLLATE NOCASE);
+CREATE INDEX files_name ON files (name);
+CREATE TABLE touched (turn INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (turn, file)) WITHOUT ROWID;
+CREATE INDEX touched_file ON touched (file);
+CREATE VIRTUAL TABLE words USING fts5 (
+    text, tools, near, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
+);
 PRAGMA user_version = 4
 """
 _STEPS = {1: (FROM_1, FROM_2, FROM_3), 2: (FROM_2, FROM_3), 3: (FROM_3,)}
@@ -217,8 +245,9 @@ def _from_older(path: Path) -> sqlite3.Connection | None:
             with transaction(db):
                 for statement in ";\n".join(step.strip() for step in steps).split(";\n"):
                     db.execute(statement)
+                turn_words.refill(db)
             return db
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, zlib.error):
         pass  # it is made anew from the transcripts
     db.close()
     return None

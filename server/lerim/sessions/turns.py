@@ -12,11 +12,11 @@ from typing import cast
 
 import msgspec
 
+from lerim.sessions import session_search, touched, turn_words
 from lerim.sessions.filters import Filters
-from lerim.sessions.model import Platform, Role, Turn, TurnKind
-from lerim.sessions.turn_text import pack, readable, rendered, searchable, storable, unpack
-
-QUERY_WORDS = 32
+from lerim.sessions.model import NO_TOKENS, Platform, Role, Turn, TurnKind
+from lerim.sessions.turn_text import pack, readable, rendered, storable, unpack
+from lerim.sessions.turn_words import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class Written:
 class _Known:
     row: int
     transcript: int
+    ordinal: int
     vanished: bool
-    body: str | bytes
 
 
 def write(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folders: Mapping[str, int]) -> Written:
@@ -69,10 +69,24 @@ def write(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folders: Ma
                 updates[turn.id] = transcript, turn
         elif turn.id not in inserts or inserts[turn.id][0] == transcript:
             inserts[turn.id] = transcript, turn
-    _insert(db, inserts.values(), folders)
-    for transcript, turn in updates.values():
-        _update(db, known[turn.id], turn, _place(turn, transcript, folders))
     own = (*inserts.values(), *updates.values())
+    had = [(known[key].transcript, known[key].ordinal) for key in updates]
+    standing = _standing(db, [*had, *((transcript, turn.ordinal) for transcript, turn in own)])
+    first = cast(int, db.execute("SELECT coalesce(max(id), 0) + 1 FROM turns").fetchone()[0])
+    new = dict(enumerate(inserts.values(), first))
+    changed = {known[key].row: one for key, one in updates.items()}
+    after = {transcript: dict(rows) for transcript, rows in standing.items()}
+    for key in updates:
+        after[known[key].transcript].pop(known[key].row)
+    rows = []
+    for row, (transcript, turn) in (*new.items(), *changed.items()):
+        said = _said(turn)
+        after[transcript][row] = said
+        rows.append((*_values(turn, said, transcript, folders), row))
+    db.executemany(_INSERT, rows[: len(new)])
+    db.executemany(_UPDATE, rows[len(new) :])
+    turn_words.update(db, standing.values(), after.values())
+    touched.write(db, {row: touched.paths_of(turn) for row, (_, turn) in (*new.items(), *changed.items())}, changed)
     return Written(
         Counter(transcript for transcript, _ in inserts.values()),
         frozenset((transcript, turn.cwd) for transcript, turn in own),
@@ -82,55 +96,69 @@ def write(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folders: Ma
 def keep_only(db: sqlite3.Connection, transcript: int, ids: Iterable[str]) -> None:
     """Removes the turns a transcript has no more (a rewound chat), inside a transaction."""
     gone = db.execute(
-        "SELECT id, body FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
+        "SELECT id, ordinal FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
         (transcript, msgspec.json.encode(list(ids)).decode()),
     ).fetchall()
-    for row, body in gone:
-        text, tools = map(searchable, unpack(body))
-        db.execute("INSERT INTO words (words, rowid, text, tools) VALUES ('delete', ?, ?, ?)", (row, text, tools))
-        db.execute("DELETE FROM turns WHERE id = ?", (row,))
+    standing = _standing(db, [(transcript, ordinal) for _, ordinal in gone])
+    after = {of: dict(rows) for of, rows in standing.items()}
+    for row, _ in gone:
+        after[transcript].pop(row)
+    db.executemany("DELETE FROM turns WHERE id = ?", [(row,) for row, _ in gone])
+    turn_words.update(db, standing.values(), after.values())
+    touched.write(db, {}, [row for row, _ in gone])
 
 
 def _known(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _Known]:
     found = db.execute(
-        "SELECT turns.turn, turns.id, turns.transcript, transcripts.vanished, turns.body"
+        "SELECT turns.turn, turns.id, turns.transcript, turns.ordinal, transcripts.vanished"
         " FROM turns JOIN transcripts ON transcripts.id = turns.transcript"
         " WHERE turns.turn IN (SELECT value FROM json_each(?))",
         (msgspec.json.encode(ids).decode(),),
     )
-    return {key: _Known(row, transcript, bool(gone), body) for key, row, transcript, gone, body in found}
+    return {key: _Known(row, transcript, ordinal, bool(gone)) for key, row, transcript, ordinal, gone in found}
 
 
-def _insert(db: sqlite3.Connection, turns: Iterable[tuple[int, Turn]], folders: Mapping[str, int]) -> None:
-    first = cast(int, db.execute("SELECT coalesce(max(id), 0) + 1 FROM turns").fetchone()[0])
-    rows, words = [], []
-    for number, (transcript, turn) in enumerate(turns, first):
-        text, tools = storable(turn.text), rendered(turn.tool_calls)
-        rows.append((number, turn.id, *_place(turn, transcript, folders), pack(text, tools)))
-        words.append((number, searchable(text), searchable(tools)))
-    db.executemany("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    db.executemany("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", words)
+def _standing(db: sqlite3.Connection, places: Iterable[tuple[int, int]]) -> dict[int, dict[int, Said]]:
+    """By transcript the rows that a change at these (transcript, ordinal) can touch, and their neighbours."""
+    spans: dict[int, tuple[int, int]] = {}
+    for transcript, ordinal in places:
+        first, last = spans.get(transcript, (ordinal, ordinal))
+        spans[transcript] = min(first, ordinal), max(last, ordinal)
+    return {transcript: turn_words.standing(db, transcript, *span) for transcript, span in spans.items()}
 
 
-_Place = tuple[int, int, int, str, str, float | None]
-
-
-def _place(turn: Turn, transcript: int, folders: Mapping[str, int]) -> _Place:
+def _said(turn: Turn) -> Said:
+    text = storable(turn.text)
     time = turn.time.timestamp() if turn.time else None
-    return transcript, turn.ordinal, folders[turn.cwd], turn.role, turn.kind, time
+    return Said(turn.ordinal, turn_words.is_prose(turn.kind, text), time, text, rendered(turn.tool_calls))
 
 
-def _update(db: sqlite3.Connection, before: _Known, turn: Turn, place: _Place) -> None:
-    words = (storable(turn.text), rendered(turn.tool_calls))
-    had = unpack(before.body)
-    if words != had:
-        # An index without its own text must be told what it had.
-        gone, come = map(searchable, had), map(searchable, words)
-        db.execute("INSERT INTO words (words, rowid, text, tools) VALUES ('delete', ?, ?, ?)", (before.row, *gone))
-        db.execute("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", (before.row, *come))
-    db.execute(
-        "UPDATE turns SET transcript = ?, ordinal = ?, folder = ?, role = ?, kind = ?, time = ?, body = ? WHERE id = ?",
-        (*place, pack(*words), before.row),
+_COLUMNS_WRITTEN = (
+    "turn, transcript, ordinal, folder, role, kind, time, prose, branch, model, calls, errors, failed,"
+    " input, output, cache_read, cache_write, body"
+)
+_INSERT = f"INSERT INTO turns ({_COLUMNS_WRITTEN}, id) VALUES ({', '.join('?' * 19)})"
+_UPDATE = f"UPDATE turns SET {' = ?,'.join(_COLUMNS_WRITTEN.split(','))} = ? WHERE id = ?"
+
+
+def _values(turn: Turn, said: Said, transcript: int, folders: Mapping[str, int]) -> tuple[object, ...]:
+    spent = turn.tokens
+    return (
+        turn.id,
+        transcript,
+        turn.ordinal,
+        folders[turn.cwd],
+        turn.role,
+        turn.kind,
+        said.time,
+        said.prose,
+        storable(turn.branch),
+        storable(turn.model),
+        len(turn.tool_calls),
+        sum(call.status == "error" for call in turn.tool_calls),
+        any(call.kind == "shell" and (call.exit_code or call.status == "error") for call in turn.tool_calls),
+        *((None,) * 4 if spent == NO_TOKENS else (spent.input, spent.output, spent.cache_read, spent.cache_write)),
+        pack(said.text, said.tools),
     )
 
 
@@ -175,33 +203,14 @@ def around(db: sqlite3.Connection, turn_id: str, before: int, after: int) -> lis
 
 
 def search(db: sqlite3.Connection, query: str, filters: Filters, limit: int) -> list[TurnRow]:
-    """Turns holding every word of `query`, best first; where none does, those holding any. Any text is safe."""
-    words = [f'"{searchable(word)}"' for word in _words(query)]
-    for joined in (" AND ".join(words), " OR ".join(words)) if words else ():
-        rows = db.execute(
-            f"SELECT {_COLUMNS}, -words.rank FROM {_JOINED} JOIN words ON words.rowid = turns.id"
-            " WHERE words MATCH :words AND (:projects IS NULL"
-            " OR folders.project IN (SELECT value FROM json_each(:projects)))"
-            " AND (:agent IS NULL OR transcripts.platform = :agent)"
-            " AND (:since IS NULL OR turns.time >= :since) AND (:until IS NULL OR turns.time <= :until)"
-            " ORDER BY words.rank LIMIT :limit",
-            {
-                "words": joined,
-                "projects": None if filters.projects is None else msgspec.json.encode(filters.projects).decode(),
-                "agent": filters.agent,
-                "since": filters.since.timestamp() if filters.since else None,
-                "until": filters.until.timestamp() if filters.until else None,
-                "limit": limit,
-            },
-        ).fetchall()
-        if rows:
-            return [_row(row[:-1], row[-1]) for row in rows]
-    return []
-
-
-def _words(query: str) -> list[str]:
-    plain = storable(query).replace("\0", " ").replace('"', " ")
-    return [word for word in plain.split() if any(character.isalnum() for character in word)][:QUERY_WORDS]
+    """Turns that hold words of `query`, best first; see `session_search.search`."""
+    found = dict(session_search.search(db, query, filters, limit))
+    rows = db.execute(
+        f"SELECT turns.id, {_COLUMNS} FROM {_JOINED} WHERE turns.id IN (SELECT value FROM json_each(?))",
+        (msgspec.json.encode(list(found)).decode(),),
+    )
+    shown = {number: _row(row, found[number]) for number, *row in rows}
+    return [shown[number] for number in found]
 
 
 _Row = tuple[str, Platform, str, str, str, int, Role, TurnKind, float | None, str, str, str | bytes]

@@ -11,8 +11,9 @@ from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.claude import Reading
-from lerim.sessions.discovery import Stores, changes, discover, likely, roots_of
+from lerim.sessions.discovery import Stores, changes, discover, likely
 from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.platforms import roots_of
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_a_grown_session_is_read_from_where_it_was_left(catalog, root):
     assert done.new_turns == 2
     assert done.session is not None
     assert done.session.prompts == 2
-    (first,) = catalog.search("First words")
+    first, *_ = catalog.search("First words")
     assert [turn.text for turn in catalog.around(first.id, 0, 9)] == [
         "First words",
         "First answer",
@@ -273,10 +274,10 @@ def test_any_text_can_be_searched(catalog, root, query):
     catalog.search(query, "app", 5)
 
 
-def test_a_search_wants_all_words_and_takes_any_where_no_turn_has_all(catalog, root):
+def test_turns_with_all_words_of_a_search_come_before_those_with_some(catalog, root):
     write(root, SESSION, prompt("alpha beta"), prompt("alpha"), prompt("gamma"))
     index_all(catalog, root)
-    assert found(catalog, "alpha beta") == [["alpha beta"]]
+    assert found(catalog, "alpha beta") == [["alpha beta", "alpha"]]
     assert sorted(found(catalog, "beta gamma")[0]) == ["alpha beta", "gamma"]
     scores = [turn.score for turn in catalog.search("alpha")]
     assert scores == sorted(scores, reverse=True)
@@ -352,7 +353,8 @@ class TestChanges:
     def test_the_same_folder_named_twice_is_searched_once(self, root, tmp_path):
         write(root, SESSION, prompt("Here"))
         (tmp_path / "link").symlink_to(root)
-        assert len(discover(roots_of({"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}"})).transcripts) == 1
+        environ = {"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}"}
+        assert len(discover(roots_of(environ, Home(tmp_path / "none"))).transcripts) == 1
 
     def test_a_project_s_own_sessions_come_first_and_the_newest_of_them_first(self):
         def one(folder: str, name: str, when: int) -> Transcript:

@@ -1,0 +1,103 @@
+"""A search as typed, taken apart: what is asked of the index, and what second looks count."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lerim.memory.terms import STOP
+from lerim.sessions.turn_text import searchable, storable
+from lerim.sessions.turn_words import parts
+
+TERMS = 24
+"""Words of a query that are looked at."""
+_WORD = re.compile(r"[^\W_]+")
+_DATED = re.compile(
+    r"(?:when|since when|how long|what (?:day|date|month|year|time)|which (?:day|month|year))\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word of a query. `match`: its FTS5 expression. `stems`: of its parts, which stand one behind the other where
+    it has several (`max_attempts`); `joined` is how it looks without what parts it."""
+
+    match: str
+    stems: tuple[str, ...]
+    joined: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The words that count, in order, and whether it asks for a time."""
+
+    terms: tuple[Term, ...]
+    dated: bool
+
+    @property
+    def match(self) -> str:
+        """The FTS5 expression for turns with any of the words."""
+        return " OR ".join(term.match for term in self.terms)
+
+
+def parse(text: str) -> Query:
+    """Takes any text apart; a query without a letter or digit has no terms. Words such as `the` count only where there
+    is no other."""
+    plain = storable(text).replace("\0", " ").replace('"', " ").replace("\x1a", " ")
+    found = {term.match: (word, term) for word in plain.split() if (term := _term(word))}
+    telling = {match: one for match, one in found.items() if one[1].joined not in STOP}
+    terms = tuple(term for _, term in (telling or found).values())
+    return Query(terms[:TERMS], bool(_DATED.match(text.strip())))
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text as second looks see them, in lower case."""
+    return _WORD.findall(text.lower())
+
+
+@lru_cache(50_000)
+def stem(word: str) -> str:
+    """A word without its commonest English endings: `paints`, `painted`, `painting` are one."""
+    if len(word) < 4 or not word.isalpha():
+        return word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)] + instead
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    if len(word) > 3 and word[-1] == "e":
+        word = word[:-1]
+    return word[:-1] + "i" if word[-1] == "y" and len(word) > 2 else word
+
+
+_ENDINGS = (
+    ("ations", "at"),
+    ("ation", "at"),
+    ("ings", ""),
+    ("ing", ""),
+    ("iest", "y"),
+    ("ies", "y"),
+    ("ied", "y"),
+    ("sses", "ss"),
+    ("ers", ""),
+    ("ed", ""),
+    ("er", ""),
+    ("ly", ""),
+    ("es", "e"),
+    ("ss", "ss"),
+    ("us", "us"),
+    ("s", ""),
+)
+
+
+def _term(word: str) -> Term | None:
+    whole = searchable(word.removesuffix("'s").removesuffix("’s"))
+    found = _WORD.findall(whole)
+    if not found:
+        return None
+    pieces = [piece for name in found for piece in parts(name)]
+    humped = len(pieces) > len(found)
+    match = f'"{whole}"' if not humped else f'("{whole}" OR "{" ".join(pieces)}")'
+    return Term(match, tuple(stem(piece.lower()) for piece in pieces), "".join(found).lower())

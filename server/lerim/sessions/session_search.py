@@ -1,0 +1,148 @@
+"""Finding turns by words, in two looks: the index names the likeliest, second_look.py ranks these.
+
+The index weighs what a turn says, less what its tools were asked, and least what was said around it. A turn is found
+only if it holds a word itself.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from lerim.sessions import query as queries
+from lerim.sessions import second_look, touched
+from lerim.sessions.filters import EVERYTHING, Filters
+from lerim.sessions.query import Query
+from lerim.sessions.second_look import TOOLS, Candidate
+from lerim.sessions.turn_text import storable, unpack
+
+LOOKED_AT = 120
+"""Turns the second look ranks, if not more are asked for."""
+MANY = 10_000
+"""Turns with a word that are counted, and about how many the index is to rank."""
+NEAR = 0.35
+"""What a word counts in a neighbouring turn for the index."""
+
+_OWN = "{text tools}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Narrowed:
+    """Conditions on `turns` in SQL with the values they name; `home` are those on projects alone."""
+
+    where: str
+    home: str
+    values: dict[str, str | float | None]
+
+
+def search(db: sqlite3.Connection, text: str, filters: Filters, limit: int) -> list[tuple[int, float]]:
+    """The rows of the turns that hold words of `text`, best first, with a score; of a text without words the newest
+    that the filters leave, if there are any. Any text is safe."""
+    query = queries.parse(text)
+    narrowed = _narrowed(db, filters)
+    if not query.terms:
+        return [] if filters == EVERYTHING else _newest(db, narrowed, limit)
+    held = [_holding(db, term.match, narrowed) for term in query.terms]
+    found = _likeliest(db, _asked(db, query, held), narrowed, max(limit, LOOKED_AT))
+    return second_look.ranked(query, found, held, _number(db, narrowed))[:limit]
+
+
+def _narrowed(db: sqlite3.Connection, filters: Filters) -> _Narrowed:
+    home = conditions = ""
+    if filters.projects is not None:
+        home = " AND turns.folder IN (SELECT id FROM folders WHERE project IN (SELECT value FROM json_each(:projects)))"
+    if filters.agent is not None:
+        conditions += " AND turns.transcript IN (SELECT id FROM transcripts WHERE platform = :agent)"
+    if filters.session:
+        conditions += " AND turns.transcript IN (SELECT id FROM transcripts WHERE session = :session)"
+    if filters.branch:
+        conditions += " AND turns.branch = :branch"
+    if filters.model:
+        conditions += " AND substr(turns.model, 1, length(:model)) = :model COLLATE NOCASE"
+    if filters.failed:
+        conditions += " AND turns.failed"
+    if filters.since is not None:
+        conditions += " AND turns.time >= :since"
+    if filters.until is not None:
+        conditions += " AND turns.time <= :until"
+    if filters.file:
+        conditions += (
+            " AND EXISTS (SELECT 1 FROM touched WHERE touched.turn = turns.id"
+            " AND touched.file IN (SELECT value FROM json_each(:files)))"
+        )
+    values: dict[str, str | float | None] = {
+        "projects": _json(filters.projects or ()),
+        "agent": filters.agent,
+        "session": storable(filters.session),
+        "branch": storable(filters.branch),
+        "model": storable(filters.model),
+        "since": filters.since.timestamp() if filters.since else None,
+        "until": filters.until.timestamp() if filters.until else None,
+        "files": _json(touched.files_named(db, filters.file)) if filters.file else "[]",
+    }
+    return _Narrowed(home + conditions, home, values)
+
+
+def _holding(db: sqlite3.Connection, match: str, narrowed: _Narrowed) -> int:
+    """How many turns of the projects hold a word themselves, counted up to MANY."""
+    joined = f" JOIN turns ON turns.id = words.rowid WHERE words MATCH :match{narrowed.home}"
+    rows = f"SELECT 1 FROM words{joined if narrowed.home else ' WHERE words MATCH :match'} LIMIT {MANY}"
+    values = {**narrowed.values, "match": f"{_OWN} : {match}"}
+    return int(db.execute(f"SELECT count(*) FROM ({rows})", values).fetchone()[0])
+
+
+def _number(db: sqlite3.Connection, narrowed: _Narrowed) -> int:
+    """How many turns there are; of all projects about as many as there are rows."""
+    counted = f"SELECT count(*) FROM turns WHERE 1{narrowed.home}" if narrowed.home else "SELECT max(id) FROM turns"
+    return int(db.execute(counted, narrowed.values).fetchone()[0] or 0)
+
+
+def _asked(db: sqlite3.Connection, query: Query, held: Sequence[int]) -> str:
+    """What to ask the index for: turns with any of the words; where these are too many, with the rarest of them."""
+    if sum(held) <= MANY:
+        return query.match
+    rarest = sorted(zip(held, (term.match for term in query.terms), strict=True))
+    if rarest[0][0] >= MANY:
+        every = f"{_OWN} : ({' AND '.join(match for _, match in rarest)})"
+        if db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (every,)).fetchone():
+            return every
+    taken = [rarest[0][1]]
+    left = MANY - rarest[0][0]
+    for number, match in rarest[1:]:
+        left -= number
+        if left < 0:
+            break
+        taken.append(match)
+    return f"{_OWN} : ({' OR '.join(taken)})"
+
+
+def _likeliest(db: sqlite3.Connection, match: str, narrowed: _Narrowed, limit: int) -> list[Candidate]:
+    joined = f" JOIN turns ON turns.id = words.rowid WHERE words MATCH :match{narrowed.where}"
+    rows = db.execute(
+        "SELECT turns.id, turns.transcript, turns.ordinal, turns.role, turns.prose, turns.time, turns.body, own, score"
+        f" FROM (SELECT words.rowid AS row, -bm25(words, 1, {TOOLS}, 0) AS own,"
+        f"  -bm25(words, 1, {TOOLS}, {NEAR}) AS score FROM words"
+        f"  {joined if narrowed.where else 'WHERE words MATCH :match'} ORDER BY score DESC LIMIT :limit)"
+        " JOIN turns ON turns.id = row",
+        {**narrowed.values, "match": match, "limit": limit},
+    )
+    return [
+        Candidate(number, transcript, ordinal, role == "user", bool(prose), time, *unpack(body), score)
+        for number, transcript, ordinal, role, prose, time, body, own, score in rows
+        if own > 0
+    ]
+
+
+def _newest(db: sqlite3.Connection, narrowed: _Narrowed, limit: int) -> list[tuple[int, float]]:
+    rows = db.execute(
+        f"SELECT turns.id FROM turns WHERE 1{narrowed.where} ORDER BY turns.time DESC, turns.id DESC LIMIT :limit",
+        {**narrowed.values, "limit": limit},
+    )
+    return [(row, 0.0) for (row,) in rows]
+
+
+def _json(values: Sequence[str] | Sequence[int]) -> str:
+    return msgspec.json.encode(values).decode()

@@ -1,0 +1,86 @@
+"""Whatever is written, changed or removed in whatever order: the index holds what the rows say, neighbours included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lerim.paths import Home
+from lerim.sessions import turn_words, turns
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.model import Session, Transcript, Turn
+
+words = st.sampled_from(["", "alpha", "beta getUserName", "gamma 設定", "delta", " ", "epsilon zeta"])
+turn = st.builds(
+    lambda number, ordinal, kind, text: Turn(
+        f"{number:012x}", ordinal, "assistant" if kind == "reply" else "user", kind, text, None, "/home/ana/app"
+    ),
+    st.integers(0, 12),
+    st.integers(0, 9),
+    st.sampled_from(["prompt", "reply", "shell"]),
+    words,
+)
+step = st.one_of(
+    st.lists(st.tuples(st.integers(1, 2), turn), max_size=6),
+    st.tuples(st.integers(1, 2), st.frozensets(st.integers(0, 12))),
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return Home(tmp_path_factory.mktemp("home"))
+
+
+def indexed(catalog: Catalog) -> list[tuple[object, ...]]:
+    return catalog.db.execute("SELECT doc, col, term, offset FROM temp.v ORDER BY doc, col, offset, term").fetchall()
+
+
+@given(st.lists(step, max_size=8), st.booleans())
+def test_the_index_is_what_filling_it_anew_would_give(home, steps, vanished):
+    home.catalog.unlink(missing_ok=True)
+    with Catalog.open(home) as catalog:
+        for number in (1, 2):
+            catalog.index(Transcript("claude", Path(f"/x/{number}"), str(number), 1, 1, 1), Nothing(), Nobody())
+        if vanished:
+            catalog.vanished(["/x/1"])
+        catalog.db.execute("INSERT INTO folders VALUES (1, '/home/ana/app', 'app')")
+        catalog.db.execute("CREATE VIRTUAL TABLE temp.v USING fts5vocab (main, words, instance)")
+        for one in steps:
+            with transaction(catalog.db):
+                if isinstance(one, list):
+                    turns.write(catalog.db, one, {"/home/ana/app": 1})
+                else:
+                    turns.keep_only(catalog.db, one[0], [f"{number:012x}" for number in one[1]])
+        kept = indexed(catalog)
+        catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+        catalog.db.execute("INSERT INTO words (words) VALUES ('delete-all')")
+        with transaction(catalog.db):
+            turn_words.refill(catalog.db)
+        assert kept == indexed(catalog)
+
+
+class Nobody:
+    def owner(self, cwd: str) -> str:
+        return ""
+
+
+class Nothing:
+    """A reading without turns."""
+
+    resume = b""
+    ids = None
+    restarted = False
+
+    def __init__(self) -> None:
+        self.problems = []
+        self.session = Session("s", "claude", Path("/x"))
+
+    def __iter__(self):
+        return iter(())
+
+    def checkpoint(self) -> bool:
+        return False
