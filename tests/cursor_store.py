@@ -23,8 +23,9 @@ CID = "11111111-2222-4333-8444-555555555555"
 class Editor:
     """A `User` folder of the editor."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, keys: str = KEYS) -> None:
         self.root = root
+        self.keys = keys
         self.all = root / "globalStorage" / "state.vscdb"
         self._make(self.all)
 
@@ -42,12 +43,12 @@ class Editor:
     def _make(self, path: Path) -> None:
         with self.open(path) as db:
             for table in ("ItemTable", "cursorDiskKV"):
-                db.execute(f"CREATE TABLE IF NOT EXISTS {table} ({KEYS})")
+                db.execute(f"CREATE TABLE IF NOT EXISTS {table} ({self.keys})")
 
     def put(self, key: str, value: Any, *, table: str = "cursorDiskKV", path: Path | None = None) -> None:
         """A row; what is no text, bytes or None is written as JSON."""
         with self.open(path) as db:
-            db.execute(f"INSERT INTO {table} VALUES (?, ?)", (key, _raw(value)))
+            db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (key, _raw(value)))
 
     def run(self, sql: str, given: Sequence[Any] = (), path: Path | None = None) -> None:
         with self.open(path) as db:
@@ -60,7 +61,9 @@ class Editor:
         rows = [(f"composerData:{cid}", {**composer, "fullConversationHeadersOnly": order, **fields})]
         rows += [(f"bubbleId:{cid}:{one['bubbleId']}", one) for one in bubbles]
         with self.open() as db:
-            db.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", [(key, _raw(value)) for key, value in rows])
+            db.executemany(
+                "INSERT OR REPLACE INTO cursorDiskKV VALUES (?, ?)", [(key, _raw(value)) for key, value in rows]
+            )
         return cid
 
     def workspace(self, name: str, folder: str | None, **items: Any) -> Path:

@@ -12,7 +12,9 @@ import sqlite3
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from heapq import nlargest
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -37,6 +39,8 @@ _NEWEST = (
     "(SELECT max(b.rowid) FROM cursorDiskKV AS b"
     " WHERE b.key > 'bubbleId:' || substr(c.key, 14) || ':' AND b.key < 'bubbleId:' || substr(c.key, 14) || ';')"
 )
+_LATE = 200
+"""Chats used last whose own rows are looked at beside their heads."""
 _NONE = len("null")
 """Characters of an array that may be empty, or of none."""
 _CHATS = "c.key >= 'composerData:' AND c.key < 'composerData;'"
@@ -63,11 +67,11 @@ def listed(database: Database) -> tuple[list[Transcript], list[Problem]]:
     path = database.path
     problems: list[Problem] = []
     storage = storage_of(path)
-    found, told, lost = look(path, lambda db: _keys(db, storage), problems)
-    for row in lost:
+    keys = look(path, lambda db: _keys(db, storage), problems)
+    for row in keys.lost:
         problems.append(Problem("bad-row", f"{path}@{row}", "A row of this database is damaged and was skipped"))
-    chats = _completed(path, storage, found, told, problems)
-    transcripts = [_transcript(path, cid, chats[cid], own, newest) for cid, own, newest in found if cid in chats]
+    chats = _completed(path, storage, keys, problems)
+    transcripts = [_transcript(path, cid, chats[cid], own, newest) for cid, own, newest in keys.rows if cid in chats]
     return transcripts + inline(path, storage, problems), problems
 
 
@@ -87,30 +91,44 @@ _Row = tuple[str, int, int]
 """A chat's id, the number of its row, and that of its newest bubble."""
 
 
-def _keys(db: sqlite3.Connection, storage: Path) -> tuple[list[_Row], dict[str, Known], list[int]]:
+class _Keys(NamedTuple):
+    """The chats of a database by their keys, and their heads. `replaced`: a row that is written gets a new number."""
+
+    rows: list[_Row]
+    heads: dict[str, Known]
+    lost: list[int]
+    replaced: bool
+
+
+def _keys(db: sqlite3.Connection, storage: Path) -> _Keys:
     lost: list[int] = []
     if not columns(db, "cursorDiskKV"):
-        return [], {}, lost
+        return _Keys([], {}, lost, True)
+    (made,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'cursorDiskKV'").fetchone()
     wanted = f"substr(c.key, 14), c.rowid, {_NEWEST}"
     told = rows(db, "cursorDiskKV AS c", wanted, _CHATS, (), lost)
     found = [
         (text(cid), own, new or 0) for cid, own, new in told if isinstance(own, int) and isinstance(new, int | None)
     ]
-    return found, _heads(db, storage) if found else {}, lost
+    return _Keys(found, _heads(db, storage) if found else {}, lost, "ON CONFLICT REPLACE" in text(made).upper())
 
 
-def _completed(
-    path: Path, storage: Path, found: list[_Row], named: dict[str, Known], problems: list[Problem]
-) -> dict[str, Known]:
-    """What is known of each chat: its head, else what workspaces of 2025 tell of it, else its own row."""
-    missing = [cid for cid, _, _ in found if cid not in named]
-    told = references(storage) if missing and not named else {}
-    chats = {cid: named[cid] for cid, _, _ in found if cid in named}
+def _completed(path: Path, storage: Path, keys: _Keys, problems: list[Problem]) -> dict[str, Known]:
+    """What is known of each chat: its head, else what workspaces of 2025 tell of it, else its own row.
+
+    Heads are written late: those of the chats used last, and all where rows are changed in place, are checked.
+    """
+    heads = keys.heads
+    missing = [cid for cid, _, _ in keys.rows if cid not in heads]
+    told = references(storage) if missing and not heads else {}
+    chats = {cid: heads[cid] for cid, _, _ in keys.rows if cid in heads}
     chats |= {cid: told[cid] for cid in missing if cid in told and told[cid].updated}
     rest = [cid for cid in missing if cid not in chats]
-    if rest:
-        outlines, lost = look(path, lambda db: _outlines(db, rest, storage), problems)
-        chats |= outlines | {cid: Known() for cid, own, _ in found if own in lost and cid not in chats}
+    late = nlargest(_LATE, chats, key=lambda cid: chats[cid].updated) if keys.replaced else list(chats)
+    if rest or late:
+        outlines, lost = look(path, lambda db: _outlines(db, rest + late, storage), problems)
+        chats |= {cid: _both(one, chats.get(cid)) for cid, one in outlines.items()}
+        chats |= {cid: Known() for cid, own, _ in keys.rows if own in lost and cid not in chats}
     if any(not known.placed for known in chats.values()):
         told = told or references(storage)
         for cid, known in chats.items():
@@ -120,6 +138,18 @@ def _completed(
         if not known.folder and known.parent in chats:
             known.folder = chats[known.parent].folder
     return chats
+
+
+def _both(one: Known, other: Known | None) -> Known:
+    """What two tell of a chat, the first before the second."""
+    if other is None:
+        return one
+    return Known(
+        max(one.updated, other.updated),
+        one.folder or other.folder,
+        one.parent or other.parent,
+        one.placed or other.placed,
+    )
 
 
 def _known(head: Head, storage: Path, folders: dict[object, str]) -> Known:
@@ -148,15 +178,7 @@ def _heads(db: sqlite3.Connection, storage: Path) -> dict[str, Known]:
             head.workspace_identifier = Workspace(id=window)
         known = _known(head, storage, folders)
         known.updated = updated or known.updated
-        before = found.get(cid)
-        if before is not None:
-            known = Known(
-                max(known.updated, before.updated),
-                known.folder or before.folder,
-                known.parent or before.parent,
-                known.placed or before.placed,
-            )
-        found[cid] = known
+        found[cid] = _both(known, found.get(cid))
     for cid, folder in _members(db).items():
         if cid in found and not found[cid].folder:
             found[cid].folder, found[cid].placed = folder, True

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import independent_cursor as independent
-from cursor_store import CID, Editor, cli_chat, found, only, prompt, reply, taken, tool
+from cursor_store import CID, KEYS, Editor, cli_chat, found, only, prompt, reply, taken, tool
 from lerim.sessions.model import Session, Tokens, Turn
 
 FIXTURES = ("cursor-history-v016-composer-global-state.vscdb", "cursor-cli-test-store.db")
@@ -298,8 +298,9 @@ def stamps(root: Path) -> dict[str, tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("headed", [True, False])
-def test_only_the_chat_that_changed_has_another_stamp(tmp_path: Path, headed: bool):
-    editor = Editor(tmp_path)
+@pytest.mark.parametrize("keys", [KEYS, "key TEXT PRIMARY KEY NOT NULL, value TEXT"], ids=["replaced", "in place"])
+def test_only_the_chat_that_changed_has_another_stamp(tmp_path: Path, headed: bool, keys: str):
+    editor = Editor(tmp_path, keys)
     heads = [{"composerId": f"c{at}", "lastUpdatedAt": 1771742091550} for at in range(5)]
     for at in range(5):
         editor.chat([prompt("Hi", f"u{at}"), reply("Ho", f"a{at}")], f"c{at}")
@@ -307,16 +308,20 @@ def test_only_the_chat_that_changed_has_another_stamp(tmp_path: Path, headed: bo
         editor.put("composer.composerHeaders", {"allComposers": heads}, table="ItemTable")
     before = stamps(tmp_path)
     assert stamps(tmp_path) == before
-    editor.put("bubbleId:c1:a1", reply("Changed", "a1"))  # a bubble alone
-    editor.chat([prompt("Hi", "u2"), reply("More", "x2")], "c2")
-    heads[3]["lastUpdatedAt"] = 1771742099999
-    if headed:
-        editor.put("composer.composerHeaders", {"allComposers": heads}, table="ItemTable")
-    else:  # in place, as Cursor does not: the row keeps its number
-        sql = "UPDATE cursorDiskKV SET value = json_set(value, '$.lastUpdatedAt', 1771742099999) WHERE key = ?"
-        editor.run(sql, ("composerData:c3",))
+    changed = {"c2", "c3"}
+    if keys == KEYS:
+        editor.put("bubbleId:c1:a1", reply("Changed", "a1"))  # a bubble alone
+        changed.add("c1")
+    editor.run("DELETE FROM cursorDiskKV WHERE key = 'composerData:c2'")
+    editor.chat([prompt("Hi", "u20"), reply("More", "x2")], "c2")
+    sql = "UPDATE cursorDiskKV SET value = json_set(value, '$.lastUpdatedAt', 1771742099999) WHERE key = ?"
+    editor.run(sql, ("composerData:c3",))  # in place, and its head is not told yet
     after = stamps(tmp_path)
-    assert {cid for cid in after if after[cid] != before[cid]} == {"c1", "c2", "c3"}
+    assert {cid for cid in after if after[cid] != before[cid]} == changed
+    if headed:
+        heads[4]["lastUpdatedAt"] = 1771742099999
+        editor.put("composer.composerHeaders", {"allComposers": heads}, table="ItemTable")
+        assert stamps(tmp_path)["c4"] != after["c4"]
 
 
 def test_a_folder_that_becomes_known_changes_the_stamp(tmp_path: Path):
