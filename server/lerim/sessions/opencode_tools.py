@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 from msgspec.structs import replace
 
@@ -37,6 +39,8 @@ _FEEDBACK = "with the following feedback:"
 _ABORTED = ("Tool execution aborted", "Cancelled")
 _OVERTIME = "exceeding timeout"
 _STOPPED = "User aborted the command"
+PLAN_FILE = re.compile(r"(?:^|[/\\])plans[/\\][^/\\]{1,200}\.md$")
+"""Where the plan stands that `plan_exit` puts to the person."""
 _NOTE_FROM_END = 600
 """Where the shell tool notes what cut a command short: in the last lines of what it printed."""
 
@@ -160,7 +164,7 @@ def _changing(call: ToolCall, path: str, asked: _Asked, *, brief: bool) -> ToolC
     if asked.patch:
         patch = parsed(asked.patch, brief=brief)
         return replace(call, kind="write" if patch.adds else "edit", paths=patch.paths, edits=patch.edits)
-    if brief:
+    if brief and not PLAN_FILE.search(path):
         return call
     if call.kind == "write":
         return replace(call, edits=(Edit(path, "", plain(asked.content)),))

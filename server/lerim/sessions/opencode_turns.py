@@ -14,7 +14,7 @@ from lerim.sessions.claude_tools import plain
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, ToolCall, Transcript, Turn, turn_id
 from lerim.sessions.opencode_records import Message, Revert, Times, moment, whole
 from lerim.sessions.opencode_stores import Kept, Piece
-from lerim.sessions.opencode_tools import own_command
+from lerim.sessions.opencode_tools import PLAN_FILE, own_command
 from lerim.sessions.whole import Loaded
 
 PROBLEMS = 100
@@ -46,6 +46,7 @@ def folded(transcript: Transcript, kept: Kept) -> Loaded:
     tally, turns = _Tally(), list[Turn]()
     starts: list[int] = []
     by_hand: set[str] = set()
+    plan = ""
     standing = _standing(kept, info.revert or Revert())
     answered = {plain(one.parent_id): _cwd(one, home) for one in reversed(kept.messages) if one.parent_id}
     for at, message in enumerate(kept.messages):
@@ -66,6 +67,7 @@ def folded(transcript: Transcript, kept: Kept) -> Loaded:
         elif message.role == "assistant":
             turn = _answer(message, len(turns), _cwd(message, home), pieces, by_hand=by_hand, child=child)
             if turn is not None:
+                turn, plan = _planned(turn, plan)
                 turns.append(turn)
             tally.injected += bytes(message.summary) == b"true"
             tally.api_errors += bool(message.error and message.error.name and message.error.name != _ABORTED)
@@ -138,6 +140,17 @@ def _answer(
         tokens=_tokens(message) or NO_TOKENS,
         sidechain=child,
     )
+
+
+def _planned(turn: Turn, plan: str) -> tuple[Turn, str]:
+    """The turn with the plan put to the person, if it does that, and the plan as its file says it after the turn."""
+    calls: list[ToolCall] = []
+    for call in turn.tool_calls:
+        for edit in call.edits if call.status == "ok" else ():
+            if PLAN_FILE.search(edit.path):
+                plan = plan.replace(edit.old, edit.new, 1) if edit.old else edit.new
+        calls.append(replace(call, plan=plan) if call.name == "plan_exit" else call)
+    return (replace(turn, tool_calls=tuple(calls)) if plan else turn), plan
 
 
 def _tokens(message: Message) -> Tokens | None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import TranscriptError
+from lerim.extraction.candidate import Candidate
+from lerim.extraction.pipeline import Extraction
 from lerim.sessions import opencode
 from lerim.sessions.model import Answer, Database, Edit, Session, ToolCall, Transcript, Turn
 from opencode_store import Store, text, tool
@@ -248,6 +250,36 @@ def test_a_dismissed_question_is_denied(read: Read) -> None:
     asked = {"questions": [{"question": "Which?", "options": []}]}
     one = call(read, tool("question", asked, status="error", error="The user dismissed this question"))
     assert (one.status, one.answers[0].answer) == ("denied", "")
+
+
+def test_the_plan_a_person_approved_is_the_one_in_its_file(read: Read) -> None:
+    store = Store()
+    store.say("user", text("plan it"))
+    file = "/w/app/.opencode/plans/1-a.md"
+    store.say("assistant", tool("write", {"filePath": file, "content": "# Plan\nUse Redis"}), finish="tool-calls")
+    changed = tool("edit", {"filePath": file, "oldString": "Redis", "newString": "SQLite"})
+    store.say("assistant", changed, tool("plan_exit", {}, "User approved switching to build agent."))
+    one = read(store)[1][2].tool_calls[1]
+    assert (one.kind, one.status, one.plan, one.output) == ("plan", "ok", "# Plan\nUse SQLite", "")
+
+
+def test_what_sessions_show_is_found_in_those_of_opencode(tmp_path: Path) -> None:
+    store = Store()
+    options = [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}]
+    asked = {"questions": [{"question": "Which database should we use for the session store?", "options": options}]}
+    store.say("user", text("set it up"))
+    answered = tool("question", asked, "User has answered", metadata={"answers": [["SQLite"]]})
+    store.say("assistant", answered, finish="tool-calls")
+    store.say("assistant", tool("bash", {"command": "npm test"}, "ERR", metadata={"exit": 1}), text("It fails."))
+    store.say("user", text("No, don't use npm in this repo, always use pnpm."))
+    change = {"filePath": "/w/app/package.json", "oldString": "npm", "newString": "pnpm"}
+    store.say("assistant", tool("edit", change), text("Understood: pnpm from now on."))
+    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
+    extraction = Extraction(None, row.session_id, "opencode")
+    for turn in opencode.read(row):
+        list(extraction.feed(turn))
+    found = {one.signal for one in extraction.finish(True) if isinstance(one, Candidate)}
+    assert found == {"answer", "correction"}
 
 
 def test_things_to_do_are_words_but_no_plan_anybody_approved(read: Read) -> None:
