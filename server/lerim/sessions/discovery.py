@@ -52,7 +52,8 @@ def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
         for root in places:
             found: Found = READERS[platform].find(root, folders)
             stores.transcripts += found.transcripts
-            stores.databases += found.databases
+            had = {one.path for one in stores.databases}  # OPENCODE_DB may name one that lies in the data folder
+            stores.databases += [one for one in found.databases if one.path not in had]
             stores.problems += found.problems
     return stores
 

@@ -14,6 +14,7 @@ from lerim.errors import TranscriptError
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.pipeline import Extraction
 from lerim.sessions import opencode
+from lerim.sessions.discovery import discover
 from lerim.sessions.model import Answer, Database, Edit, Session, ToolCall, Transcript, Turn
 from opencode_store import Store, text, tool
 
@@ -421,6 +422,13 @@ def test_databases_of_every_channel_are_found_and_nothing_else(tmp_path: Path) -
     assert [one.path.name for one in found.databases] == ["opencode-dev.db", "opencode.db"]
     assert opencode.find(tmp_path / "other.db", ()).databases[0].path.name == "other.db"
     assert opencode.find(tmp_path / "none", ()).databases == []
+
+
+def test_a_database_of_the_data_folder_that_is_also_named_comes_once(tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    path = Store().rows(tmp_path / "opencode" / "opencode.db")
+    stores = discover({"opencode": [path.parent, path]})
+    assert [one.path for one in stores.databases] == [path]
 
 
 def test_a_database_of_something_else_holds_no_sessions(tmp_path: Path) -> None:
