@@ -19,8 +19,8 @@ import msgspec
 
 from lerim import project as projects
 from lerim.activity import log_sync, note
-from lerim.errors import BusyError, LerimError, Problem
-from lerim.learning import CancelledError, Learning
+from lerim.errors import BusyError, LerimError, Problem, UnfinishedError
+from lerim.learning import UNFINISHED_SECONDS, CancelledError, Learning
 from lerim.lock import project_lock
 from lerim.memory.quotes import QuoteChoice
 from lerim.model_pass import ModelPass, chosen
@@ -39,7 +39,6 @@ from lerim.sessions.readers import probe, reading
 FIRST_BYTES = 8_000_000
 FIRST_OTHERS = 200
 """So many of the newest sessions whose place does not tell where they ran are opened before any is learned from."""
-
 Cancelled = Callable[[], bool]
 Clock = Callable[[], datetime]
 
@@ -366,6 +365,8 @@ def _learn(
         except CancelledError:
             catalog.put_back(job)
             raise
+        except UnfinishedError:
+            catalog.put_back(job, UNFINISHED_SECONDS)
         except LerimError as error:
             # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
             catalog.fail(job, error.message)

@@ -28,6 +28,8 @@ from lerim.sessions.readers import reading
 
 SETTLED_AFTER = timedelta(minutes=15)
 """A session written to more recently than this keeps its last exchange back, unless the person asked (design §3)."""
+UNFINISHED_SECONDS = 30.0
+"""How long a session waits that was met while its agent wrote it anew."""
 
 
 class CancelledError(Exception):

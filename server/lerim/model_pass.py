@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lerim import config
-from lerim.errors import LerimError, ModelKeyError, ModelSilentError, Problem
-from lerim.learning import SETTLED_AFTER, CancelledError, Ended, Learning
+from lerim.errors import LerimError, ModelKeyError, ModelSilentError, Problem, UnfinishedError
+from lerim.learning import SETTLED_AFTER, UNFINISHED_SECONDS, CancelledError, Ended, Learning
 from lerim.memory.search import MemorySearch
 from lerim.models.choose import Model, choose
 from lerim.models.usage import NOTHING, Usage
@@ -86,6 +86,8 @@ class ModelPass:
                 self.catalog.put_back(job)
                 self._problem(error, self.model.key_variable)
                 return
+            except UnfinishedError:
+                self.catalog.put_back(job, UNFINISHED_SECONDS)
             except LerimError as error:
                 silent = silent + 1 if isinstance(error, ModelSilentError) else 0
                 self.catalog.fail(job, error.message)

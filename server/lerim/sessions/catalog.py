@@ -76,7 +76,7 @@ class Catalog:
         """The stamp each database had when all its sessions were last taken in."""
         with self._telling():
             rows = self.db.execute("SELECT path, size, mtime_ns, wal_size, wal_mtime_ns FROM stores")
-            return {Path(path): stamp for path, *stamp in rows}
+            return {Path(path): (size, at, wal, wal_at) for path, size, at, wal, wal_at in rows}
 
     def keep_stores(self, databases: Iterable[Database]) -> None:
         """Remembers that all sessions of these databases, as they were found, have been taken in."""
@@ -223,10 +223,10 @@ class Catalog:
         with self._telling():
             return queue.fail(self.db, job, error, self._clock())
 
-    def put_back(self, job: Job) -> None:
-        """Gives a claimed job back, as when the person cancels."""
+    def put_back(self, job: Job, wait: float = 0.0) -> None:
+        """Gives a claimed job back, as when the person cancels; it waits for so many seconds."""
         with self._telling():
-            queue.put_back(self.db, job)
+            queue.put_back(self.db, job, self._clock() + wait if wait else 0.0)
 
     def recover(self, project: str) -> int:
         """Puts back what a dead process left running; only for the holder of the project's lock."""

@@ -159,12 +159,14 @@ def fail(db: sqlite3.Connection, job: Job, error: str, now: float) -> bool:
     return ended == [("dead",)]
 
 
-def put_back(db: sqlite3.Connection, job: Job) -> None:
-    """Gives a claimed job back unrun or cut short by the person: it counts as no try and waits as before."""
+def put_back(db: sqlite3.Connection, job: Job, due: float = 0.0) -> None:
+    """Gives a claimed job back unrun or cut short by the person: it counts as no try and waits as before, and until
+    `due` (epoch seconds)."""
     with transaction(db):
         db.execute(
-            "UPDATE jobs SET state = 'pending', again = 0 WHERE id = ? AND state = 'running' AND runs = ?",
-            (job.id, job.run),
+            "UPDATE jobs SET state = 'pending', again = 0, not_before = max(not_before, ?)"
+            " WHERE id = ? AND state = 'running' AND runs = ?",
+            (due, job.id, job.run),
         )
 
 

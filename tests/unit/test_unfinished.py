@@ -1,0 +1,49 @@
+"""A session that is written anew just when it is learned from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import gemini_files as files
+from desk import Desk
+from lerim.paths import Home
+from lerim.report import Event, Progress
+from lerim.sessions.catalog import Catalog
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    repo = tmp_path / "shop"
+    (repo / ".git").mkdir(parents=True)
+    (repo / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (repo / ".git" / "objects").mkdir()
+    (repo / ".git" / "refs").mkdir()
+    return Desk(repo, Home.of(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
+
+
+def test_it_waits_without_a_word_and_is_learned_from_in_the_next_sync(desk: Desk) -> None:
+    folder = files.chats(Path(os.environ["HOME"]) / ".gemini", "shop")
+    (folder.parent / ".project_root").write_text(str(desk.repo))
+    told = [
+        files.prompt("Read the config in src/app.py"),
+        files.reply("I will use os.path in src/app.py."),
+        files.prompt("No, always use pathlib instead of os.path in src/app.py."),
+        files.reply("Done, src/app.py uses pathlib."),
+        files.prompt("perfect, commit it"),
+    ]
+    path = files.whole(folder / "session-1.json", *told)
+    complete = path.read_bytes()
+
+    def cut(event: Event) -> None:
+        if isinstance(event, Progress) and event.stage == "learning":
+            path.write_bytes(complete[:-40])
+
+    first = desk.sync(emit=cut)
+    assert (first.candidates, first.problems, first.sessions.failed) == ([], [], 0)
+    with Catalog.open(desk.home) as catalog:
+        assert catalog.counts(desk.place.project.key) == {"pending": 1}
+    path.write_bytes(complete)
+    assert len(desk.sync().candidates) == 1
