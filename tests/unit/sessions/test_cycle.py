@@ -1,0 +1,115 @@
+"""A cycle over all stores: what did not change is not opened, what is gone is kept, what grew is carried on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from claude_lines import encoded, prompt
+from lerim.paths import Home
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.discovery import Changes, Stores, changes, discover, open_databases
+from lerim.sessions.model import Platform
+from lerim.sessions.readers import reading
+from opencode_store import Store, text
+
+
+class ByName:
+    def owner(self, cwd: str) -> str:
+        return Path(cwd).name
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    with Catalog.open(Home(tmp_path / "home")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def roots(tmp_path) -> dict[Platform, list[Path]]:
+    return {"claude": [tmp_path / "claude"], "opencode": [tmp_path / "opencode"]}
+
+
+def cycle(catalog: Catalog, roots: dict[Platform, list[Path]]) -> tuple[Stores, Changes]:
+    stores = discover(roots)
+    open_databases(stores, catalog.stores())
+    found = changes(stores, catalog.stamps())
+    catalog.vanished(found.vanished)
+    stale = (*found.new, *found.changed)
+    list(catalog.index_all(((one, reading(one, catalog.resume_of(one.place), brief=True)) for one in stale), ByName()))
+    catalog.keep_stores(stores.opened)
+    return stores, found
+
+
+def chat(folder: Path, native: str, *words: str) -> None:
+    folder.mkdir(exist_ok=True)
+    store = Store(native)
+    for word in words:
+        store.say("user", text(word))
+    store.rows(folder / "opencode.db")
+
+
+def session(roots: dict[Platform, list[Path]], words: str) -> Path:
+    path = roots["claude"][0] / "projects" / "-home-ana-app" / "s1.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(encoded(prompt(words)))
+    return path
+
+
+def test_a_database_that_did_not_change_is_not_opened_again(catalog, roots):
+    chat(roots["opencode"][0], "ses_1", "Hello")
+    first, found = cycle(catalog, roots)
+    assert (len(first.opened), len(found.new)) == (1, 1)
+    second, found = cycle(catalog, roots)
+    assert (second.opened, found.new, found.changed, found.vanished) == ([], (), (), ())
+
+
+def test_only_the_chat_that_grew_is_read_again(catalog, roots):
+    folder = roots["opencode"][0]
+    chat(folder, "ses_1", "Hello")
+    chat(folder, "ses_2", "Other")
+    cycle(catalog, roots)
+    grown = Store("ses_2")
+    grown.info["time"]["updated"] += 5000
+    grown.say("user", text("Other"))
+    grown.say("user", text("More of it"))
+    grown.rows(folder / "opencode.db")
+    _, found = cycle(catalog, roots)
+    assert [one.within for one in found.changed] == ["ses_2"]
+    assert [turn.text for turn in catalog.search("More")] == ["More of it"]
+
+
+def test_a_session_that_grew_is_carried_on_where_it_was_left(catalog, roots):
+    path = session(roots, "First words")
+    cycle(catalog, roots)
+    resume = catalog.resume_of(str(path))
+    session(roots, "Second words")
+    _, found = cycle(catalog, roots)
+    assert len(found.changed) == 1
+    assert catalog.resume_of(str(path)) != resume
+    again = reading(found.changed[0], resume, brief=True)
+    assert [turn.text for turn in again] == ["Second words"]
+    assert not again.restarted
+
+
+def test_what_was_said_in_a_session_that_is_gone_stays_and_is_found(catalog, roots):
+    path = session(roots, "Keep this")
+    chat(roots["opencode"][0], "ses_1", "And that")
+    cycle(catalog, roots)
+    path.unlink()
+    (roots["opencode"][0] / "opencode.db").unlink()
+    _, found = cycle(catalog, roots)
+    assert len(found.vanished) == 2
+    assert {turn.text for word in ("Keep", "that") for turn in catalog.search(word)} == {"Keep this", "And that"}
+    assert cycle(catalog, roots)[1].vanished == ()
+
+
+def test_a_store_that_is_not_read_any_more_is_not_gone(catalog, roots):
+    session(roots, "Keep this")
+    chat(roots["opencode"][0], "ses_1", "And that")
+    cycle(catalog, roots)
+    for platform in ("claude", "opencode"):
+        one = {platform: roots[platform]}
+        assert cycle(catalog, one)[1].vanished == ()
