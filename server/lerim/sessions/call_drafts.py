@@ -16,14 +16,14 @@ class CallDrafts(Drafts):
     def __init__(self) -> None:
         super().__init__(lambda _: None)
 
-    def held(self, native: str) -> ToolCall | None:
-        """The call of this id, while its turn is unfinished."""
-        place = self._place(native)
+    def held(self, native: str, offset: int) -> ToolCall | None:
+        """The call of this id, while its turn is unfinished at `offset`."""
+        place = self._place(native, offset)
         return place[0].calls[place[1]] if place else None
 
     def change(self, native: str, offset: int, how: Callable[[ToolCall], ToolCall]) -> ToolCall | None:
         """Makes a call what `how` makes of it; None where its turn is final or unknown."""
-        place = self._place(native)
+        place = self._place(native, offset)
         if place is None:
             return None
         draft, at = place
@@ -34,16 +34,20 @@ class CallDrafts(Drafts):
         draft.last = offset
         return after
 
-    def _place(self, native: str) -> tuple[Draft, int] | None:
-        """Where a call stands; of those that share an id, the first without a result."""
-        found = self._calls.get(native)
-        if not found:
-            return None
-        return next((one for one in found if one[0].calls[one[1]].status == "pending"), found[-1])
-
     def settle(self, natives: list[str], offset: int) -> None:
         """Calls that go on in the background: nobody waits for them any more."""
         for native in natives:
-            call = self.held(native)
+            call = self.held(native, offset)
             if call is not None and call.status == "pending":
                 self.change(native, offset, lambda one: replace(one, status="ok"))
+
+    def _place(self, native: str, offset: int) -> tuple[Draft, int] | None:
+        """Where a call stands; of those that share an id, the first without a result.
+
+        A turn that is final but waits behind another one counts as handed out: a reading that begins with it does so.
+        """
+        turns = self._queue[-1].ordinal + 1 if self._queue else 0
+        found = [one for one in self._calls.get(native, ()) if not self._final(one[0], turns, offset)]
+        if not found:
+            return None
+        return next((one for one in found if one[0].calls[one[1]].status == "pending"), found[-1])

@@ -41,7 +41,7 @@ class Results:
     def take(self, said: Payload, offset: int) -> Counted:
         """A result. Returns how many denials and errors it tells of."""
         native = plain(said.call_id)
-        call = self._drafts.held(native)
+        call = self._drafts.held(native, offset)
         process = self._continued.pop(native, "")
         unread = self._brief and not process and (call is None or call.kind not in _READ)
         told = _WELL if unread and went_well(said.output) else output(said.output)
@@ -65,7 +65,7 @@ class Results:
         code = said.exit_code
         if code is None or abs(code) >= 1 << 32:
             return
-        waiting = self._drafts.held(plain(said.call_id))
+        waiting = self._drafts.held(plain(said.call_id), offset)
         if waiting is not None and waiting.status == "pending":
             self._drafts.change(waiting.id, offset, lambda one: replace(one, exit_code=code))
 

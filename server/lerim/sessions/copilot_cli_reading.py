@@ -195,7 +195,7 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         tally = self._tally
         if known(native) and not tally.new(self._seen, f"out:{native}"):
             return
-        call = self._drafts.held(native)
+        call = self._drafts.held(native, self._line)
         told = ended(said, call.kind if call is not None else "shell")
         shell = self._shells.pop(native, "")
         if shell and call is not None and call.name.startswith("stop_"):

@@ -144,6 +144,7 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
 
     def _read(self, file: BinaryIO, offset: int) -> Generator[Turn, None, int]:
         drafts, tally = self._drafts, self._tally
+        begun = tally.turns
         for line in lines(file, offset):
             records = self._records(line)
             if records is None or (line[0] >= UNPACKED and self._file is None):
@@ -151,6 +152,9 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
             self._line, offset = line[0], line[1]
             for record in records:
                 self._take(record)
+            if tally.turns == begun and line[0] >> _OFTEN == offset >> _OFTEN:
+                continue
+            begun = tally.turns
             if drafts.due(tally.turns, offset):
                 self._offset = offset
                 yield from drafts.ready(tally.turns, offset)
