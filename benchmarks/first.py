@@ -75,16 +75,37 @@ def correction(session: str, cwd: str) -> bytes:
     return b"".join(record(kind, session, cwd, 4000 + at, content) for at, (kind, content) in enumerate(said))
 
 
-def others(folder: Path, gigabytes: float) -> int:
-    """Writes other projects' sessions, newer than the own ones; how many."""
+def rollout(session: str, cwd: str, size: int) -> Iterator[bytes]:
+    """The same talk as Codex writes it; nothing in its file's name tells where it ran."""
+    meta = {"id": session, "timestamp": "2026-03-01T00:00:00.000Z", "cwd": cwd, "originator": "codex_cli_rs"}
+    yield codex("session_meta", meta | {"cli_version": "0.142.5", "base_instructions": {"text": WORDS * 10}})
+    written = 0
+    while written < size:
+        said = codex("event_msg", {"type": "user_message", "message": f"What is next, {written}?"})
+        said += codex("event_msg", {"type": "agent_message", "message": WORDS})
+        written += len(said)
+        yield said
+
+
+def codex(kind: str, payload: dict[str, Any]) -> bytes:
+    line = {"timestamp": "2026-03-01T00:00:00.000Z", "type": kind, "payload": payload}
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def others(claude: Path, codex: Path, gigabytes: float) -> int:
+    """Writes other projects' sessions, newer than the own ones, every second one of Codex; how many."""
     number = int(gigabytes * 1e9 / SIZE)
     for at in range(number):
         session = f"{at:08x}-1111-4000-8000-000000000000"
         cwd = f"/home/dev/other{at % 50}"
-        place = folder / "projects" / cwd.replace("/", "-")
+        place, name, talked = claude / "projects" / cwd.replace("/", "-"), f"{session}.jsonl", talk
+        if at % 2:
+            day = at % 28 + 1
+            place, talked = codex / "sessions" / "2026" / "03" / f"{day:02}", rollout
+            name = f"rollout-2026-03-{day:02}T10-00-00-{session}.jsonl"
         place.mkdir(parents=True, exist_ok=True)
-        with (place / f"{session}.jsonl").open("wb") as file:
-            for lines in talk(session, cwd, HEAD):
+        with (place / name).open("wb") as file:
+            for lines in talked(session, cwd, HEAD):
                 file.write(lines)
             file.truncate(SIZE)
     return number
@@ -127,7 +148,7 @@ def measure(gigabytes: float) -> float:
         (root / "src" / "app.py").write_text("def load(): ...\n", encoding="utf-8")
         subprocess.run(["git", "init", "-q", str(root)], check=True)
         own(base / "claude", root)
-        print(f"{others(base / 'claude', gigabytes):,} other sessions, {gigabytes:g} GB")
+        print(f"{others(base / 'claude', base / '.codex', gigabytes):,} other sessions, {gigabytes:g} GB")
         path = os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))
         places = {"HOME": str(base), "LERIM_HOME": str(base / "lerim"), "CLAUDE_CONFIG_DIR": str(base / "claude")}
         kept = {
