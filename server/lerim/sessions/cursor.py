@@ -26,14 +26,16 @@ _DEEP = 3
 
 
 def find(root: Path, folders: Sequence[str]) -> Found:
-    """What lies in a `User` folder of the editor or in `~/.cursor`, by stat alone. A folder that is not there is empty.
+    """What lies in a folder of the editor (`Cursor`, or its `User`) or in `~/.cursor`, by stat alone; nothing where there
+    is no such folder.
 
     `folders` are working folders known on this machine, by which those named by a digest or a slug are recognised.
     """
     found = Found()
-    places = [root / "globalStorage" / _STATE]
-    places += [one / _STATE for one in _folders(root / "workspaceStorage", found.problems)]
-    found.databases.extend(databases("cursor", places, found.problems))
+    for user in (root, root / "User"):
+        places = [user / "globalStorage" / _STATE]
+        places += [one / _STATE for one in _folders(user / "workspaceStorage", found.problems)]
+        found.databases.extend(databases("cursor", places, found.problems))
     _chats(root / "chats", folders, found)
     for project in _folders(root / "projects", found.problems):
         _agents(project, folders, found)
@@ -49,12 +51,13 @@ def listed(database: Database, folders: Sequence[str]) -> tuple[list[Transcript]
 
 def probe(transcript: Transcript) -> str:
     """The working folder a session begins in; '' where neither its place nor its first records tell."""
-    if transcript.cwd or not transcript.within:
+    if transcript.cwd:
         return transcript.cwd
     try:
-        if transcript.path.name == _STORE:
-            return next(iter(cursor_cli.load(transcript, brief=True).session.cwds), "")
-        return cursor_chats.begins_in(transcript)
+        if transcript.within and transcript.path.name != _STORE:
+            return cursor_chats.begins_in(transcript)
+        load = cursor_cli.load if transcript.within else cursor_agents.load
+        return next(iter(load(transcript, brief=True).session.cwds), "")
     except LerimError:
         return ""
 
@@ -96,8 +99,6 @@ def _chats(root: Path, folders: Sequence[str], found: Found) -> None:
 
 def _agents(project: Path, folders: Sequence[str], found: Found) -> None:
     root = project / "agent-transcripts"
-    if not root.is_dir():
-        return
     cwd = of_project(project, folders)
     mark = zlib.crc32(cwd.encode("utf-8", "surrogatepass"))
     _add(root, "", cwd, mark, _DEEP, found)
@@ -108,6 +109,8 @@ def _add(folder: Path, parent: str, cwd: str, mark: int, deep: int, found: Found
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return
     except OSError as error:
         what = f"This folder cannot be listed: {error.strerror or error}"
         found.problems.append(Problem("unreadable", str(folder), what))

@@ -160,15 +160,23 @@ def test_a_damaged_workspace_costs_no_other(tmp_path: Path):
 def test_a_store_that_is_not_there_is_empty_and_a_closed_folder_is_told(tmp_path: Path):
     nothing = cursor.find(tmp_path / "nowhere", [])
     assert (nothing.transcripts, nothing.databases, nothing.problems) == ([], [], [])
-    closed = tmp_path / "projects" / "p" / "agent-transcripts"
-    closed.mkdir(parents=True)
-    close(closed, mode=0o000)
+    closed = [tmp_path / "projects" / "p", tmp_path / "projects" / "q" / "agent-transcripts", tmp_path / "chats"]
+    for one in closed:
+        one.mkdir(parents=True)
+    close(*closed, mode=0o000)
     try:
         with bound():
             problems = cursor.find(tmp_path, []).problems
     finally:
-        close(closed, mode=0o755)
-    assert [(one.code, one.path) for one in problems] == [("unreadable", str(closed))]
+        close(*closed, mode=0o755)
+    told = {str(closed[0] / "agent-transcripts"), str(closed[1]), str(closed[2])}
+    assert {one.path for one in problems} == told
+    assert {one.code for one in problems} == {"unreadable"}
+
+
+def test_the_folder_of_the_product_stands_for_the_one_of_its_user(tmp_path: Path):
+    Editor(tmp_path / "User").chat([prompt("Go")])
+    assert len(found(tmp_path)[0]) == 1
 
 
 @pytest.mark.parametrize(

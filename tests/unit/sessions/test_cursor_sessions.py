@@ -11,6 +11,7 @@ import pytest
 
 import independent_cursor as independent
 from cursor_store import CID, KEYS, Editor, cli_chat, found, only, prompt, reply, taken, tool
+from lerim.sessions import cursor
 from lerim.sessions.model import Session, Tokens, Turn
 
 FIXTURES = ("cursor-history-v016-composer-global-state.vscdb", "cursor-cli-test-store.db")
@@ -380,6 +381,16 @@ def test_the_mark_of_trust_tells_the_folder_of_a_project(tmp_path: Path):
     assert turns[0].cwd == "/srv/my-app"
 
 
+def test_the_files_an_agent_worked_on_tell_a_folder_that_nothing_else_does(tmp_path: Path):
+    path = tmp_path / "projects" / "x" / "agent-transcripts" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    parts = [{"type": "tool_use", "name": "Read", "input": {"path": f"/srv/app/{one}"}} for one in ("a.py", "b/c.py")]
+    path.write_text(json.dumps({"role": "assistant", "message": {"content": parts}}) + "\n", encoding="utf-8")
+    (transcript,), _ = found(tmp_path)
+    assert taken(transcript)[1].cwds == ("/srv/app",)
+    assert cursor.probe(transcript) == "/srv/app"
+
+
 MESSAGES = [
     {"role": "system", "content": "You are an agent"},
     {"role": "user", "content": [{"type": "text", "text": "<user_info>\nOS\n</user_info>"}]},
@@ -423,6 +434,12 @@ def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_fol
     unknown = found(tmp_path)[0][0]
     assert (unknown.cwd, unknown.session_id, unknown.within) == ("", "c1", "c1")
     assert unknown.stamp != found(tmp_path, ["/srv/app"])[0][0].stamp
+
+
+def test_the_note_beside_a_newer_chat_of_the_command_line_tells_its_folder(tmp_path: Path):
+    path = cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", MESSAGES)
+    (path.parent / "meta.json").write_text('{"schemaVersion": 1, "cwd": "/srv/app"}', encoding="utf-8")
+    assert {turn.cwd for turn in only(tmp_path)[0]} == {"/srv/app"}
 
 
 def test_a_chat_of_the_command_line_without_its_tree_keeps_its_messages(tmp_path: Path):
