@@ -10,9 +10,13 @@ from typing import Any, get_args
 import pytest
 
 from lerim.config import KEYS
-from lerim.evaluation.score import Evaluation, Figures, Missed, Proposal, SignalFigures
+from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView
+from lerim.evaluation.score import Evaluation, Missed, Proposal, SignalFigures
+from lerim.evaluation.score import Figures as EvaluationFigures
 from lerim.facts.draft import Signal
 from lerim.memory.record import LearningKind, Primitive
+from lerim.sessions.analytics import Figures
+from lerim.sessions.queue_rows import JobRow
 
 CLONE = Path(__file__).resolve().parents[2]
 README = (CLONE / "README.md").read_text(encoding="utf-8")
@@ -29,10 +33,21 @@ def test_the_values_of_a_candidate_are_listed(field: str, values: Any) -> None:
     assert set(re.findall(r"`([a-z-]+)`", listed)) == set(get_args(values))
 
 
-@pytest.mark.parametrize("struct", [Evaluation, Figures, SignalFigures, Proposal, Missed])
+@pytest.mark.parametrize("struct", [Evaluation, EvaluationFigures, SignalFigures, Proposal, Missed])
 def test_every_field_of_an_evaluation_is_listed(struct: Any) -> None:
     listed = README.split("- `Evaluation`:")[1].split("\n\n")[0]
     assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
+
+
+@pytest.mark.parametrize(
+    ("name", "structs"),
+    [("Agent", (AgentView, StoreView, SkippedView, LastErrorView)), ("Job", (JobRow,)), ("Figures", (Figures,))],
+    ids=["Agent", "Job", "Figures"],
+)
+def test_every_field_of_what_is_listed_is_told(name: str, structs: tuple[Any, ...]) -> None:
+    listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]
+    for struct in structs:
+        assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
 
 
 def test_the_settings_are_shown_with_their_defaults() -> None:

@@ -101,7 +101,8 @@ def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
         else:
             changed.append(transcript)
     opened = {str(database.path) for database in stores.opened}
-    gone = [place for place in missing if place in moved or _is_gone(place, opened)]
+    closed = {str(database.path) for database in stores.databases} - opened
+    gone = [place for place in missing if place in moved or _is_gone(place, opened, closed)]
     return Changes(tuple(new), tuple(changed), unchanged, tuple(gone))
 
 
@@ -131,9 +132,9 @@ def _kept_in_databases(stores: Stores, stamps: Mapping[str, Stamp]) -> set[tuple
     return kept
 
 
-def _is_gone(place: str, opened: Collection[str]) -> bool:
+def _is_gone(place: str, opened: Collection[str], closed: Collection[str]) -> bool:
     path, mark, _ = place.rpartition("#")
-    if mark and (path in opened or Path(path).is_file()):
+    if mark and (path in opened or path in closed or Path(path).is_file()):
         return path in opened  # its database was listed without it
     try:
         os.lstat(path if mark and not Path(path).is_dir() else place)
