@@ -17,6 +17,7 @@ from lerim.cli_memory import memory_app
 from lerim.cli_project import project_app
 from lerim.cli_queue import queue_app
 from lerim.cli_review import review_app
+from lerim.cli_sessions import sessions_app
 from lerim.cli_stats import stats_command
 from lerim.cli_status import status_command
 from lerim.cli_sync import sync_command
@@ -38,6 +39,7 @@ app.command("stats")(stats_command)
 app.command("eval")(eval_command)
 app.add_typer(review_app, name="review")
 app.add_typer(memory_app, name="memory")
+app.add_typer(sessions_app, name="sessions")
 app.add_typer(project_app, name="project")
 app.add_typer(connect_app, name="connect")
 app.add_typer(queue_app, name="queue")

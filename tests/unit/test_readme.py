@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
+from lerim.cli_sessions import SessionView, TurnView
 from lerim.config import KEYS
 from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView
 from lerim.evaluation.score import Evaluation, Missed, Proposal, SignalFigures
@@ -48,6 +49,14 @@ def test_every_field_of_what_is_listed_is_told(name: str, structs: tuple[Any, ..
     listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]
     for struct in structs:
         assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
+
+
+@pytest.mark.parametrize(("name", "struct"), [("Session", SessionView), ("Turn", TurnView)])
+def test_every_field_of_a_session_and_a_turn_is_listed(name: str, struct: Any) -> None:
+    listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]
+    assert set(struct.__struct_fields__) == set(re.findall(r"`([a-z_]+)(?:\[\])?(?: \{[^}]*\})?`", listed)) - {
+        *("user", "assistant", "prompt", "shell", "command", "reply")
+    }
 
 
 def test_the_settings_are_shown_with_their_defaults() -> None:

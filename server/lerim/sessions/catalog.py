@@ -19,8 +19,20 @@ from typing import Self
 
 from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.sessions import analytics, frictions, health, indexing, queue, queue_rows, session_rows, turns
+from lerim.sessions import (
+    analytics,
+    browsing,
+    frictions,
+    health,
+    indexing,
+    queue,
+    queue_rows,
+    session_rows,
+    session_search,
+    turns,
+)
 from lerim.sessions.analytics import By, Statistics
+from lerim.sessions.browsing import Brief
 from lerim.sessions.catalog_schema import open_database, telling, transaction
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
@@ -176,6 +188,23 @@ class Catalog:
         """Figures over all sessions; see `analytics.statistics`."""
         with self._telling():
             return analytics.statistics(self.db, by, project, since, until)
+
+    def briefs(self, filters: Filters, limit: int) -> list[Brief]:
+        """The sessions with turns that the filters leave, the last ended first; see `session_search.places`."""
+        with self._telling():
+            found = [browsing.session(self.db, place) for place in session_search.places(self.db, filters, limit)]
+        return [one for one in found if one is not None]
+
+    def named(self, session: str) -> list[Brief]:
+        """The sessions of this id, or else all whose id begins so."""
+        with self._telling():
+            found = [browsing.session(self.db, place) for place in session_rows.named(self.db, session)]
+        return [one for one in found if one is not None]
+
+    def turns_of(self, place: str) -> list[TurnRow]:
+        """All turns of a transcript, in order."""
+        with self._telling():
+            return turns.of_place(self.db, _spelled(place))
 
     # The queue
 

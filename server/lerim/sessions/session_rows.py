@@ -144,6 +144,21 @@ def reown(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]
     return frozenset(project for project, _ in moved)
 
 
+def named(db: sqlite3.Connection, session: str) -> list[str]:
+    """The places of the session of this id, or else of all whose id begins so; of copies the one with turns."""
+    wanted = storable(session)
+    rows = db.execute(
+        "SELECT place, session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
+        " WHERE substr(session, 1, length(:wanted)) = :wanted"
+        " ORDER BY session, EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) DESC, t.id",
+        {"wanted": wanted},
+    )
+    first: dict[str, str] = {}
+    for place, name in rows:
+        first.setdefault(name, place)
+    return [first[wanted]] if wanted in first else list(first.values())
+
+
 _SESSION = (
     "t.place, t.within, t.platform, t.session, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds,"
     " s.branches, s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.api_errors,"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from lerim.sessions import query as queries
-from lerim.sessions import second_look, touched
+from lerim.sessions import second_look, session_rows, touched
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.query import Query
 from lerim.sessions.second_look import TOOLS, Candidate
@@ -48,6 +48,25 @@ def search(db: sqlite3.Connection, text: str, filters: Filters, limit: int) -> l
     held = [_holding(db, term.match, narrowed) for term in query.terms]
     found = _likeliest(db, _asked(db, query, held), narrowed, max(limit, LOOKED_AT))
     return second_look.ranked(query, found, held, _number(db, narrowed))[:limit]
+
+
+def places(db: sqlite3.Connection, filters: Filters, limit: int) -> list[str]:
+    """The places of the sessions that have turns the filters leave, the last ended first. A subagent's is no session of
+    its own here; one all turns of which were copied from another counts for its projects."""
+    narrowed = _narrowed(db, filters)
+    copies: set[str] = set()
+    if replace(filters, projects=None, agent=None) == EVERYTHING:
+        for project in filters.projects or ():
+            copies |= session_rows.places_of(db, project)
+    rows = db.execute(
+        "SELECT t.place FROM transcripts t JOIN sessions s ON s.transcript = t.id"
+        " WHERE t.parent = '' AND s.turns > 0 AND (:agent IS NULL OR t.platform = :agent)"
+        f" AND (t.id IN (SELECT transcript FROM turns WHERE 1{narrowed.where})"
+        "  OR t.place IN (SELECT value FROM json_each(:copies)))"
+        " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit",
+        {**narrowed.values, "copies": _json(sorted(copies)), "limit": limit},
+    )
+    return [place for (place,) in rows]
 
 
 def _narrowed(db: sqlite3.Connection, filters: Filters) -> _Narrowed:

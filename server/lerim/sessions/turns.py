@@ -202,6 +202,14 @@ def around(db: sqlite3.Connection, turn_id: str, before: int, after: int) -> lis
     return [_row(row) for row in rows]
 
 
+def of_place(db: sqlite3.Connection, place: str) -> list[TurnRow]:
+    """All turns of a transcript, in order."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM {_JOINED} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id", (place,)
+    )
+    return [_row(row) for row in rows]
+
+
 def search(db: sqlite3.Connection, query: str, filters: Filters, limit: int) -> list[TurnRow]:
     """Turns that hold words of `query`, best first; see `session_search.search`."""
     found = dict(session_search.search(db, query, filters, limit))

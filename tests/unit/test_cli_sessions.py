@@ -1,0 +1,139 @@
+"""`lerim sessions`: list, search and show, over all agents, clean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from claude_lines import answer as result_of
+from claude_lines import call, prompt, reply, text
+from desk import Desk
+from lerim.cli import app
+from lerim.paths import Home
+
+KEY = "sk-" + "ant-api03-" + "Zk39dMw8Qp2LrT6vYh1XcB5nJs7FgKe4Wa0"
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.chdir(repo)
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["sessions", *arguments], catch_exceptions=False)
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def said(desk: Desk) -> Desk:
+    """A session here on two branches with a failing command and an edit, and one elsewhere."""
+    desk.session(
+        "aaaa1111",
+        prompt(f"Why does getUserName wait? My key is {KEY}", timestamp="2026-03-01T12:00:00Z", gitBranch="main"),
+        reply(
+            "m1",
+            text("Backoff\u202e grows with max_attempts."),
+            call("t1", "Bash", command="uv run pytest -x"),
+            timestamp="2026-03-01T12:01:00Z",
+            gitBranch="main",
+        ),
+        result_of("t1", "Exit code 1\nfailed", is_error=True, timestamp="2026-03-01T12:01:30Z"),
+        prompt("Now lower it", timestamp="2026-03-02T12:00:00Z", gitBranch="fix/backoff"),
+        reply(
+            "m2",
+            text("Lowered max_attempts."),
+            call("t2", "Edit", file_path=str(desk.repo / "src" / "app.py"), old_string="5", new_string="3"),
+            model="claude-haiku-4-5",
+            timestamp="2026-03-02T12:01:00Z",
+            gitBranch="fix/backoff",
+        ),
+        result_of("t2", "ok", timestamp="2026-03-02T12:01:30Z"),
+    )
+    desk.session("aaaa2222", prompt("max_attempts elsewhere"), cwd=desk.repo.parent / "nowhere")
+    desk.sync()
+    return desk
+
+
+def texts(*arguments: str) -> list[str]:
+    return [turn["text"] for turn in answer("search", *arguments)["turns"]]
+
+
+def test_a_search_is_of_this_repository_unless_all_is_asked(said: Desk):
+    assert set(texts("max_attempts")) == {"Backoff⟨U+202E⟩ grows with max_attempts.", "Lowered max_attempts."}
+    assert len(texts("max_attempts", "--all")) == 3
+
+
+@pytest.mark.parametrize(
+    ("filters", "number"),
+    [
+        (["--branch", "main"], 1),
+        (["--branch", "fix/backoff"], 1),
+        (["--model", "claude-haiku"], 1),
+        (["--model", "gpt"], 0),
+        (["--agent", "claude"], 2),
+        (["--agent", "codex"], 0),
+        (["--failed"], 1),
+        (["--file", "app.py"], 1),
+        (["--file", "src/app.py"], 1),
+        (["--file", "SRC\\app.py"], 1),
+        (["--file", "rc/app.py"], 0),
+        (["--file", "other.py"], 0),
+        (["--since", "2026-03-02"], 1),
+        (["--until", "2026-03-01T20:00"], 1),
+        (["--limit", "1"], 1),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else None,
+)
+def test_each_filter_leaves_what_it_says(said: Desk, filters: list[str], number: int):
+    assert len(texts("max_attempts", *filters)) == number
+    if "--limit" not in filters:
+        assert len(answer("list", *filters)["sessions"]) == min(number, 1)
+
+
+def test_nothing_that_leaves_holds_a_secret_or_a_hidden_character(said: Desk):
+    for arguments in (["list"], ["search", "getUserName"], ["search", "backoff"], ["show", "aaaa1111"]):
+        for printed in (run(*arguments).output, run(*arguments, "--json").output):
+            assert KEY not in printed
+            assert "\u202e" not in printed
+    assert "[redacted:" in run("show", "aaaa1111").output
+
+
+def test_a_session_is_shown_by_the_beginning_of_its_id_and_a_turn_by_number_or_id(said: Desk):
+    shown = answer("show", "aaaa1")
+    assert [turn["number"] for turn in shown["turns"]] == [0, 1, 2, 3]
+    assert (shown["session"]["prompts"], shown["session"]["files"], shown["session"]["platform"]) == (2, 1, "claude")
+    (turn,) = answer("show", "aaaa1", "--turn", "2")["turns"]
+    assert turn["text"] == "Now lower it"
+    assert answer("show", "aaaa1", "--turn", turn["id"])["turns"] == [turn]
+    assert "Now lower it" in run("show", "aaaa1", "--turn", "2").output
+
+
+def test_what_is_not_there_or_not_plain_is_said(said: Desk):
+    assert "Several sessions" in answer("show", "aaaa", code=2)["error"]["message"]
+    assert answer("show", "zzzz", code=1)["error"]["code"] == "not-found"
+    assert answer("show", "aaaa1", "--turn", "77", code=1)["error"]["code"] == "not-found"
+
+
+def test_a_machine_without_a_catalog_has_no_sessions_and_gets_none(desk: Desk):
+    assert answer("list") == {"sessions": []}
+    assert answer("search", "anything", "--all") == {"turns": []}
+    assert not desk.home.catalog.exists()
+
+
+def test_a_list_for_people_names_each_session_with_what_to_show(said: Desk):
+    listed = run("list", "--all").output
+    assert "aaaa1111" in listed
+    assert "2 prompts, 2 calls, 1 file" in listed
+    found = run("search", "lowered").output
+    assert "aaaa1111 --turn 3" in found
+    assert "Lowered max_attempts" in found
