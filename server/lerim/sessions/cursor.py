@@ -26,8 +26,9 @@ _DEEP = 3
 
 
 def find(root: Path, folders: Sequence[str]) -> Found:
-    """What lies in a folder of the editor (`Cursor`, or its `User`) or in `~/.cursor`, by stat alone; nothing where there
-    is no such folder.
+    """What lies in a folder of the editor (`Cursor`, or its `User`) or in `~/.cursor`, by stat alone.
+
+    Nothing where there is no such folder.
 
     `folders` are working folders known on this machine, by which those named by a digest or a slug are recognised.
     """

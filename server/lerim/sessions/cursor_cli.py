@@ -18,7 +18,7 @@ from lerim.sessions.cursor_tools import opened
 from lerim.sessions.cursor_turns import Talk
 from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns, rows, text
-from lerim.sessions.model import Database, Transcript
+from lerim.sessions.model import Database, ToolStatus, Transcript
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded
 
@@ -210,5 +210,9 @@ def _take(talk: Talk, message: _Message, native: str, *, brief: bool) -> None:
             if one.type == "tool-result":
                 result = part(one.result)
                 output = result if isinstance(result, str) else bytes(one.result).decode("utf-8", "replace")
-                status = "error" if one.is_error else "denied" if output.startswith("User rejected") else "ok"
-                talk.result(one.tool_call_id or "", status, output)  # type: ignore[arg-type]
+                status: ToolStatus = "ok"
+                if one.is_error:
+                    status = "error"
+                elif output.startswith("User rejected"):
+                    status = "denied"
+                talk.result(one.tool_call_id or "", status, output)

@@ -41,6 +41,7 @@ _NEWEST = (
 )
 _LATE = 200
 """Chats used last whose own rows are looked at beside their heads."""
+_LONG = 256 * 1024
 _NONE = len("null")
 """Characters of an array that may be empty, or of none."""
 _CHATS = "c.key >= 'composerData:' AND c.key < 'composerData;'"
@@ -129,6 +130,9 @@ def _completed(path: Path, storage: Path, keys: _Keys, problems: list[Problem]) 
         outlines, lost = look(path, lambda db: _outlines(db, rest + late, storage), problems)
         chats |= {cid: _both(one, chats.get(cid)) for cid, one in outlines.items()}
         chats |= {cid: Known() for cid, own, _ in keys.rows if own in lost and cid not in chats}
+    bare = [(cid, own) for cid, own, newest in keys.rows if not newest and cid in chats]
+    for cid in look(path, lambda db: _emptied(db, bare), problems) if bare else ():
+        del chats[cid]
     if any(not known.placed for known in chats.values()):
         told = told or references(storage)
         for cid, known in chats.items():
@@ -226,6 +230,26 @@ def _outlines(db: sqlite3.Connection, cids: list[str], storage: Path) -> tuple[d
         if any(len(bytes(one)) > _NONE for one in (head.full_conversation_headers_only, head.conversation)):
             found[text(key)] = _known(head, storage, folders)
     return found, lost
+
+
+def _emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> list[str]:
+    """Those of the chats without bubbles that hold no conversation themselves either: they were cleared, and must not
+    hide what is left of them in a file. Long rows are not read: they hold one."""
+    found: list[str] = []
+    for cid, own in chats:
+        kind = db.execute("SELECT typeof(value) FROM cursorDiskKV WHERE rowid = ?", (own,)).fetchone()
+        if kind == (b"null",):
+            found.append(cid)
+        if kind not in ((b"text",), (b"blob",)):
+            continue
+        try:
+            with db.blobopen("cursorDiskKV", "value", own, readonly=True) as value:
+                head = shaped(value.read(), Head) if len(value) <= _LONG else None
+        except (sqlite3.Error, ValueError):
+            continue  # told when the chat is read
+        if head is not None and len(bytes(head.conversation)) <= _NONE:
+            found.append(cid)
+    return found
 
 
 def references(storage: Path) -> dict[str, Known]:

@@ -210,14 +210,19 @@ def test_a_chat_whose_composer_is_damaged_keeps_its_bubbles_by_their_times(tmp_p
     assert [one.code for one in problems] == ["bad-row"]
 
 
-def test_a_deleted_chat_is_none_and_one_without_bubbles_holds_nothing(tmp_path: Path):
+def test_chats_that_were_deleted_cleared_or_never_begun_are_none(tmp_path: Path):
     editor = Editor(tmp_path)
     editor.put("composerData:dead", None)
     editor.put("composerData:draft", {"composerId": "draft", "fullConversationHeadersOnly": []})
     headers = [{"bubbleId": "x", "type": 1}]
-    editor.put(f"composerData:{CID}", {"composerId": CID, "fullConversationHeadersOnly": headers})
-    turns, session, problems = only(tmp_path)
-    assert (turns, session.prompts, problems) == ([], 0, [])
+    for cid in ("cleared", "headed"):
+        editor.put(f"composerData:{cid}", {"composerId": cid, "fullConversationHeadersOnly": headers})
+    editor.chat([prompt("Here"), reply("Ok")])
+    cids = ("dead", "draft", "headed", CID)
+    heads = [{"composerId": cid, "lastUpdatedAt": 1771742091550} for cid in cids]
+    editor.put("composer.composerHeaders", {"allComposers": heads}, table="ItemTable")
+    transcripts, problems = found(tmp_path)
+    assert ([one.session_id for one in transcripts], problems) == ([CID], [])
 
 
 def test_tool_calls_of_early_versions_stand_beside_their_bubbles(tmp_path: Path):
