@@ -28,7 +28,7 @@ Which = Annotated[
 
 
 class QueueView(msgspec.Struct, frozen=True):
-    """What `queue list --json` prints; `counts` has all jobs by state, done ones too. Titles are without secrets."""
+    """What `queue list --json` prints; `counts` has all jobs by state, done ones too. No text of it holds a secret."""
 
     jobs: list[JobRow]
     counts: dict[str, int]
@@ -123,4 +123,5 @@ def _queue(at: Here) -> QueueView:
         for kind in kinds:
             for state, number in catalog.counts(at.project.key, kind).items():
                 counts[state] = counts.get(state, 0) + number
-    return QueueView([msgspec.structs.replace(row, title=clean(row.title[:200])) for row in rows], counts)
+    shown = [msgspec.structs.replace(row, title=clean(row.title[:200]), reason=clean(row.reason)) for row in rows]
+    return QueueView(shown, counts)

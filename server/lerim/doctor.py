@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from lerim.extraction.redact import clean
 from lerim.memory.lines import moment
 from lerim.paths import Home
 from lerim.project import Owners, Project, listed
@@ -189,12 +190,14 @@ class _Look:
                 met.setdefault(one.fault, []).append((place, one.error))
             elif one.homeless:
                 met.setdefault(NO_FOLDER, []).append((place, _HOMELESS))
-        return [SkippedView(reason, len(places), *places[0]) for reason, places in met.items()]
+        return [
+            SkippedView(reason, len(places), clean(places[0][0]), clean(places[0][1])) for reason, places in met.items()
+        ]
 
     def _last_error(self, platform: Platform, stores: Stores) -> LastErrorView | None:
         now = [problem for problem in stores.problems if problem.code != SKIPPED]
         if now:
-            return LastErrorView(now[0].message, now[0].path, "")
+            return LastErrorView(clean(now[0].message), clean(now[0].path), "")
         told = [(when, place, error) for of, place, error, when in self.health.failures if of == platform]
         told += [
             (one.failed, place, one.error)
@@ -204,7 +207,7 @@ class _Look:
         if not told:
             return None
         when, place, error = max(told, key=lambda one: one[0].timestamp() if one[0] else 0)
-        return LastErrorView(error, place, _iso(when))
+        return LastErrorView(clean(error), clean(place), _iso(when))
 
 
 def _store(root: Path) -> StoreView:
