@@ -39,7 +39,7 @@ export function sessionDescription(session: SessionView): string {
   const seconds = secondsOf(session);
   return [
     ...(seconds === undefined ? [] : [durationText(seconds)]),
-    ...(session.files === null ? [] : [counted(session.files, "file")]),
+    ...(session.files === null || session.files === 0 ? [] : [counted(session.files, "file")]),
     ...(session.gone ? ["deleted by its agent"] : []),
   ].join(" · ");
 }

@@ -80,7 +80,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     await panel.says(/Always use the private contextKey type for context values, never string keys/);
     await screen.shot("candidate");
     await panel.press("o");
-    await until("the transcript is shown at the turn", async () => (await screen.editorText()).includes("Always use the private contextKey type"));
+    await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("Always use the private contextKey type"));
     await screen.shot("turn");
     panel = await Panel.open(screen);
     await panel.says(/contextKey/);
@@ -196,7 +196,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     assert.match(text, /\(the person\)/);
     await screen.shot("hover");
     await screen.hoverLink("Open transcript");
-    await until("the transcript is shown at the turn", async () => (await screen.editorText()).includes("Always use the private contextKey type"));
+    await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("Always use the private contextKey type"));
     await screen.openFile(contextFile);
     await screen.hover("package", /contextKey/);
     await screen.hoverLink("Open memory");

@@ -1,4 +1,4 @@
-// The oldest editor that the manifest allows, VS Code 1.100: install, sync, accept, hover and lens.
+// The oldest editor that the manifest allows, VS Code 1.100: install, sync, the transcript, accept, hover and lens.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { markdown, missing } from "./machine.mjs";
@@ -32,6 +32,10 @@ test("the oldest editor", { skip: missing() ?? false, timeout: 300_000 }, async 
     const panel = await Panel.open(screen);
     await panel.select(/cents/);
     await screen.shot("candidate");
+    await panel.press("o");
+    await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("integer cents"));
+    await screen.shot("turn");
+    await (await Panel.open(screen)).select(/cents/);
     await panel.press("a");
     await screen.dialog(/quotes behind memories be shared in git/);
     await screen.page.keyboard.press("Enter");

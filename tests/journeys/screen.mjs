@@ -178,6 +178,12 @@ export class Screen {
     }, seconds);
   }
 
+  /** What the turns say that transcript viewers stand at. */
+  async turnText() {
+    const texts = await Promise.all(this.page.frames().map((frame) => frame.locator("#transcript .turn.target").allInnerTexts().catch(() => [])));
+    return texts.flat().join("\n");
+  }
+
   /** A picture for a person to look at, in the git-ignored folder. */
   async shot(what) {
     const folder = join(repository, "screenshots");

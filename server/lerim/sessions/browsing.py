@@ -44,7 +44,7 @@ class Brief:
     denials: int
     tokens: Tokens | None
     cost: float | None
-    files: int | None
+    files: int
     vanished: bool
     error: str
 
@@ -78,7 +78,8 @@ _LISTED = (
 _BRIEF = (
     "t.id, t.place, t.platform, t.session, t.parent, s.title, s.started, s.ended, s.cwds, s.branches, s.models,"
     " s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read, s.cache_write,"
-    " s.cost, t.vanished, t.error"
+    " s.cost, t.vanished, t.error, (SELECT count(DISTINCT touched.file) FROM turns"
+    " JOIN touched ON touched.turn = turns.id WHERE turns.transcript = t.id)"
 )
 
 
@@ -166,7 +167,7 @@ def _places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | Non
 
 def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
     number, place, platform, name, parent, title, started, ended, cwds, branches, models, *rest = row
-    turns, prompts, calls, errors, denials, spent, put, read, written, cost, vanished, error = rest
+    turns, prompts, calls, errors, denials, spent, put, read, written, cost, vanished, error, files = rest
     return Brief(
         place=place,
         platform=platform,
@@ -186,7 +187,7 @@ def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
         denials=denials,
         tokens=None if spent is None else Tokens(*(value or 0 for value in (spent, put, read, written))),
         cost=cost,
-        files=None,
+        files=files,
         vanished=bool(vanished),
         error=error,
     )

@@ -1,0 +1,182 @@
+// One repository, four agents: their sessions in one list, found, opened at a turn, learned from; and a store that is broken.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { brokenOpenCode, codex, copilot, gemini } from "./agents.mjs";
+import { Machine, missing } from "./machine.mjs";
+import { makeRepository } from "./rebuild.mjs";
+import { Transcript } from "./records.mjs";
+import { Screen, step } from "./screen.mjs";
+import { until } from "./until.mjs";
+
+const hostile = "[click me](command:workbench.action.terminal.new) <b>bold</b> \u202Edesrever\u202C";
+
+test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, async (t) => {
+  let machine, screen, address, root, foreign;
+  const run = (name, body) => step(t, () => screen, name, body);
+  const settings = (values) => machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
+  /** The rows of a view as they can be seen. */
+  const rows = async (view) => {
+    const texts = await screen.page.locator(`.pane:has(.pane-header[aria-label^="${view}"]) .monaco-list-row`).allInnerTexts();
+    return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
+  };
+  const row = (view, pattern) => screen.page.locator(`.pane:has(.pane-header[aria-label^="${view}"]) .monaco-list-row`, { hasText: pattern }).first();
+  const listed = (view, pattern, seconds = 20) => until(`${view} lists ${pattern}`, async () => (await rows(view)).find((text) => pattern.test(text)), seconds);
+  const sideBar = async () => {
+    await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
+    await screen.page.locator('.pane-header[aria-label^="Sessions"]').waitFor({ timeout: 20_000 });
+  };
+  const viewer = () => screen.frame("#transcript .heading");
+  const target = (pattern) => until(`the viewer stands at ${pattern}`, async () => pattern.test(await screen.turnText()));
+
+  before(async () => {
+    machine = new Machine();
+    screen = new Screen("sessions");
+    root = machine.folder("work", "shop");
+    foreign = machine.folder("work", "foreign");
+    makeRepository(root, new Map([["src/cart.py", "def total(prices):\n    return sum(prices)\n"]]));
+    makeRepository(foreign, new Map([["a.py", "a = 1\n"]]));
+    const talk = new Transcript(machine.claude, root);
+    talk.edit("add up the prices", "src/cart.py", "return sum(prices)", "return float(sum(prices))", "`total` in `src/cart.py` gives a float now.");
+    talk.say("No, always count money in integer cents in src/cart.py, never in floats", "Understood: integer cents.");
+    talk.say("thanks", "You are welcome.");
+    codex(machine.home, root, [
+      { prompt: "Run the tests of the cart", command: "pytest tests/test_cart.py", code: 1, output: "E  AssertionError: 3 != 4\n1 failed", answer: "One test fails: `total` rounds twice." },
+      { prompt: "No, never round in src/cart.py, round only where a price is printed", command: "pytest tests/test_cart.py", output: "4 passed", answer: "Rounding is gone from `src/cart.py`." },
+      { prompt: `Explain it once more: ${hostile}`, answer: `What is rounded:\n\n\`\`\`python\nprint(round(total, 2))\n\`\`\`\n\n${hostile}` },
+      { prompt: "thanks", answer: "You are welcome." },
+    ], new Date());
+    gemini(machine.home, root, [
+      { prompt: "Which discounts are there?", answer: "A voucher and a bulk discount." },
+      { prompt: "Always apply the voucher before the bulk discount in src/cart.py", answer: "The voucher comes first now." },
+      { prompt: "thanks", answer: "Gladly." },
+    ], new Date("2026-05-06T10:00:00Z"));
+    copilot(machine.home, root, [
+      { prompt: "Write a changelog for the cart", answer: "Done." },
+      { prompt: "From now on run ruff format before every commit", answer: "I will." },
+      { prompt: "bye", answer: "Bye." },
+    ], new Date("2026-05-06T11:00:00Z"));
+    for (let number = 0; number < 30; number += 1) {
+      const other = new Transcript(machine.claude, foreign, new Date(Date.UTC(2026, 3, 1 + (number % 10), 9, number)));
+      other.say(`look at part ${number} ${"and once more ".repeat(20)}`, "There is nothing to say about it.");
+    }
+    brokenOpenCode(machine.home);
+    settings({});
+    await machine.install();
+    address = await machine.start();
+    await screen.open(machine.environ);
+    await screen.visit(address, root);
+    await screen.status(/No candidates wait/);
+  });
+  after(async () => {
+    await screen?.close();
+    await machine?.close();
+  });
+
+  await run("before the first sync the view says what to do, and does it", async () => {
+    await sideBar();
+    await until("the welcome offers a sync", async () => /No sessions of this window's repositories/.test(await screen.page.locator(".sidebar").innerText()));
+    await screen.shot("welcome");
+    await screen.page.locator(".sidebar .welcome-view-content").getByRole("button", { name: "Sync" }).click();
+    const text = await screen.notification(/sessions read, \d+ new candidates/, 60);
+    assert.match(text, /^.*4 sessions read/);
+    await screen.shot("synced");
+    await screen.command("Notifications: Clear All Notifications");
+    const review = join(root, ".lerim", "review");
+    assert.ok(existsSync(review) && readdirSync(review).length >= 3, "all four agents were learned from");
+  });
+
+  await run("the sessions of four agents stand in one list, by day", async () => {
+    await listed("Sessions", /^Today/);
+    await listed("Sessions", /Run the tests of the cart/);
+    await row("Sessions", /6 May/).click();
+    await listed("Sessions", /Which discounts are there/);
+    await listed("Sessions", /Write a changelog for the cart/);
+    await row("Sessions", /4 May/).click();
+    await listed("Sessions", /add up the prices/);
+    await screen.shot("listed");
+    await row("Sessions", /Run the tests of the cart/).hover();
+    await until("the row says what it is made of", async () => (await screen.page.locator(".monaco-hover:visible").allInnerTexts()).some((text) => /Agent: Codex/.test(text) && /4 prompts/.test(text)));
+    await screen.shot("tooltip");
+  });
+
+  await run("a session opens as a whole transcript, hostile words as words", async () => {
+    await row("Sessions", /Run the tests of the cart/).click();
+    const frame = await viewer();
+    await until("its turns are shown", async () => /Rounding is gone/.test(await frame.locator(".feed").innerText()));
+    const text = await frame.locator("#transcript").innerText();
+    for (const words of [/Codex/, /gpt-5\.2-codex/, /branch main/, /exit code 1/, /pytest tests\/test_cart\.py/, /<b>bold<\/b>/, /U\+202E/]) assert.match(text, words);
+    assert.equal(await frame.locator("#transcript b, #transcript a, #transcript script, #transcript img").count(), 0);
+    await screen.shot("viewer");
+    await frame.locator(".call summary").first().click();
+    await until("the call is unfolded", async () => /AssertionError/.test(await frame.locator(".call[open]").first().innerText()));
+    await frame.locator(".heading").click();
+    await screen.page.keyboard.press("n");
+    await target(/No, never round/);
+    await screen.page.keyboard.press("/");
+    await screen.page.keyboard.type("rounding is gone");
+    await target(/Rounding is gone/);
+    await screen.shot("found");
+  });
+
+  await run("search finds what was said to any agent and opens it at its turn", async () => {
+    await screen.command("Lerim: Search Sessions", { further: true });
+    const input = screen.page.locator('.quick-input-widget input.input[placeholder^="Search what was said"]');
+    await input.fill("agent:gemini voucher before");
+    await until("the match is listed", async () => /Always apply the voucher/.test(await screen.page.locator(".quick-input-list").innerText()));
+    await screen.shot("search");
+    await input.fill("integer cents");
+    await until("the match is listed first", async () => /integer cents/.test(await screen.page.locator(".quick-input-list .monaco-list-row").first().innerText()));
+    await screen.page.keyboard.press("Enter");
+    await until("the session is shown", async () => (await screen.page.locator(".tab.active").innerText()).includes("add up the prices"));
+    await target(/integer cents/);
+    await screen.shot("opened");
+  });
+
+  await run("the doctor says how each agent stands, and what is wrong with the broken store", async () => {
+    await listed("Agents", /Claude Code\s*1 session/);
+    await listed("Agents", /Codex\s*1 session/);
+    await listed("Agents", /Gemini CLI\s*1 session/);
+    await listed("Agents", /GitHub Copilot\s*1 session/);
+    await listed("Agents", /Cursor\s*not found/);
+    await screen.page.locator('.pane-header[aria-label^="Sessions"]').click();
+    await row("Agents", /OpenCode/).click();
+    const told = await listed("Agents", /opencode\.db/);
+    assert.ok(told);
+    await screen.shot("doctor");
+    await screen.command("Lerim: Disconnect Agent", { further: true });
+    await screen.pick("Disconnect which agent", "OpenCode", "OpenCode");
+    await screen.notification(/OpenCode is disconnected/);
+    await listed("Agents", /OpenCode\s*disconnected/);
+    await screen.command("Notifications: Clear All Notifications");
+    await screen.page.locator('.pane-header[aria-label^="Sessions"]').click();
+  });
+
+  await run("the sessions of the whole machine are a click away", async () => {
+    await screen.command("Lerim: Show the Sessions of This Machine");
+    await listed("Sessions", /10 April/);
+    await screen.shot("machine");
+    await screen.command("Lerim: Show the Sessions of This Window's Repositories");
+  });
+
+  await run("it can be read in light and high contrast, and in a narrow side bar", async () => {
+    for (const theme of ["Default Light Modern", "Default High Contrast"]) {
+      settings({ "workbench.colorTheme": theme });
+      await until("the theme has changed", async () => screen.page.locator(`.monaco-workbench.${theme.includes("Light") ? "vs" : "hc-black"}`).count());
+      await screen.shot(theme.includes("Light") ? "light" : "high-contrast");
+    }
+    settings({});
+    await screen.page.setViewportSize({ width: 700, height: 800 });
+    await screen.shot("narrow");
+    await screen.page.setViewportSize({ width: 1400, height: 900 });
+  });
+
+  await run("in a folder that is not trusted nothing of the machine's sessions is shown", async () => {
+    await screen.visit(address, foreign, { trust: false });
+    await sideBar();
+    await until("the view says why", async () => /In Restricted Mode Lerim reads no sessions/.test(await screen.page.locator(".sidebar").innerText()));
+    assert.equal(await screen.offers("Lerim: Search Sessions"), false);
+    await screen.shot("restricted");
+  });
+});
