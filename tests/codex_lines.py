@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lerim.sessions.codex import read
-from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Transcript, Turn
+
+if TYPE_CHECKING:
+    from lerim.sessions.indexing import Readable
 
 THREAD = "0199aaaa-0000-7000-8000-00000000000a"
 _numbers = itertools.count()

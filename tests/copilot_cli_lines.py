@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lerim.sessions.copilot_cli import read
-from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Transcript, Turn
+
+if TYPE_CHECKING:
+    from lerim.sessions.indexing import Readable
 
 SESSION = "5d0c4c0e-6a0e-4a55-9b7e-3a0f7a1f0c47"
 _numbers = itertools.count()

@@ -1,39 +1,23 @@
-"""Reading a transcript of Claude Code, from its start or from where the last reading ended.
-
-A reading takes lines one by one, folds each record into a `Tally` and, where it says something, into a `Draft` of a
-turn. The state to resume from is the tally as it stood before the first line of the oldest turn that is not final,
-together with that offset: what follows is then read again in exactly the same way.
-"""
+"""Reading a transcript of Claude Code: each record is folded into a `Tally` and, where it says something, into a
+`Draft` of a turn."""
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterator
 from datetime import datetime
-from io import BufferedReader, FileIO
-from typing import BinaryIO
 
-import msgspec
-
-from lerim.errors import Problem, TranscriptError
 from lerim.sessions.claude_files import begins_in, find
 from lerim.sessions.claude_human import Typed, cut, interrupts, output_of, queued, typed
 from lerim.sessions.claude_queue import operate, repeated, taken
-from lerim.sessions.claude_records import BadLine, Block, Record, decode
-from lerim.sessions.claude_tally import REDACTED, Seen, Tally, known, moment
+from lerim.sessions.claude_records import Block, Record, decode
+from lerim.sessions.claude_tally import REDACTED, Tally, known, moment
 from lerim.sessions.claude_tools import WENT_WELL, opened, plain, result
 from lerim.sessions.claude_turns import Draft, Drafts, key_of
-from lerim.sessions.lines import BLOCK, Line, fingerprint, lines
-from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
+from lerim.sessions.jsonl import LineReading
+from lerim.sessions.model import Role, Session, Transcript, TurnKind, turn_id
 from lerim.sessions.spills import results_folder, spilled
 
 __all__ = ["Reading", "find", "probe", "read"]
 
-PROBLEMS = 100
-"""Problems told one by one; what comes after is only counted."""
-
-_FORMAT = 1
 _OWN = ("lerim-memories",)
 
 
@@ -42,156 +26,24 @@ def probe(transcript: Transcript) -> str:
     return begins_in(transcript.path)
 
 
-class _Resume(msgspec.Struct):
-    format: int
-    offset: int
-    fingerprint: bytes
-    tally: Tally
-    seen: bytes
-
-
-class Reading:
-    """One pass over a transcript. Iterate it to the end; then `session`, `resume` and `problems` hold.
-
-    Without `resume` the whole file is read. With it, only what is new and the turns that were not final: those come
-    again with the same id and ordinal. `restarted` says that the file is not the one `resume` was made from, and that
-    it was read from the start. `brief` leaves out what the catalog does not keep, which takes a fifth less time: what
-    calls that went well brought back, what was written to files, reasoning. Raises TranscriptError when the file cannot
-    be opened or read.
-    """
-
-    ids: frozenset[str] | None = None
+class Reading(LineReading[Record, Tally, Drafts]):
+    """One pass over a transcript; see `LineReading`. What calls that went well brought back, what was written to files
+    and reasoning is a fifth of the time: that is what `brief` leaves out."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
-        self.path = path = transcript.path
-        self.transcript = transcript
-        self.restarted = False
-        self.problems: list[Problem] = []
-        self.resume = resume or b""
-        self._known = resume
-        self._brief = brief
-        self._tally = Tally()
-        self._seen = Seen()
-        self._folder = results_folder(path)
-        self._drafts = Drafts(lambda named: spilled(self._folder, named))
+        path = transcript.path
+        folder = results_folder(path)
         self._child = bool(transcript.parent) or path.name.startswith("agent-")
-        self._faults = 0
-        self._line = 0
-        self._offset = 0
-        self._file: FileIO | None = None
         self._time: datetime | None = None
-        self._before = self._tally
-        self.session: Session = self._session()
-
-    def __iter__(self) -> Iterator[Turn]:
-        try:
-            if not stat.S_ISREG(self.path.stat().st_mode):
-                raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
-            with self.path.open("rb", buffering=0) as raw, BufferedReader(raw, BLOCK) as file:
-                yield from self._read(raw, file)
-        except OSError as error:
-            raise TranscriptError(
-                f"The transcript cannot be read: {error.strerror or error}",
-                where=str(self.path),
-                todo="Check that the file is still there and that you may read it.",
-            ) from error
-        finally:
-            self._file = None
-
-    def _read(self, raw: FileIO, file: BinaryIO) -> Iterator[Turn]:
-        self._file = raw
-        offset = self._continue(raw)
-        drafts, tally = self._drafts, self._tally
-        for line in lines(file, offset):
-            records = self._records(line)
-            if records is None:
-                break
-            self._line, offset = line[0], line[1]
-            if not records:
-                continue
-            if len(records) > 1 or self._opens(records[0]):
-                self._before = tally.snapshot()
-            for record in records:
-                self._take(record)
-            if drafts.due(tally.turns, offset):
-                self._offset = offset
-                yield from drafts.ready(tally.turns, offset)
-                if self._seen.crowded:
-                    self._seen.forget(drafts.start(offset, tally)[1].seen)
-        self._offset = offset
-        self._file = None
-        yield from drafts.rest()
-        self._finish(raw)
-
-    def _continue(self, raw: FileIO) -> int:
-        if not self._known:
-            return 0
-        try:
-            state = msgspec.json.decode(self._known, type=_Resume)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            self.restarted = True
-            return 0
-        size = os.fstat(raw.fileno()).st_size
-        same = state.format == _FORMAT and 0 <= state.offset <= size
-        if not same or fingerprint(raw, state.offset) != state.fingerprint:
-            self.restarted = True
-            return 0
-        self._tally = state.tally
-        self._seen = Seen(state.seen, state.tally.seen)
-        return state.offset
-
-    def checkpoint(self) -> bool:
-        """In the middle of the iteration: makes `resume` and `session` what they are after the turns handed out so far.
-
-        False where that cannot be said: before the first turn, and once the last ones are handed out.
-        """
-        if self._file is None or not self._offset:
-            return False
-        self._mark(self._file)
-        return True
-
-    def _finish(self, raw: FileIO) -> None:
-        self._mark(raw)
-        if self._faults > PROBLEMS:
-            self._problem_now("many", "", f"{self._faults - PROBLEMS} more lines of this transcript could not be read")
-
-    def _mark(self, raw: FileIO) -> None:
-        start, tally = self._drafts.start(self._offset, self._tally)
-        state = _Resume(_FORMAT, start, fingerprint(raw, start), tally, self._seen.upto(tally.seen))
-        self.resume = msgspec.json.encode(state)
-        self.session = self._session()
+        super().__init__(transcript, resume, Tally(), Drafts(lambda named: spilled(folder, named)), brief=brief)
 
     def _session(self) -> Session:
         transcript = self.transcript
         parent = transcript.parent or (self._tally.parent if self._child else "")
         return self._tally.session(transcript.session_id, self.path, parent if parent != transcript.session_id else "")
 
-    # --- lines ---------------------------------------------------------------------------------------------------
-
-    def _records(self, line: Line) -> list[Record] | None:
-        """The records of a line; None for the last one while it is still being written."""
-        start, _, data, complete = line
-        if data is None:
-            if not complete:
-                return None
-            self._problem("line-too-long", start, "A line of this transcript is too long and was skipped")
-            return []
-        try:
-            return decode(data)
-        except BadLine as fault:
-            if not complete:
-                return None
-            what, records = fault.args
-            self._problem("bad-line", start, f"A line of this transcript could not be read ({what}) and was skipped")
-            return list(records)
-
-    def _problem(self, code: str, start: int, message: str) -> None:
-        self._faults += 1
-        if self._faults <= PROBLEMS:
-            self._problem_now(code, f"@{start}", message)
-
-    def _problem_now(self, code: str, where: str, message: str) -> None:
-        self.problems.append(Problem(code, f"{self.path}{where}", message))
+    def _decode(self, data: bytes) -> list[Record]:
+        return decode(data)
 
     # --- records -------------------------------------------------------------------------------------------------
 
@@ -209,6 +61,8 @@ class Reading:
         kind, tally = record.type, self._tally
         if kind == "progress":
             return
+        if self._opens(record):
+            self._keep()
         native = record.uuid
         if native and native != REDACTED and not tally.new(self._seen, native):
             return

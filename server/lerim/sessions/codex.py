@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,9 +14,11 @@ from lerim.sessions.codex_files import find, probe
 from lerim.sessions.codex_reading import Reading
 from lerim.sessions.codex_records import Record
 from lerim.sessions.gemini_records import contents
-from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Transcript
 from lerim.sessions.whole import Loaded, WholeReading
+
+if TYPE_CHECKING:
+    from lerim.sessions.indexing import Readable
 
 __all__ = ["find", "probe", "read"]
 

@@ -75,7 +75,7 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
                 return
             how = Reading._meta
         if kind in _OPENS and not (self._answering and kind in CALLS):
-            self._before = self._tally.snapshot()
+            self._keep()
         self._time = moment(record.timestamp) or self._tally.bare
         if self._time is not None:
             self._tally.at(self._time)

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -16,10 +17,12 @@ from lerim.sessions.claude_tools import plain
 from lerim.sessions.copilot_cli_history import load
 from lerim.sessions.copilot_cli_reading import Reading
 from lerim.sessions.copilot_cli_records import decode
-from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Found, Transcript
 from lerim.sessions.session_files import entries, is_folder, regular
 from lerim.sessions.whole import WholeReading
+
+if TYPE_CHECKING:
+    from lerim.sessions.indexing import Readable
 
 _STATE = "session-state"
 _HISTORY = "history-session-state"

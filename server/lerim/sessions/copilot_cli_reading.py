@@ -73,7 +73,7 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
             return
         tally = self._tally
         if event.type in _OPENS:
-            self._before = tally.snapshot()
+            self._keep()
         native = known(event.id)
         if native and not tally.new(self._seen, native):
             return

@@ -26,10 +26,6 @@ from lerim.sessions.model import Session, Transcript, Turn
 PROBLEMS = 100
 """Problems told one by one; what comes after is only counted."""
 
-_OFTEN = 20
-"""Whether turns are final is asked when another began, and each time so many bits of the offset have passed: at places
-that are the same for every reading of the file."""
-
 Kept = TypeVar("Kept", bound=Tally)
 Record = TypeVar("Record")
 Ended = TypeVar("Ended", bound=Drafts)
@@ -75,6 +71,7 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         self._tally = tally
         self._drafts = drafts
         self._before: Kept = tally
+        self._several = False
         self._seen = Seen()
         self._faults = 0
         self._line = 0
@@ -144,23 +141,28 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
 
     def _read(self, file: BinaryIO, offset: int) -> Generator[Turn, None, int]:
         drafts, tally = self._drafts, self._tally
-        begun = tally.turns
         for line in lines(file, offset):
             records = self._records(line)
             if records is None or (line[0] >= UNPACKED and self._file is None):
                 break
             self._line, offset = line[0], line[1]
+            self._several = False
+            if len(records) > 1:
+                self._keep()
+                self._several = True
             for record in records:
                 self._take(record)
-            if tally.turns == begun and line[0] >> _OFTEN == offset >> _OFTEN:
-                continue
-            begun = tally.turns
             if drafts.due(tally.turns, offset):
                 self._offset = offset
                 yield from drafts.ready(tally.turns, offset)
                 if self._seen.crowded:
                     self._seen.forget(self._start()[1].seen)
         return offset
+
+    def _keep(self) -> None:
+        """Before a record with which a turn may begin: keeps the tally as it was before the line."""
+        if not self._several:
+            self._before = self._tally.snapshot()
 
     def _rest(self) -> Iterator[Turn]:
         yield from self._drafts.rest()
