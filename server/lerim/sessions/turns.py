@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +15,7 @@ import msgspec
 from lerim.sessions import session_search, touched, turn_words
 from lerim.sessions.filters import Filters
 from lerim.sessions.model import NO_TOKENS, Platform, Role, Turn, TurnKind
+from lerim.sessions.stored import file_of, moment
 from lerim.sessions.turn_text import pack, readable, rendered, storable, unpack
 from lerim.sessions.turn_words import Said
 
@@ -160,19 +161,6 @@ def _values(turn: Turn, said: Said, transcript: int, folders: Mapping[str, int])
         *((None,) * 4 if spent == NO_TOKENS else (spent.input, spent.output, spent.cache_read, spent.cache_write)),
         pack(said.text, said.tools),
     )
-
-
-def file_of(place: str, within: str) -> Path:
-    """The file or database a transcript's place lies in."""
-    return Path(place.removesuffix(f"#{within}") if within else place)
-
-
-def moment(seconds: float | None) -> datetime | None:
-    """The time a row holds; None for none, and for one that no calendar has."""
-    try:
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 _COLUMNS = (
