@@ -23,7 +23,7 @@ from lerim.sessions.health import UNREADABLE, Health
 from lerim.sessions.model import Platform, Stamp, Transcript
 from lerim.sessions.platforms import choices, places
 from lerim.sessions.readers import NAMES, READERS
-from lerim.sessions.turns import file_of
+from lerim.sessions.stored import file_of
 
 NO_FOLDER = "no-folder"
 _HOMELESS = "It does not say which folder it ran in, so it is of no project."

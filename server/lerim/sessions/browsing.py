@@ -15,8 +15,8 @@ import msgspec
 
 from lerim.sessions import session_rows
 from lerim.sessions.model import Platform, Role, Tokens, TurnKind
+from lerim.sessions.stored import moment
 from lerim.sessions.turn_text import storable, unpack
-from lerim.sessions.turns import moment
 
 PACKED = 3
 """How many times longer a text is than what was made of it in packing, about."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from lerim.sessions.model import Platform, Stamp, StoreStamp
-from lerim.sessions.turns import moment
+from lerim.sessions.stored import moment
 
 FAILED = "failed"
 UNREADABLE = "unreadable"

@@ -17,8 +17,8 @@ from lerim.sessions import frictions
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Transcript
+from lerim.sessions.stored import file_of
 from lerim.sessions.turn_text import deflated, inflated
-from lerim.sessions.turns import file_of
 
 TRIES = 3
 BACK_OFF_SECONDS = 30.0

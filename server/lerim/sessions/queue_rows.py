@@ -11,7 +11,7 @@ import msgspec
 
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform
-from lerim.sessions.turns import moment
+from lerim.sessions.stored import moment
 
 JobState = Literal["pending", "running", "done", "failed", "dead", "skipped"]
 NOT_READ = "its agent is not read any more (`lerim connect` reads it again)"

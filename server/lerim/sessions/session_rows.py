@@ -13,8 +13,8 @@ from lerim.errors import Problem
 from lerim.sessions import queue
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
+from lerim.sessions.stored import file_of, moment
 from lerim.sessions.turn_text import deflated, inflated, storable
-from lerim.sessions.turns import file_of, moment
 
 CLOSED = "unreadable"
 """The problem code of a transcript that could not be opened; it is tried again in every cycle."""

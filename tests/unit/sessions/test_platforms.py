@@ -2,6 +2,7 @@
 
 import json
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from lerim.errors import SettingsError
 from lerim.paths import Home
 from lerim.sessions.platforms import FILE, choices, connect, remove, removed, roots_of
 from lerim.sessions.readers import READERS
+from rights import bound
 
 
 @pytest.fixture
@@ -120,3 +122,25 @@ def test_links_are_resolved_and_each_place_comes_once(home, environ, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     both = environ | {"CLAUDE_CONFIG_DIR": f"{tmp_path / 'link'},{tmp_path / 'real'}"}
     assert roots_of(both, home)["claude"] == [tmp_path / "real"]
+
+
+def test_a_home_that_cannot_be_written_is_told_and_keeps_what_was_said(home):
+    remove(home, "codex")
+    before = (home.root / FILE).read_bytes()
+    home.root.chmod(0o500)
+    with bound(), pytest.raises(SettingsError) as told:
+        remove(home, "claude")
+    home.root.chmod(0o700)
+    assert told.value.where == str(home.root / FILE)
+    assert (home.root / FILE).read_bytes() == before
+
+
+def test_two_processes_lose_no_word_of_each_other(home):
+    code = (
+        "import sys; from pathlib import Path; from lerim.paths import Home;"
+        " from lerim.sessions.platforms import remove; [remove(Home(Path(sys.argv[1])), name) for name in sys.argv[2:]]"
+    )
+    halves = (["claude", "codex", "cursor"], ["opencode", "copilot", "gemini"])
+    running = [subprocess.Popen([sys.executable, "-c", code, str(home.root), *half]) for half in halves]
+    assert [one.wait(60) for one in running] == [0, 0]
+    assert len(removed(home)) == 6
