@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { sep } from "node:path";
 import * as vscode from "vscode";
 import type { Context } from "../context";
 import { NotRunning } from "../notrunning";
@@ -123,6 +125,12 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   }
 }
 
+/** A path as people shorten it: the person's home is `~`. */
+function homely(path: string): string {
+  const home = homedir();
+  return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path;
+}
+
 function factsOf(agent: protocol.AgentView): FactNode[] {
   const fact = (icon: string, label: string, description = "", tooltip = ""): FactNode => ({
     kind: "fact",
@@ -132,11 +140,13 @@ function factsOf(agent: protocol.AgentView): FactNode[] {
     tooltip: tooltip || [label, description].filter((part) => part !== "").join("\n"),
   });
   const { lastError } = agent;
+  const stores = agent.stores.map(({ path, exists }) => fact(exists ? "folder" : "circle-slash", homely(path), exists ? "" : "not there", path));
+  if (agent.state === "removed") return [...stores, fact("debug-disconnect", "Its sessions are not read", "what was read of them stays")];
   return [
-    ...agent.stores.map(({ path, exists }) => fact(exists ? "folder" : "circle-slash", path, exists ? "" : "not there")),
+    ...stores,
     fact("comment-discussion", `${counted(agent.found, "session")} of this repository`, `${agent.parsed} read${agent.waiting > 0 ? `, ${agent.waiting} to be read` : ""}`),
     ...(agent.sessions === agent.found ? [] : [fact("vm", `${counted(agent.sessions, "session")} on this machine`)]),
-    ...agent.skipped.map(({ reason, count, example, message }) => fact("warning", `${count} not read: ${reasonText(reason)}`, example, [message, example].join("\n"))),
+    ...agent.skipped.map(({ reason, count, example, message }) => fact("warning", `${count} not read: ${reasonText(reason)}`, homely(example), [message, example].join("\n"))),
     ...(lastError === null ? [] : [fact("error", lastError.message, momentText(lastError.time), [lastError.message, lastError.where, momentText(lastError.time)].join("\n"))]),
     fact("shield", counted(agent.redactions, "secret cut out", "secrets cut out")),
     fact("history", agent.lastSync === "" ? "Not synced yet" : `Last sync ${momentText(agent.lastSync)}`),

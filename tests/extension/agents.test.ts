@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { beforeEach, expect, test } from "vitest";
 import { actOnJob, connectAgent, disconnectAgent } from "../../extension/connect";
 import * as protocol from "../../extension/protocol";
@@ -56,6 +57,12 @@ test("an agent's facts name its store, what is not read with the reason, and the
     "Not synced yet|",
   ]);
   expect(facts.every((fact) => typeof itemOf(fact).tooltip === "string")).toBe(true);
+});
+
+test("of an agent that is disconnected only its store is told, and a path at home is short", async () => {
+  context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("gemini", { state: "removed", stores: [{ path: `${homedir()}/.gemini`, exists: false }] })], queue: {}, jobs: [] }));
+  const [row] = await tree.getChildren();
+  expect((await tree.getChildren(row)).map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`)).toEqual(["~/.gemini|not there", "Its sessions are not read|what was read of them stays"]);
 });
 
 test("a job in trouble says why, opens its session, and can be acted on", async () => {

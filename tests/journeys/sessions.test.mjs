@@ -30,6 +30,13 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
   const viewer = () => screen.frame("#transcript .heading");
   const target = (pattern) => until(`the viewer stands at ${pattern}`, async () => pattern.test(await screen.turnText()));
 
+  /** Opens or closes a view of the side bar. */
+  const fold = async (view, open) => {
+    const header = screen.page.locator(`.pane-header[aria-label^="${view}"]`);
+    if ((await header.getAttribute("aria-expanded")) !== String(open)) await header.locator(".title").click();
+    await until(`${view} is ${open ? "open" : "closed"}`, async () => (await header.getAttribute("aria-expanded")) === String(open));
+  };
+
   before(async () => {
     machine = new Machine();
     screen = new Screen("sessions");
@@ -140,7 +147,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
     await listed("Agents", /Gemini CLI\s*1 session/);
     await listed("Agents", /GitHub Copilot\s*1 session/);
     await listed("Agents", /Cursor\s*not found/);
-    await screen.page.locator('.pane-header[aria-label^="Sessions"]').click();
+    await fold("Sessions", false);
     await row("Agents", /OpenCode/).click();
     const told = await listed("Agents", /opencode\.db/);
     assert.ok(told);
@@ -150,7 +157,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
     await screen.notification(/OpenCode is disconnected/);
     await listed("Agents", /OpenCode\s*disconnected/);
     await screen.command("Notifications: Clear All Notifications");
-    await screen.page.locator('.pane-header[aria-label^="Sessions"]').click();
+    await fold("Sessions", true);
   });
 
   await run("the sessions of the whole machine are a click away", async () => {

@@ -9,11 +9,10 @@ from collections import Counter
 from pathlib import Path
 from typing import cast
 
-from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView, examine
+from lerim.doctor import examine
 from lerim.errors import UsageError
-from lerim.extraction.redact import clean
 from lerim.lsp import sessions
-from lerim.lsp.repos import Repo
+from lerim.lsp.repos import Repo, release_memory
 from lerim.lsp.session_protocol import AgentsParams, AgentsView, ConnectParams, DoneView, JobView, QueueParams
 from lerim.lsp.sidecar import Sidecar
 from lerim.sessions import browsing, platforms, queue
@@ -60,7 +59,8 @@ def _platform(name: str) -> Platform:
 
 def _agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     project = repo.project if repo is not None else None
-    views = [_shown(view) for view in examine(sidecar.home, sidecar.environ, project)]
+    views = examine(sidecar.home, sidecar.environ, project)
+    release_memory()  # what every transcript on the machine was compared with
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
@@ -83,33 +83,6 @@ def _job(catalog: Catalog, row: JobRow) -> JobView:
         title=title,
         error=sessions.line(row.reason),
     )
-
-
-def _shown(view: AgentView) -> AgentView:
-    """The same row without secrets: paths and messages hold what transcripts and folders are called."""
-    return AgentView(
-        platform=view.platform,
-        name=view.name,
-        state=view.state,
-        stores=[StoreView(clean(one.path), one.exists) for one in view.stores],
-        sessions=view.sessions,
-        found=view.found,
-        parsed=view.parsed,
-        waiting=view.waiting,
-        skipped=[
-            SkippedView(one.reason, one.count, sessions.line(one.example), sessions.line(one.message))
-            for one in view.skipped
-        ],
-        redactions=view.redactions,
-        last_error=_error(view.last_error),
-        last_sync=view.last_sync,
-    )
-
-
-def _error(one: LastErrorView | None) -> LastErrorView | None:
-    if one is None:
-        return None
-    return LastErrorView(sessions.line(one.message), sessions.line(one.where), one.time)
 
 
 def _connect(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> DoneView:
