@@ -1,0 +1,65 @@
+"""Queries as people type them, and what is shown of a match."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lerim.lsp.session_search import snippet, understood
+from lerim.lsp.sessions import NAMES
+from lerim.sessions.filters import EVERYTHING, Filters
+from lerim.sessions.readers import NAMES as READ
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def test_words_and_filters_are_told_apart() -> None:
+    asked = understood('agent:codex fix branch:main file:"src/my file.py" model:gpt-5 the cart failed: since:7d', NOW)
+    assert asked.words == "fix the cart"
+    assert asked.filters == Filters(
+        agent="codex",
+        branch="main",
+        file="src/my file.py",
+        model="gpt-5",
+        failed=True,
+        since=datetime(2026, 11, 14, 12, tzinfo=UTC),
+    )
+    assert asked.problems == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["std::vector", "http://agent:x@host", "C++ OR", '"', "xagent:codex", "note: this", ""]
+)
+def test_what_is_no_filter_of_ours_is_words(text: str) -> None:
+    asked = understood(text, NOW)
+    assert (asked.words, asked.filters, asked.problems) == (text, EVERYTHING, ())
+
+
+def test_a_filter_that_cannot_be_is_told_and_not_searched_for() -> None:
+    asked = understood("agent:emacs since:soon branch: x", NOW)
+    assert [problem.partition(":")[0] for problem in asked.problems] == ["agent", "since", "branch"]
+    assert "claude, codex" in asked.problems[0]
+    assert asked.words == "x"
+
+
+def test_agents_are_called_what_the_readers_call_them() -> None:
+    assert NAMES == READ
+    assert understood("agent:CODEX x", NOW).filters.agent == "codex"
+
+
+def test_a_snippet_shows_the_words_in_their_place_on_one_line() -> None:
+    text = "intro " * 50 + "the Cart\nis mended" + " outro" * 100
+    shown = snippet(text, "cart")
+    assert "the Cart is mended" in shown
+    assert shown.startswith("…") and shown.endswith("…")
+    assert len(shown) < 220
+    assert snippet("nothing of it", "cart") == ""
+    assert snippet("how it begins", "") == "how it begins"
+
+
+def test_a_snippet_shows_no_secret_also_where_it_began_long_before_the_match() -> None:
+    assert SECRET not in snippet(f"the key {SECRET} is for the cart", "cart")
+    private = f"<private>{'hidden words ' * 500} cart and more </private> open"
+    assert "hidden" not in snippet(private, "cart")

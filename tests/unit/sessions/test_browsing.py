@@ -1,0 +1,119 @@
+"""Leafing through the catalog: days, sessions of a day, turns by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from lerim.paths import Home
+from lerim.sessions import browsing
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.model import Session, ToolCall, Transcript, Turn
+
+BEGAN = datetime(2026, 3, 2, 12, tzinfo=UTC)
+HERE = "/work/shop"
+
+
+class Told:
+    """A reading of given turns."""
+
+    resume = b"{}"
+    restarted = False
+    ids = None
+
+    def __init__(self, session: Session, turns: list[Turn]) -> None:
+        self.problems: list[object] = []
+        self.session, self.turns = session, turns
+
+    def __iter__(self) -> Iterator[Turn]:
+        return iter(self.turns)
+
+    def checkpoint(self) -> bool:
+        return False
+
+
+class Owning:
+    """Every folder of the shop is the project's."""
+
+    def owner(self, cwd: str) -> str:
+        return "shop" if cwd.startswith(HERE) else ""
+
+
+def said(name: str, number: int, text: str = "", calls: tuple[ToolCall, ...] = ()) -> Turn:
+    asks = number % 2 == 0
+    return Turn(
+        f"{name}-{number}",
+        number,
+        "user" if asks else "assistant",
+        "prompt" if asks else "reply",
+        text or f"{name} {number}",
+        BEGAN + timedelta(seconds=number),
+        HERE,
+        tool_calls=calls,
+    )
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    with Catalog.open(Home(tmp_path / "home")) as one:
+        yield one
+
+
+def add(catalog: Catalog, name: str, turns: list[Turn], *, days: int = 0, parent: str = "", title: str = "") -> str:
+    path = Path(f"/claude/{name}.jsonl")
+    ended = BEGAN + timedelta(days=days, minutes=5)
+    session = Session(name, "claude", path, title=title, started=BEGAN, ended=ended, turns=len(turns), parent=parent)
+    reading = Told(replace(session, cwds=tuple({turn.cwd for turn in turns})), turns)
+    done = catalog.index(Transcript("claude", path, name, 1, 1, 1, parent), reading, Owning())  # type: ignore[arg-type]
+    assert not done.failed
+    return str(path)
+
+
+def test_days_come_newest_first_and_hold_the_sessions_that_ended_on_them(catalog: Catalog) -> None:
+    add(catalog, "a", [said("a", 0)], title="First")
+    add(catalog, "b", [said("b", 0, "How it begins")], days=3)
+    add(catalog, "c", [said("c", 0)], days=3)
+    add(catalog, "sub", [said("sub", 0)], parent="a")
+    add(catalog, "else", [msgspec.structs.replace(said("else", 0), cwd="/elsewhere")])
+    found = browsing.days(catalog.db, ["shop"])
+    assert [number for _, number in found] == [2, 1]
+    assert found[0][0] > found[1][0]
+    assert [number for _, number in browsing.days(catalog.db, None)] == [2, 2]
+    listed, total = browsing.of_day(catalog.db, ["shop"], found[0][0], 0, 1)
+    assert (total, [one.session for one in listed]) == (2, ["c"])
+    listed, _ = browsing.of_day(catalog.db, ["shop"], found[0][0], 1, 1)
+    assert [(one.session, one.title, one.opening) for one in listed] == [("b", "", "How it begins")]
+
+
+def test_a_session_says_which_files_its_turns_touched(catalog: Catalog) -> None:
+    edit = ToolCall("t", "Edit", "edit", "ok", paths=(f"{HERE}/src/cart.py",))
+    place = add(catalog, "a", [said("a", 0), said("a", 1, calls=(edit, edit)), said("a", 3, calls=(edit,))])
+    found = browsing.session(catalog.db, place)
+    assert found is not None
+    assert found.files == 1
+    assert browsing.session(catalog.db, "/nowhere") is None
+
+
+def test_positions_count_the_turns_that_stand_here_although_ordinals_have_gaps(catalog: Catalog) -> None:
+    add(catalog, "a", [said("a", number) for number in range(4)])
+    copied = [said("a", 0), said("a", 1), said("fork", 2), said("fork", 3)]
+    place = add(catalog, "fork", copied)
+    outline = browsing.outline(catalog.db, place, "fork-3")
+    assert (outline.kinds, outline.at) == (("prompt", "reply"), 1)
+    assert [leaf.turn for leaf in browsing.leaves(catalog.db, place, 1, 5)] == ["fork-3"]
+    assert browsing.outline(catalog.db, place, "a-0").at == -1
+    assert browsing.place_of(catalog.db, "a-0") == ("/claude/a.jsonl", "a")
+    assert browsing.place_of(catalog.db, "gone") is None
+
+
+def test_a_text_is_found_to_the_letter_in_words_and_in_calls(catalog: Catalog) -> None:
+    run = ToolCall("t", "Bash", "shell", "ok", command="make TEST")
+    place = add(catalog, "a", [said("a", 0, "100 % sure_ly"), said("a", 1, calls=(run,)), said("a", 2, "1000 surely")])
+    assert list(browsing.holding(catalog.db, place, "100 %")) == [0]
+    assert list(browsing.holding(catalog.db, place, "SURE_LY")) == [0]
+    assert list(browsing.holding(catalog.db, place, "$ make test")) == [1]
