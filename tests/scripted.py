@@ -24,7 +24,7 @@ def agent(text: str = "", *calls: ToolCall, **changes: object) -> Turn:
     return replace(Turn("", 0, "assistant", "reply", text, START, ROOT, tool_calls=calls), **changes)
 
 
-def ran(command: str, output: str = "", code: int | None = None) -> ToolCall:
+def ran(command: str, output: str = "", code: int | None = 0) -> ToolCall:
     status = "error" if code else "ok"
     return ToolCall(f"run-{command}", "Bash", "shell", status, command=command, output=output, exit_code=code)
 

@@ -19,10 +19,11 @@ from lerim.extraction.redact import clean
 from lerim.extraction.said import alike, content, light, words
 from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
 from lerim.extraction.symbols import learn
-from lerim.extraction.transcript import BOOT
+from lerim.extraction.transcript import boots
 from lerim.facts.diagnoses import joined
 from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
 from lerim.facts.known import names
+from lerim.facts.looked import looked_at
 from lerim.facts.outcome import takes_back, verdict
 from lerim.facts.signals import signals
 from lerim.facts.wording import shorten, squeeze
@@ -108,10 +109,10 @@ class Extraction:
             replies = replies[1:]
         self._state.now = replace(now, replies=tuple(replies))
         for call in turn.tool_calls:
-            for path in call.paths[:8]:
+            for path in (*call.paths[:8], *(looked_at(call.command) if call.kind == "shell" else ())):
                 self._locate.touch(path, turn.cwd)
-            boots = [path for path in call.paths if BOOT.search(path.replace("\\", "/"))]
-            if call.output and boots and call.kind not in ("edit", "write") and not _written(replies, boots):
+            told = boots(call) if call.output and call.kind not in ("edit", "write") else ()
+            if told and not _written(replies, told):
                 self._state.boot = f"{self._state.boot} {squeeze(call.output).lower()}"[-20_000:]
 
     def _scene(self, after: Turn | None) -> Scene:
@@ -230,7 +231,7 @@ class Extraction:
             self._out.append(dropped)
 
 
-def _written(replies: list[Turn], paths: list[str]) -> bool:
+def _written(replies: list[Turn], paths: tuple[str, ...]) -> bool:
     """Whether all these files were changed in the exchange: what is read back then is no rule of before."""
     changed = {edit.path for reply in replies for call in reply.tool_calls for edit in call.edits}
     return changed.issuperset(paths)

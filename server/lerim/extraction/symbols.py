@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 
+from lerim.facts.looked import looked_at
 from lerim.sessions.model import ToolCall
 
 NAMES = 600  # names held of a session
@@ -51,7 +52,8 @@ def _shown(call: ToolCall) -> Iterator[tuple[str, str]]:
             yield match["file"], match.group().replace("\\", "/")
     if call.kind == "search" or (call.kind == "shell" and _SEARCHES.search(call.command[:200])):
         yield from _listed(call.output[:SCANNED])
-    texts = [(path, call.output) for path in call.paths[:1]] if call.kind == "read" else []
+    read = looked_at(call.command) if call.kind == "shell" else call.paths[:1] if call.kind == "read" else ()
+    texts = [(path, call.output) for path in read] if len(read) == 1 else []
     if call.kind in ("edit", "write"):
         texts = [(edit.path, f"{edit.old[:SCANNED]}\n{edit.new[:SCANNED]}") for edit in call.edits[:20]]
     for path, text in texts:

@@ -20,6 +20,7 @@ from datetime import datetime
 import msgspec
 
 from lerim.extraction.redact import clean, without_private
+from lerim.facts.looked import looked_at
 from lerim.memory.record import Speaker
 from lerim.sessions.model import Role, ToolCall, Turn
 
@@ -30,8 +31,9 @@ CALLS = 60  # tool calls shown of one turn: the first and the last ones
 CODE = 400  # characters shown of what was written into a file
 
 BOOT = re.compile(
-    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|(?:^|/)\.(?:lerim|cursorrules|"
-    r"claude/rules)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
+    r"(?:^|/)(?:CLAUDE|AGENTS?|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|\.mdc$|(?:^|/)\.(?:lerim|"
+    r"(?:cursor|windsurf|cline)rules|(?:claude|codex|cursor|gemini|github|kiro|opencode|windsurf)/(?:rules|instructions|"
+    r"steering|memor(?:y|ies))/)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
 )
 """Files of instructions and of memories: what they say is not learned from."""
 _DATA = re.compile(r"[A-Za-z0-9+/=_-]{240,}")
@@ -139,7 +141,13 @@ def _outcome(call: ToolCall) -> str:
 
 
 def _is_boot(call: ToolCall) -> bool:
-    return any(BOOT.search(path.replace("\\", "/")) for path in call.paths)
+    return bool(boots(call))
+
+
+def boots(call: ToolCall) -> tuple[str, ...]:
+    """The files of instructions and of memories that a call names, or shows with a shell command."""
+    paths = looked_at(call.command) if call.kind == "shell" else call.paths
+    return tuple(path for path in paths if BOOT.search(path.replace("\\", "/")))
 
 
 def _cut(text: str, head: int, tail: int) -> str:

@@ -21,7 +21,7 @@ _PATH = re.compile(
     r"|(?<![\w/:@.-])(?:src|lib|tests?|apps?|packages|cmd|internal|pkg|server|client|docs|scripts|config|\.github|"
     r"frontend|"
     r"backend|web|api|bin|examples|migrations|db|e2e)/[\w.@-]{0,80}"
-    r"|(?<![\w/])(?:Makefile|Dockerfile|Justfile|Procfile|LICENSE|README|AGENTS\.md|CLAUDE\.md|"
+    r"|(?<![\w/])(?:Makefile|Dockerfile|Justfile|Procfile|LICENSE|README|AGENTS\.md|CLAUDE\.md|GEMINI\.md|"
     r"\.[a-z][a-z_]{2,20}(?:ignore|rc))(?!\w)"
 )
 _TICKED = re.compile(r"`([^`\n]{1,80})`")

@@ -235,14 +235,15 @@ def parse(command: str) -> Command:
 
 
 def outcome(call: ToolCall, command: Command) -> Outcome:
-    """Whether the command passed, by its exit code; where a filter hides that, by what it printed."""
+    """Whether the command passed, by its exit code; by what it printed where a filter hides the code or none is told
+    (a command in the background, a terminal whose shell does not report back)."""
     if call.status == "error":
         return "failed" if call.exit_code is None or 0 < call.exit_code < 124 else "unknown"
     if call.status != "ok":
         return "unknown"
     if call.exit_code not in (None, 0):
         return "failed"
-    if not command.filtered:
+    if call.exit_code == 0 and not command.filtered:
         return "passed"
     if FAILED.search(call.output):
         return "failed"

@@ -13,7 +13,7 @@ from lerim.facts import commands, wording
 from lerim.facts.causes import FIX, MOST, Finding, causes
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.lasting import calm, past, rule
-from lerim.facts.outcome import commits, verdict
+from lerim.facts.outcome import verdict, went_through
 from lerim.facts.prose import full, readable, share
 from lerim.facts.retold import head
 from lerim.facts.where import edited, named, where
@@ -90,7 +90,7 @@ def _events(scene: Scene) -> Iterator[_Event]:
 
 def _ran(at: int, call: ToolCall) -> Iterator[_Event]:
     command = commands.parse(call.command)
-    if call.status == "ok" and commits(call.command):
+    if went_through(call):
         yield _Event(at, "edit", call.command.lower())  # its message tells what was changed
         yield _Event(at, "commit", command=command.text)
     if not command.runner:

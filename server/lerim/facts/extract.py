@@ -34,13 +34,14 @@ _FAILED = re.compile(r"^(?:exit code [1-9]|error[:\s]|<tool_use_error>|command f
 _MEMORY = re.compile(r"(?:^|[_-])(?:memory|memories|remember)(?:$|[_-])|^write_?memory|^save_?memory", re.IGNORECASE)
 _WROTE_MEMORY = re.compile(
     r"\b(?:saved|wrote|written|added|stored|recorded|updated)\b[^.\n]{0,60}\b(?:memory|memories|MEMORY\.md|"
-    r"CLAUDE\.md|AGENTS\.md)\b",
+    r"CLAUDE\.md|AGENTS\.md|GEMINI\.md|copilot-instructions\.md)\b",
     re.IGNORECASE,
 )
 _WRITERS = re.compile(
-    r"^(?:write|edit|multi_?edit|notebook_?edit|apply_?patch|create_?file|str_?replace\w*|update_?file)$", re.IGNORECASE
+    r"^(?:write|edit|multi_?edit|notebook_?edit|apply_?patch|create(?:_?file)?|str_?replace\w*|replace|update_?file|insert_?edit\w*)$",
+    re.IGNORECASE,
 )
-_READERS = re.compile(r"^(?:read|view|open_?file|cat|read_?file)$", re.IGNORECASE)
+_READERS = re.compile(r"^(?:read|view|open_?file|cat|read_?(?:many_?)?files?(?:_v\d)?)$", re.IGNORECASE)
 _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
 MANY_CALLS = 3
 

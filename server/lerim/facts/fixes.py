@@ -16,6 +16,7 @@ from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft, Found, Scene
 from lerim.facts.failure import Failure, lesson
+from lerim.facts.outcome import went_through
 from lerim.facts.prose import plain, prose
 from lerim.facts.where import edited
 from lerim.sessions.model import ToolCall, Turn
@@ -106,7 +107,7 @@ class Watch:
             yield from self._hooked(turn, call)
             return
         command = commands.parse(call.command)
-        if call.status == "ok" and call.exit_code in (None, 0):
+        if call.status == "ok" and call.exit_code == 0:
             self._installed(command)
         if not command.runner:
             return
@@ -126,7 +127,7 @@ class Watch:
         command = hooks.plain(call)
         if error := hooks.refused(call):
             self._open(turn, call, command, error)
-        elif call.status == "ok":
+        elif went_through(call):
             for failure in [item for item in self.failures if item.command == command.text]:
                 self.failures.remove(failure)
                 found = hooks.bypassed(turn, failure) if hooks.left_out(call) else _after_edits(turn, call, failure)

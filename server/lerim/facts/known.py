@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lerim.facts import commands
+from lerim.facts.looked import looked_at
 from lerim.sessions.model import Turn
 
 MOST = 400
@@ -24,7 +25,7 @@ _NOT_NAMES = (
     "header footer link links image images icon icons color colors size width height left right top bottom key keys "
     "type kind mode level step steps task tasks job jobs runs builds release version versions note place order "
     "orders invoice customer account group groups member role comment comments doc tag tags label labels option "
-    "options "
+    "options skill skills "
 )
 _COMMON = frozenset(_NOT_NAMES.split())
 _WORD = re.compile(r"^[a-z][a-z0-9_.-]{2,40}$")
@@ -58,7 +59,7 @@ def names(known: list[str], turn: Turn) -> list[str]:
             fresh += [name.lower() for name in commands.installs(command.text)]
             if _RUNS_TESTS.search(command.text[:300]):
                 fresh.append(TESTS)
-        for path in call.paths[:4]:
+        for path in (*call.paths[:4], *(looked_at(call.command) if call.kind == "shell" else ())):
             *folders, base = path.replace("\\", "/").lower().split("/")
             fresh += [base, base.rpartition(".")[0] or base, *folders[-1:]]
             if call.kind in ("edit", "write") and _TESTED.search("/".join([*folders[-2:], base])):

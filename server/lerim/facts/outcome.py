@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from lerim.facts.draft import Exchange
-from lerim.sessions.model import Turn
+from lerim.sessions.model import ToolCall, Turn
 
 Verdict = Literal["accepted", "refuted", "open"]
 
@@ -36,6 +36,10 @@ _ACCEPTED = re.compile(
     r"ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr|create a pr|"
     r"make a pr))"
 )
+_TOOK = re.compile(
+    r"^\s{0,4}(?:\[[^\]\n]{1,200} [0-9a-f]{7,40}\] |\+? ?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} |\* \[new )", re.MULTILINE
+)
+"""What git prints once a commit or a push was made."""
 _COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")
 
 
@@ -63,12 +67,14 @@ def takes_back(turn: Turn) -> bool:
 
 def committed(exchange: Exchange) -> bool:
     """Whether a `git commit` or `git push` went through in the exchange."""
-    return any(
-        call.status == "ok" and commits(call.command)
-        for turn in exchange.replies
-        for call in turn.tool_calls
-        if call.kind == "shell"
-    )
+    return any(call.kind == "shell" and went_through(call) for turn in exchange.replies for call in turn.tool_calls)
+
+
+def went_through(call: ToolCall) -> bool:
+    """Whether a call made a commit or a push; of one whose exit code nobody told, whether git said so."""
+    if call.status != "ok" or not commits(call.command):
+        return False
+    return call.exit_code == 0 or (call.exit_code is None and bool(_TOOK.search(call.output)))
 
 
 def commits(command: str) -> bool:

@@ -39,9 +39,13 @@ _PREFIX = re.compile(
 _CONTEXT = re.compile(r"^(?:context|background|problem|motivation|why|rationale)\b", re.IGNORECASE)
 _APPROVED = re.compile(
     r"\bapproved (?:your|the|this|a) plan|\bapproved exiting plan mode|\bplan (?:was |is |has been )?(?:now )?approved|"
-    r"## Approved Plan|\byou can now (?:start|proceed|begin)|\bstart coding\b",
+    r"## Approved Plan|\byou can now (?:start|proceed|begin)|\bstart coding\b|\bproceed with implementing the plan\b",
     re.IGNORECASE,
 )
+_STEPS = re.compile(r"^\[[ x~-]\] ", re.MULTILINE)
+"""A list of things to do that the agent ticks off, which nobody is asked about."""
+_PROPOSED = re.compile(r"<proposed_plan>\s{0,3}(?P<plan>.{20,8000}?)\s{0,3}</proposed_plan>", re.DOTALL)
+_AGREED = re.compile(r"^\s{0,4}(?:yes, )?implement (?:the|this) plan[.!]?\s{0,4}$", re.IGNORECASE)
 _ADDED = re.compile(
     r"\b(?:user|they)(?: has| have)?(?: also)? (?:said|added|provided|gave|"
     r"left)[^:\n]{0,60}:\s{0,3}(?P<said>[^\n]{4,600})",
@@ -82,9 +86,9 @@ _WHY = re.compile(
 def approved(call: ToolCall) -> bool:
     """Whether the person approved the plan of this call: in any wording the agents record, or by a plain success."""
     text = call.output[:1_000]
-    return (
-        call.kind == "plan" and call.status == "ok" and bool(call.plan) and (not text or bool(_APPROVED.search(text)))
-    )
+    if call.kind != "plan" or call.status != "ok" or not call.plan or _STEPS.search(call.plan):
+        return False
+    return not text or bool(_APPROVED.search(text))
 
 
 def remark(call: ToolCall) -> str:
@@ -104,7 +108,10 @@ def plans(scene: Scene) -> Iterator[Found]:
             if approved(call):
                 yield from _approved(scene, turn, call.plan)
     prompt = scene.now.said
-    if prompt is not None:
+    if prompt is not None and _AGREED.match(prompt.text) and (last := scene.before.replies[-1:]):
+        if match := _PROPOSED.search(last[0].text):
+            yield from _approved(scene, last[0], match["plan"])
+    elif prompt is not None:
         head = _HANDED.match(prompt.text)
         if head and kept(scene.now) and verdict(scene.after) == "accepted":
             yield from _statements(scene, prompt, prompt.text[head.end() :], "user")

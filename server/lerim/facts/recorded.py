@@ -12,11 +12,13 @@ from lerim.facts.retold import head
 from lerim.facts.sentences import spoken
 from lerim.facts.where import RULES, named, where
 from lerim.memory.record import LearningKind, Primitive
-from lerim.sessions.model import Edit, Turn
+from lerim.sessions.model import Edit, ToolCall, Turn
 
 ADDED = 60  # lines added to files of rules from which they are documentation, not what was just said
 WHOLE = 2_000  # characters of a file written anew that is documentation, too
 _NOTE = re.compile(r"(?:^|/)\.claude/(?:projects/[^/]{1,200}/)?memory/(?P<name>[\w.-]{1,80})\.md$")
+_SAVES = re.compile(r"^(?:save|store|update)_?memory$", re.IGNORECASE)
+"""The tools by which agents keep a fact; the call's command is the fact."""
 _FIELD = re.compile(r"^\s{0,4}(?P<key>description|type):\s{0,3}(?P<value>\S[^\n]{2,400})$", re.MULTILINE)
 _WHY = re.compile(r"^\*\*Why:?\*\*:?\s{0,3}(?P<why>[^\n]{10,400}(?:\n(?!\n)[^\n*]{1,200}){0,6})", re.MULTILINE)
 _TOPIC = re.compile(
@@ -48,6 +50,7 @@ def recorded(scene: Scene) -> Iterator[Found]:
         return
     heard = [prompt, *([scene.before.prompt] if scene.before.prompt is not None else [])]
     notes = [found for turn, edit in _edits(scene) if (found := _note(scene, heard, turn, edit)) is not None]
+    notes += [found for turn, call in _saved(scene) if (found := _fact(scene, heard, turn, call.command)) is not None]
     yield from notes[:2]
     if not notes and (found := _line(scene, prompt)) is not None:
         yield found
@@ -59,6 +62,29 @@ def _edits(scene: Scene) -> Iterator[tuple[Turn, Edit]]:
             for call in turn.tool_calls:
                 if call.kind in ("edit", "write") and call.status == "ok":
                     yield from ((turn, edit) for edit in call.edits)
+
+
+def _saved(scene: Scene) -> Iterator[tuple[Turn, ToolCall]]:
+    for turn in scene.now.replies:
+        if not turn.sidechain:
+            yield from ((turn, call) for call in turn.tool_calls if call.status == "ok" and _SAVES.match(call.name))
+
+
+def _fact(scene: Scene, heard: list[Turn], turn: Turn, said: str) -> Found | None:
+    """A fact the agent saved, as Gemini CLI and Copilot keep them: a line, of which the person had just spoken."""
+    text = wording.squeeze(_PERSON.sub("Prefer ", _flat(said)))
+    shared, prompt = max(((_shared(one.text, text), one) for one in heard), key=lambda pair: pair[0])
+    if not 12 <= len(text) <= 300 or shared < 2 or not spoken(prompt.text) or _TOPIC.match(text):
+        return None
+    title = _title(text)
+    strong = _STRONG.search(title)
+    if not strong or not artifacts(title, scene.known):
+        return None
+    fault = wording.title_fault(title) or ("" if len(title.split()) > 3 else "too short to say anything")
+    if fault:
+        return Unclear("rule", text, turn, fault)
+    parts = [title if wording.personal(text) else text]
+    return _draft(scene, prompt, turn, title, parts, said.strip(), (), (), ("learning", "preference"))
 
 
 def _note(scene: Scene, heard: list[Turn], turn: Turn, edit: Edit) -> Found | None:

@@ -33,7 +33,10 @@ _THIRD = re.compile(
     r"error (?:message|log|output)s?:|output:|log:|here(?:'s| is) (?:the|an?|my) (?:error|log|output|text|email|"
     r"message|diff|stack))"
 )  # for text in lower case
-_SPEAKER = re.compile(r"^\s*(?:user|agent|assistant|human|system|claude)\s{0,3}:", re.IGNORECASE | re.MULTILINE)
+_SPEAKER = re.compile(
+    r"^\s*(?:user|agent|assistant|human|system|claude|codex|cursor|copilot|gemini|opencode)\s{0,3}:",
+    re.IGNORECASE | re.MULTILINE,
+)
 _HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
 _BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")

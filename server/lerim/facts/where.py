@@ -17,8 +17,8 @@ _COMMON = frozenset(
 )
 RULES = re.compile(
     r"(?:^|/)(?:(?:CLAUDE|AGENTS?|GEMINI|CONTRIBUTING|CONVENTIONS|STYLE_?GUIDE|copilot-instructions)(?:\.\w{1,12})?\.md|"
-    r"\.(?:cursor|windsurf|cline)rules|[\w.-]{1,60}\.mdc)$|(?:^|/)\.(?:claude|cursor|windsurf|kiro|github)/"
-    r"(?:rules|instructions|steering)/[\w./-]{1,80}\.md$",
+    r"\.(?:cursor|windsurf|cline)rules|[\w.-]{1,60}\.mdc)$|(?:^|/)\.(?:claude|codex|cursor|gemini|github|kiro|opencode|windsurf)/"
+    r"(?:rules|instructions|steering|commands?|prompts|skills|agents|modes)/[\w./-]{1,80}\.(?:md|toml)$",
     re.IGNORECASE,
 )
 """Where a project's rules for agents and people are written down."""

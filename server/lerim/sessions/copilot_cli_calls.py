@@ -88,7 +88,7 @@ def opened(native: str, name: str, arguments: msgspec.Raw, *, brief: bool = Fals
         native,
         name,
         kind,
-        command=_text(given, "pattern", "query", "url", "prompt", "intent"),
+        command=_text(given, "pattern", "query", "url", "prompt", "intent", "fact"),
         description=_text(given, "description"),
         paths=paths,
         edits=_edits(kind, path, given) if kind in ("edit", "write") and not brief else (),

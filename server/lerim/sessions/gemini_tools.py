@@ -77,7 +77,7 @@ def called(call: Call, plans: Plans, *, brief: bool) -> ToolCall:
         id=plain(call.id),
         name=name,
         kind=kind,
-        command=_first(asked, "command", "url", "query", "pattern", "prompt" if kind == "web" else "url"),
+        command=_first(asked, "command", "url", "query", "pattern", "prompt" if kind == "web" else "fact"),
         description=_first(asked, "description", "instruction", "objective", "reason"),
         paths=_paths(path, asked),
         edits=edits,

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from lerim.facts.outcome import went_through
 from lerim.sessions.model import ToolCall
 from scripted import agent, candidates, denied, edited, planned, ran, titles, you
 
@@ -93,6 +94,8 @@ def approved(plan: str, output: str = "") -> ToolCall:
         "User has approved exiting plan mode. You can now proceed.",
         f"User has approved the plan.\n\n## Approved Plan:\n{PLAN}",
         "Your plan was approved. Start coding.",
+        "Plan approved. Switching to Default mode.",
+        "Exited plan mode.\n\nYou are now in interactive mode. Proceed with implementing the plan.",
     ],
 )
 def test_an_approved_plan_says_what_was_decided_and_why(output: str) -> None:
@@ -266,3 +269,18 @@ def test_only_words_that_name_the_cause_are_quoted() -> None:
 def test_a_subagents_rules_and_picks_are_not_the_persons() -> None:
     turns = [agent(OPTIONS), you("option 1"), you("always use uv, not pip"), agent("ok", edited("src/db.py"))]
     assert candidates(*(replace(turn, sidechain=True) for turn in turns)) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "wanted"),
+    [
+        ("[main 1a2b3c4] Keep WAL mode\n 1 file changed", True),
+        ("   1a2b3c4..5d6e7f8  main -> main", True),
+        ("", False),
+        ("nothing to commit, working tree clean", False),
+        ("error: failed to push some refs", False),
+    ],
+)
+def test_a_commit_whose_exit_code_nobody_told_was_made_if_git_says_so(output: str, wanted: bool) -> None:
+    call = ToolCall("c", "run_in_terminal", "shell", "ok", command="git commit -am wal && git push", output=output)
+    assert went_through(call) is wanted

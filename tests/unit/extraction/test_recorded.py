@@ -51,16 +51,48 @@ def test_a_note_on_what_the_person_did_not_speak_of_gives_nothing() -> None:
     assert candidates(you("hello"), agent("ok"), you("is the kitchen open?"), note(NOTE), you("ok")) == []
 
 
-def test_the_line_added_to_a_file_of_rules_is_kept_where_the_person_asked_for_it() -> None:
+def saved(name: str, fact: str) -> Turn:
+    return agent("Saved.", ToolCall("m", name, "other", "ok", command=fact))
+
+
+@pytest.mark.parametrize("name", ["save_memory", "store_memory", "update_memory"])
+def test_a_fact_saved_with_a_tool_is_a_memory_where_the_person_spoke_of_it(name: str) -> None:
+    said = "please keep in mind that pnpm installs the packages here, npm breaks the lockfile"
+    fact = "The user prefers pnpm over npm for installing packages."
+    [found] = candidates(you("hi"), agent("hello"), you(said), saved(name, fact), you("ok"))
+    assert found.title == "Prefer pnpm over npm for installing packages"
+    assert (found.signal, found.primitive, found.kind) == ("rule", "learning", "preference")
+    assert [quote.who for quote in found.evidence] == ["user", "assistant"]
+    unheard = (you("hi"), agent("hello"), you("is the kitchen open?"), saved(name, fact), you("ok"))
+    assert candidates(*unheard) == []
+    idle = (you("hi"), agent("ok"), you("my birthday is in May, remember"), saved(name, "The birthday is in May."))
+    assert candidates(*idle, you("ok")) == []
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "CLAUDE.md",
+        "AGENTS.md",
+        "GEMINI.md",
+        ".cursor/rules/db.mdc",
+        ".cursor/commands/commit.md",
+        ".github/copilot-instructions.md",
+        ".github/instructions/db.instructions.md",
+        ".opencode/agents/review.md",
+        ".codex/prompts/release.md",
+    ],
+)
+def test_the_line_added_to_a_file_of_rules_is_kept_where_the_person_asked_for_it(file: str) -> None:
     old = "# Rules\n\n- Run `make lint` before a commit\n"
     new = f"{old}- Migrations are never edited after a release; add a new file\n- Be kind\n"
     [found] = candidates(
         you("why was the migration edited after the release? that bit us, write it down"),
-        agent("Writing it down.", edited("CLAUDE.md", old, new)),
+        agent("Writing it down.", edited(file, old, new)),
         you("thanks"),
     )
     assert found.title == "Migrations are never edited after a release; add a new file"
-    assert found.references == ("CLAUDE.md",)
+    assert found.references == (file,)
     assert found.evidence[1].quote == "Migrations are never edited after a release; add a new file"
 
 

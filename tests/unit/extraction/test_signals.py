@@ -111,6 +111,22 @@ def test_a_plan_that_was_not_approved_gives_nothing(status: str) -> None:
     assert candidates(you("plan it"), agent("", planned(plan, status)), you("hm")) == []
 
 
+def test_a_list_of_things_to_do_is_no_plan_that_was_approved() -> None:
+    steps = "# Cache the rates in SQLite\n\n## Approach\n[x] Keep them in `rates`, because it is down\n[ ] Test it\n"
+    turns = (agent("", planned(steps)), agent("", edited("src/rates.py")), you("looks good"))
+    assert candidates(you("do it"), *turns) == []
+
+
+def test_a_plan_proposed_in_the_answer_is_a_decision_once_the_person_has_it_implemented() -> None:
+    plan = "# Cache the rates in SQLite\n\n## Approach\n- Keep them, because the site is down, in `src/rates.py`.\n"
+    proposed = agent(f"Here it is.\n<proposed_plan>\n{plan}</proposed_plan>")
+    built = agent("", edited("src/rates.py"))
+    [found] = candidates(you("plan it"), proposed, you("Implement the plan."), built, you("thanks"))
+    assert (found.title, found.signal) == ("Cache the rates in SQLite", "plan")
+    assert found.evidence[0].who == "assistant"
+    assert candidates(you("plan it"), proposed, you("Tell me more of it first"), agent("It is fast."), you("ok")) == []
+
+
 def test_a_plan_handed_over_as_a_task_is_no_decision() -> None:
     plan = "Implement the following plan:\n\n# Add logos\n\n## Changes\n- Add `src/Logos.tsx` with three components\n"
     assert candidates(you(plan), agent("", edited("src/Logos.tsx")), you("commit")) == []

@@ -30,6 +30,24 @@ def test_a_filter_hides_the_exit_code_so_the_output_decides(output: str, wanted:
     assert outcome(call, parse(call.command)) == wanted
 
 
+@pytest.mark.parametrize(
+    ("code", "output", "wanted"),
+    [
+        (0, "", "passed"),
+        (2, "", "failed"),
+        (None, "", "unknown"),
+        (None, "building the wheel", "unknown"),
+        (None, "3 passed in 0.1s", "passed"),
+        (None, "1 failed, 2 passed", "failed"),
+    ],
+)
+def test_a_command_whose_exit_code_nobody_told_passed_only_if_it_printed_so(
+    code: int | None, output: str, wanted: str
+) -> None:
+    call = ToolCall("1", "run_in_terminal", "shell", "ok", command="pytest", output=output, exit_code=code)
+    assert outcome(call, parse(call.command)) == wanted
+
+
 def test_the_line_that_says_most_is_taken() -> None:
     output = "ImportError while importing\nHint: x\nE   ModuleNotFoundError: No module named 'shop'\n1 error"
     assert error_line(output) == "ModuleNotFoundError: No module named 'shop'"

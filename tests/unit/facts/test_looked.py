@@ -1,0 +1,44 @@
+"""The files a shell command shows, for agents that read with the shell."""
+
+import pytest
+
+from lerim.extraction.pipeline import Extraction
+from lerim.extraction.transcript import boots, shown
+from lerim.facts.looked import looked_at
+from scripted import agent, numbered, outcome, ran, you
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("cat AGENTS.md", ("AGENTS.md",)),
+        ("sed -n '1,200p' src/app.py", ("src/app.py",)),
+        ("cd web && head -n 40 package.json | cat", ("package.json",)),
+        ("nl -ba src/a.ts | sed -n '10,40p'", ("src/a.ts",)),
+        ("cat a.md && tail -5 'my notes/b.md'; wc -l c.md", ("a.md", "my notes/b.md")),
+        ("Get-Content .\\docs\\x.md", (".\\docs\\x.md",)),
+        ("cat > made.py <<'EOF'\nx = 1\nEOF", ()),
+        ("sed -i s/a/b/ src/app.py", ()),
+        ("npm test", ()),
+        ("", ()),
+    ],
+)
+def test_what_is_only_shown_is_known_by_its_path(command: str, wanted: tuple[str, ...]) -> None:
+    assert looked_at(command) == wanted
+
+
+def test_a_file_of_rules_read_with_the_shell_is_not_learned_from() -> None:
+    text = "Always run `make check` before a commit."
+    [reading] = numbered([agent("", ran("cat .cursor/rules/build.mdc", text))])
+    assert boots(reading.tool_calls[0]) == (".cursor/rules/build.mdc",)
+    assert text not in (seen.body() if (seen := shown(reading)) else "")
+    items = outcome(you("look around"), reading, you(text), agent("Understood."), you("go"))
+    assert [getattr(item, "reason", "") for item in items] == ["already-known"]
+
+
+def test_a_name_defined_in_a_file_read_with_the_shell_is_found_there() -> None:
+    call = ran("sed -n '1,80p' src/wire.py", "class WireClient:\n    pass\n")
+    turns = numbered([you("look"), agent("", call), you("Always use WireClient for requests."), agent("ok"), you("go")])
+    extraction = Extraction(None, "s", "codex")
+    items = [item for turn in turns for item in extraction.feed(turn)] + list(extraction.finish(True))
+    assert [getattr(item, "references", ()) for item in items] == [("src/wire.py#WireClient",)]
