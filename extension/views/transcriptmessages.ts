@@ -8,14 +8,12 @@ export type FromTranscript =
   /** One turn without cuts. */
   | { readonly type: "whole"; readonly position: number }
   | { readonly type: "find"; readonly text: string }
-  | { readonly type: "copy"; readonly text: string }
   | { readonly type: "manageTrust" };
 
 export type ToTranscript =
   /** The session; `at` is the position to show, -1: where the person was, or the start. */
   | { readonly type: "session"; readonly outline: OutlineView; readonly at: number }
   | { readonly type: "turns"; readonly start: number; readonly turns: readonly SessionTurn[] }
-  | { readonly type: "jump"; readonly at: number }
   | { readonly type: "found"; readonly text: string; readonly positions: readonly number[] }
   | { readonly type: "restricted" }
   | { readonly type: "failed"; readonly message: string };
@@ -60,8 +58,6 @@ export function parseFromTranscript(value: unknown): FromTranscript | undefined 
       return isPosition(position) ? { type, position } : undefined;
     case "find":
       return isText(text, 1000) ? { type, text } : undefined;
-    case "copy":
-      return isText(text) ? { type, text } : undefined;
     default:
       return undefined;
   }
@@ -108,8 +104,6 @@ export function parseToTranscript(value: unknown): ToTranscript | undefined {
       return isOutline(outline) && typeof at === "number" ? { type, outline, at } : undefined;
     case "turns":
       return isPosition(start) && Array.isArray(turns) && turns.every(isTurn) ? { type, start, turns } : undefined;
-    case "jump":
-      return isPosition(at) ? { type, at } : undefined;
     case "found":
       return isText(text) && isPositions(positions) ? { type, text, positions } : undefined;
     case "restricted":

@@ -144,8 +144,6 @@ class Transcript {
         this.#post({ type: "found", text: message.text, positions });
         return;
       }
-      case "copy":
-        return vscode.env.clipboard.writeText(message.text);
       case "manageTrust":
         await vscode.commands.executeCommand("workbench.trust.manage");
         return;

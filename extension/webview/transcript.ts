@@ -107,8 +107,6 @@ function receive(message: ToTranscript): void {
       return showSession(message.outline, message.at);
     case "turns":
       return take(message.start, message.turns);
-    case "jump":
-      return jump(message.at);
     case "found":
       if (message.text !== words) return;
       found = message.positions;

@@ -68,6 +68,8 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
       const other = new Transcript(machine.claude, foreign, new Date(Date.UTC(2026, 3, 1 + (number % 10), 9, number)));
       other.say(`look at part ${number} ${"and once more ".repeat(20)}`, "There is nothing to say about it.");
     }
+    const long = new Transcript(machine.claude, foreign, new Date("2026-04-20T09:00:00Z"));
+    for (let number = 0; number < 900; number += 1) long.say(`Question ${number} of many`, `Answer ${number}. ${"It says the same at some length. ".repeat(140)}`);
     brokenOpenCode(machine.home);
     settings({});
     await machine.install();
@@ -164,6 +166,23 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
     await screen.command("Lerim: Show the Sessions of This Machine");
     await listed("Sessions", /10 April/);
     await screen.shot("machine");
+    await row("Sessions", /20 April/).click();
+    await row("Sessions", /Question 0 of many/).click();
+    const began = Date.now();
+    const frame = await until("the long session is shown", async () => {
+      for (const one of screen.page.frames()) if ((await one.locator(".turn .words", { hasText: "Answer 0." }).count()) > 0) return one;
+      return undefined;
+    });
+    t.diagnostic(`a session of 4 MB was shown within ${Date.now() - began} ms of the click`);
+    await frame.locator(".heading").click();
+    await screen.page.keyboard.press("End");
+    await until("it stands at its end", async () => /Answer 899\./.test(await frame.locator(".turn.target").innerText()));
+    assert.ok((await frame.locator(".turn").count()) < 40, "only what is near exists");
+    await screen.page.keyboard.press("/");
+    await screen.page.keyboard.type("question 450 of");
+    await until("the match is in sight", async () => /Question 450 of many/.test(await frame.locator(".turn.target").innerText()) && (await frame.locator(".turn.target").isVisible()));
+    assert.match(await frame.locator(".found").innerText(), /1 of 1 turn/);
+    await screen.shot("long");
     await screen.command("Lerim: Show the Sessions of This Window's Repositories");
   });
 
