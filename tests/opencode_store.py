@@ -34,18 +34,37 @@ class Store:
         self.info: Record = {**first, "time": times, **info}
         self.messages: list[Record] = []
         self.clock = START
+        self.mark = ""
 
     def say(self, role: str, *parts: Record, **info: Any) -> str:
         self.clock += 1000
-        native = f"msg_{len(self.messages):04}"
+        if role == "user":
+            self.info["time"]["updated"] = self.clock
+        native = f"msg_{len(self.messages):04}{self.mark}"
         common = {"role": role, "id": native, "time": {"created": self.clock}}
         if role == "assistant":
             tokens = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 3, "write": 1}}
             common |= {"time": {"created": self.clock, "completed": self.clock + 500}, "finish": "stop"}
             common |= {"modelID": "m-1", "path": {"cwd": "/w/app", "root": "/w"}, "tokens": tokens, "cost": 0.25}
-        named = [{"id": f"prt_{len(self.messages):04}_{at:03}", **part} for at, part in enumerate(parts)]
+        named = [{"id": f"prt_{len(self.messages):04}{self.mark}_{at:03}", **part} for at, part in enumerate(parts)]
         self.messages.append({"info": common | info, "parts": named})
         return native
+
+    def fork(self, native: str, until: int | None = None) -> Store:
+        """A fork as OpenCode makes it: the first `until` messages copied under new ids, with the times they had."""
+        created = self.clock + 10_000
+        forked = Store(native, **self.info | {"id": native, "time": {"created": created, "updated": created}})
+        forked.info["title"] = f"{self.info['title']} (fork #1)"
+        forked.info.pop("parentID", None)
+        forked.clock, forked.mark = created, f"_{native}"
+        ids = {one["info"]["id"]: f"msg_{at:04}_{native}" for at, one in enumerate(self.messages)}
+        for at, one in enumerate(self.messages[:until]):
+            info = one["info"] | {"id": ids[one["info"]["id"]]}
+            if "parentID" in info:
+                info["parentID"] = ids.get(info["parentID"], "")
+            parts = [part | {"id": f"prt_{at:04}_{native}_{of:03}"} for of, part in enumerate(one["parts"])]
+            forked.messages.append({"info": info, "parts": parts})
+        return forked
 
     def export(self, path: Path) -> Path:
         path.write_text(json.dumps({"info": self.info, "messages": self.messages}), encoding="utf-8")

@@ -183,3 +183,55 @@ def test_no_damage_to_an_export_raises_anything_but_the_error_that_names_it(
             turns(Transcript("opencode", path, "ses_1", 1, 1, 1))
         except TranscriptError as error:
             assert str(path) in str(error)
+
+
+forkings = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 8), st.lists(said, max_size=2)), min_size=1, max_size=4)
+
+
+@SETTINGS
+@given(messages=sessions, forks=forkings, as_rows=st.booleans(), at=st.integers(0, 99), cut=st.integers(0, 400))
+def test_forks_change_no_other_session_and_stand_once(
+    messages: list[Any], forks: list[Any], as_rows: bool, at: int, cut: int
+) -> None:
+    with folder() as root:
+
+        def put(store: Store) -> None:
+            if as_rows:
+                store.rows(root / "opencode.db")
+            else:
+                store.files(root / "storage")
+
+        def read() -> dict[str, list[Turn]]:
+            found = of_rows(root / "opencode.db") if as_rows else of_files(root)
+            return {native: turns(one) for native, one in found.items()}
+
+        stores = [built(messages)]
+        put(stores[0])
+        once = {turn.id for turn in read()["ses_1"]}
+        for number, (of, until, more) in enumerate(forks):
+            before = read()
+            source = stores[of % len(stores)]
+            fork = source.fork(f"ses_{9 - number}", until)  # ids of sessions descend
+            copied = {one["info"]["id"] for one in fork.messages}
+            for role, some, finish in more:
+                fork.say(role, *some, **({"finish": finish} if role == "assistant" else {}))
+            put(fork)
+            stores.append(fork)
+            after = read()
+            assert {native: after[native] for native in before} == before
+            own = after[fork.info["id"]]
+            assert len({turn.id for turn in own}) == len(own)
+            assert not {turn.id for turn in own} & {turn_id("opencode", one) for one in copied}
+            added = len(fork.messages) - len(copied)
+            assert len({turn.id for turn in own} - once) <= added
+            once |= {turn.id for turn in own}
+        whole = read()
+        files = sorted(one for one in (root / "storage").rglob("msg_*.json") if one.parent.name == "ses_1")
+        if files:
+            file = files[at % len(files)]
+            file.write_bytes(file.read_bytes()[: cut % file.stat().st_size])
+            damaged = read()
+            for store in stores[1:]:
+                native = store.info["id"]
+                assert [turn.text for turn in damaged[native]] == [turn.text for turn in whole[native]]
+                assert len({turn.id for turn in damaged[native]}) == len(damaged[native])

@@ -16,6 +16,7 @@ from lerim.errors import Problem
 from lerim.sessions import live, opencode_stores
 from lerim.sessions.live_rows import columns, number, rows, text
 from lerim.sessions.model import Database, Found, Transcript
+from lerim.sessions.opencode_forks import originals
 from lerim.sessions.opencode_stores import choice
 from lerim.sessions.opencode_turns import folded
 from lerim.sessions.whole import Loaded, WholeReading
@@ -194,4 +195,6 @@ def read(transcript: Transcript, resume: bytes | None = None, *, brief: bool = F
 
 
 def _load(transcript: Transcript, *, brief: bool) -> Loaded:
-    return folded(transcript, opencode_stores.load(transcript, brief=brief))
+    kept = opencode_stores.load(transcript, brief=brief)
+    kept.origins = originals(transcript, kept)
+    return folded(transcript, kept)

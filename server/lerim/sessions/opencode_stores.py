@@ -35,15 +35,24 @@ class Piece(NamedTuple):
     call: ToolCall | None = None
 
 
+class Origin(NamedTuple):
+    """The message that one of a fork was copied from; `child`: in the session of a subagent."""
+
+    id: str
+    child: bool
+
+
 @dataclass(slots=True)
 class Kept:
-    """A session as its store has it. `pieces` are those of each message, in order; `worktree` is its project's."""
+    """A session as its store has it. `pieces` are those of each message, in order; `worktree` is its project's;
+    `origins` are of the messages it was forked with."""
 
     info: Info
     messages: list[Message] = field(default_factory=list)
     pieces: dict[str, list[Piece]] = field(default_factory=dict)
     worktree: str = ""
     problems: list[Problem] = field(default_factory=list)
+    origins: dict[str, Origin] = field(default_factory=dict)
 
     def say(self, message: bytes | msgspec.Raw, native: str, where: str) -> None:
         """Takes a message in; `native` is its id where the store has it outside the record."""
@@ -146,19 +155,33 @@ def _rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> Kep
     kept = Kept(info)
     if not info.directory and "worktree" in columns(db, "project"):
         kept.worktree = "".join(text(one) for (one,) in rows(db, "project", "worktree", "id = ?", (text(project),), []))
+    _said(db, kept, "session_id = ?", "session_id = ?", session, place, brief=brief)
+    return kept
+
+
+def _said(
+    db: sqlite3.Connection, kept: Kept, message_where: str, part_where: str, value: str, place: str, *, brief: bool
+) -> None:
+    """Takes in the messages and the parts that belong to `value`."""
     if {"id", "session_id", "data"} <= columns(db, "message"):
         lost: list[int] = []
-        for native, data in rows(db, "message", "id, data", "session_id = ?", (session,), lost):
+        for native, data in rows(db, "message", "id, data", message_where, (value,), lost):
             kept.say(_json(data), text(native), f"{place} {text(native)}")
         for row in lost:
             kept.lost("message", f"{place} row {row}")
     if {"id", "message_id", "session_id", "data"} <= columns(db, "part"):
         lost = []
-        for native, message, data in rows(db, "part", "id, message_id, data", "session_id = ?", (session,), lost):
+        for native, message, data in rows(db, "part", "id, message_id, data", part_where, (value,), lost):
             kept.add(_json(data), text(native), text(message), f"{place} {text(native)}", brief=brief)
         for row in lost:
             kept.lost("part", f"{place} row {row}")
-    return kept
+
+
+def one_of_rows(db: sqlite3.Connection, message: str) -> Kept:
+    """One message of any session, read briefly."""
+    kept = Kept(Info())
+    _said(db, kept, "id = ?", "message_id = ?", message, "", brief=True)
+    return kept.ordered()
 
 
 def choice(there: frozenset[str], wanted: tuple[str, ...]) -> str:
@@ -191,12 +214,43 @@ def _files(kept: Kept, transcript: Transcript, *, brief: bool) -> None:
         kept.worktree = _worktree(storage, kept.info)
     said = sorted(_named(storage / "message" / transcript.session_id, kept))
     for path in said:
-        newest = path == said[-1]
-        if (data := _part_of(kept, path, quiet=newest)) is not None:
+        _file_said(kept, path, storage, newest=path == said[-1], brief=brief)
+
+
+def _file_said(kept: Kept, path: Path, storage: Path, *, newest: bool, brief: bool) -> None:
+    if (data := _part_of(kept, path, quiet=newest)) is not None:
+        kept.say(data, path.stem, str(path))
+    for part in _named(storage / "part" / path.stem, kept):
+        if (data := _part_of(kept, part, quiet=newest)) is not None:
+            kept.add(data, part.stem, path.stem, str(part), brief=brief)
+
+
+def infos(project: Path) -> Iterator[Info]:
+    """The sessions of a project that have a file each in the folder `project`; those that cannot be read left out."""
+    for path in _named(project, Kept(Info())):
+        try:
+            info = shaped(_file(path) or b"", Info)
+        except (TranscriptError, ValueError):  # told of when that session itself is read
+            continue
+        info.id = path.stem
+        yield info
+
+
+def heads(storage: Path, session: str) -> Iterator[Message]:
+    """The messages of a session without their parts; those that cannot be read left out."""
+    kept = Kept(Info())
+    for path in _named(storage / "message" / session, kept):
+        if (data := _part_of(kept, path, quiet=True)) is not None:
             kept.say(data, path.stem, str(path))
-        for part in _named(storage / "part" / path.stem, kept):
-            if (data := _part_of(kept, part, quiet=newest)) is not None:
-                kept.add(data, part.stem, path.stem, str(part), brief=brief)
+        while kept.messages:
+            yield kept.messages.pop()
+
+
+def one_of_files(storage: Path, session: str, message: str) -> Kept:
+    """One message of any session, read briefly."""
+    kept = Kept(Info())
+    _file_said(kept, storage / "message" / session / f"{message}.json", storage, newest=True, brief=True)
+    return kept.ordered()
 
 
 def _named(folder: Path, kept: Kept) -> Iterator[Path]:

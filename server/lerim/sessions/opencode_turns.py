@@ -51,21 +51,23 @@ def folded(transcript: Transcript, kept: Kept) -> Loaded:
     answered = {plain(one.parent_id): _cwd(one, home) for one in reversed(kept.messages) if one.parent_id}
     for at, message in enumerate(kept.messages):
         starts.append(len(turns))
-        _spend(tally, message)
+        origin = kept.origins.get(message.id or "")
+        _spend(tally, message, copied=origin is not None)
         if at >= len(standing):
             continue
         native, pieces = message.id or "", standing[at]
+        stable = turn_id("opencode", origin.id if origin else native)
         if message.role == "user":
             cwd = answered.get(native, home)
             words = _typed(pieces)
             if [one.text for one in pieces if one.type == "synthetic"] == [_BY_HAND]:
                 by_hand.add(native)
-            elif child or not words:
+            elif child or (origin and origin.child) or not words:
                 tally.injected += bool(pieces)
             else:
-                turns.append(_turn(message, len(turns), cwd, words, child=False))
+                turns.append(_turn(message, stable, len(turns), cwd, words, child=False))
         elif message.role == "assistant":
-            turn = _answer(message, len(turns), _cwd(message, home), pieces, by_hand=by_hand, child=child)
+            turn = _answer(message, stable, len(turns), _cwd(message, home), pieces, by_hand=by_hand, child=child)
             if turn is not None:
                 turn, plan = _planned(turn, plan)
                 turns.append(turn)
@@ -100,9 +102,9 @@ def _cwd(message: Message, home: str) -> str:
     return (plain(message.path.cwd) if message.path else "") or home
 
 
-def _turn(message: Message, ordinal: int, cwd: str, words: str, *, child: bool) -> Turn:
+def _turn(message: Message, stable: str, ordinal: int, cwd: str, words: str, *, child: bool) -> Turn:
     return Turn(
-        id=turn_id("opencode", message.id or ""),
+        id=stable,
         ordinal=ordinal,
         role="user",
         kind="prompt",
@@ -114,20 +116,20 @@ def _turn(message: Message, ordinal: int, cwd: str, words: str, *, child: bool) 
 
 
 def _answer(
-    message: Message, ordinal: int, cwd: str, pieces: list[Piece], *, by_hand: set[str], child: bool
+    message: Message, stable: str, ordinal: int, cwd: str, pieces: list[Piece], *, by_hand: set[str], child: bool
 ) -> Turn | None:
     """The turn an answer is; None for the summary of a compaction and for one that says nothing (yet)."""
     calls = tuple(one.call for one in pieces if one.call is not None)
     if calls and message.parent_id in by_hand:
         own = own_command(calls[0])
-        turn = _turn(message, ordinal, cwd, own.command, child=child)
+        turn = _turn(message, stable, ordinal, cwd, own.command, child=child)
         return replace(turn, kind="shell", tool_calls=(own,))
     words = "\n\n".join(said for one in pieces if one.type == "text" and (said := cut(one.text, (OWN,)).strip()))
     reasoning = "\n\n".join(said for one in pieces if one.type == "reasoning" and (said := one.text.strip()))
     if bytes(message.summary) == b"true" or not (words or reasoning or calls):
         return None
     return Turn(
-        id=turn_id("opencode", message.id or ""),
+        id=stable,
         ordinal=ordinal,
         role="assistant",
         kind="reply",
@@ -166,8 +168,9 @@ def _tokens(message: Message) -> Tokens | None:
     )
 
 
-def _spend(tally: _Tally, message: Message) -> None:
-    """Tokens and cost stand on each message; the parts that end a step repeat them."""
+def _spend(tally: _Tally, message: Message, *, copied: bool) -> None:
+    """Tokens and cost stand on each message; the parts that end a step repeat them. What a fork copied was paid for in
+    the session it was copied from."""
     time = message.time or Times()
     for when in (moment(time.created), moment(time.completed)):
         if when is not None and (tally.ended is None or when > tally.ended):
@@ -177,7 +180,7 @@ def _spend(tally: _Tally, message: Message) -> None:
     spent = _tokens(message)
     if spent is not None:
         tally.tokens = (tally.tokens or NO_TOKENS) + spent
-    if message.cost and 0 < message.cost < 1e9:
+    if not copied and message.cost and 0 < message.cost < 1e9:
         tally.cost += message.cost
     if message.model_id:
         tally.models.setdefault(plain(message.model_id)[:200])
