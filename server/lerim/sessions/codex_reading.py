@@ -139,7 +139,7 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         text = plain(cut(text, (OWN,)))
         if not text.strip() or self._skipped() or self._tally.paired(source, text):
             return
-        self._answer(native, text).texts.append(text)
+        self._answer(native, text, told=False).texts.append(text)
 
     def _typed_event(self, said: Payload) -> None:
         words, _ = of_event(said)
@@ -227,7 +227,7 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         if self._skipped() or (native and not tally.new(self._seen, f"call:{native}")):
             return
         one = opened(said, brief=self._brief)
-        draft = self._answer(native, f"{one.name}\n{one.command}")
+        draft = self._answer(native, f"{one.name}\n{one.command}", told=True)
         tally.tool_calls += 1
         self._drafts.call(draft, one)
         if said.type in ALONE:
@@ -237,11 +237,10 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
 
     def _output(self, said: Payload) -> None:
         self._answering = False
-        tally, native = self._tally, known(said.call_id)
-        if not self._skipped() and (not native or tally.new(self._seen, f"out:{native}")):
+        if not self._skipped():
             denials, errors = self._results.take(said, self._line)
-            tally.denials += denials
-            tally.tool_errors += errors
+            self._tally.denials += denials
+            self._tally.tool_errors += errors
 
     # --- what else is told ---------------------------------------------------------------------------------------
 
@@ -289,8 +288,8 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         """Whether this is no part of the thread's own work: a parent's, copied for a subagent, or a judge's."""
         return self._tally.mute or (self._tally.child and self._tally.inherited)
 
-    def _answer(self, native: str, text: str) -> Draft:
-        """The message of the model that a text or call belongs to."""
+    def _answer(self, native: str, text: str, *, told: bool) -> Draft:
+        """The message of the model that a text or call belongs to. `told`: it is certain that `native` is new."""
         if self._held:
             self._promote()
         draft = self._draft
@@ -298,9 +297,8 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
             draft.last = self._line
             return draft
         tally = self._tally
-        native = native or tally.native("assistant", text)
-        while not tally.new(self._seen, f"turn:{native}"):
-            native += "+"
+        if not native or not told:
+            native = self._fresh(native or tally.native("assistant", text))
         self._draft = draft = self._begin("assistant", "reply", native)
         draft.model, draft.tokens = tally.engine, tally.owed
         tally.owed = NO_TOKENS
@@ -309,6 +307,11 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
             tally.model(tally.engine)
         self._answering = tally.answered = True
         return draft
+
+    def _fresh(self, native: str) -> str:
+        while not self._tally.new(self._seen, f"turn:{native}"):
+            native += "+"
+        return native
 
     def _wait(self) -> None:
         """What this line says belongs to a turn that begins later."""

@@ -14,7 +14,6 @@ from lerim.sessions.codex_records import Payload, fields
 from lerim.sessions.model import ToolCall, ToolKind
 from lerim.sessions.processes import Processes
 
-_WELL = Output("", "ok", 0)
 _READ: frozenset[ToolKind] = frozenset({"ask", "plan", "agent"})
 
 Counted = tuple[int, int]
@@ -42,9 +41,14 @@ class Results:
         """A result. Returns how many denials and errors it tells of."""
         native = plain(said.call_id)
         call = self._drafts.held(native, offset)
+        if call is not None and call.status in ("ok", "error", "denied"):  # told again
+            return 0, 0
         process = self._continued.pop(native, "")
         unread = self._brief and not process and (call is None or call.kind not in _READ)
-        told = _WELL if unread and went_well(said.output) else output(said.output)
+        if unread and went_well(said.output):
+            self._drafts.change(native, offset, _well)
+            return 0, 0
+        told = output(said.output)
         told = told._replace(text=plain(cut(told.text)))
         counted = (0, 0)
         if process and not told.running and told.exit_code is not None:
@@ -93,6 +97,10 @@ class Results:
             answers=answered(call, self._asked.pop(call.id, ()), told.text) if call.answers else (),
             subagent=_child(told.text) if call.kind == "agent" else "",
         )
+
+
+def _well(call: ToolCall) -> ToolCall:
+    return replace(call, status="ok", exit_code=0 if call.kind == "shell" else None)
 
 
 def _counted(told: Output, call: ToolCall | None) -> Counted:

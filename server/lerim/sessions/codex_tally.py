@@ -81,7 +81,7 @@ class CodexTally(Tally, gc=False):
 
     def paired(self, source: str, text: str) -> bool:
         """Whether the other of event and item has told this text already."""
-        one = blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
+        one = blake2b(text.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()
         other = ("item" if source == "event" else "event", one)
         if other in self.unpaired:
             at = self.unpaired.index(other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from lerim.sessions.claude_tools import plain
@@ -10,6 +11,7 @@ from lerim.sessions.model import Edit
 BEGIN = "*** Begin Patch"
 _END = "*** End Patch"
 _FILES = 200
+_HEADERS = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): .{1,4096}$", re.MULTILINE)
 
 
 class Patch(NamedTuple):
@@ -26,22 +28,28 @@ def parsed(text: str, *, brief: bool = False) -> Patch:
     paths: dict[str, None] = {}
     edits: list[Edit] = []
     kinds: set[str] = set()
+    if brief:
+        for told in map(_header, _HEADERS.findall(text)):
+            if told is not None:
+                kinds |= {told[0]} - {"Move"}
+                paths.setdefault(told[1])
+        return Patch(tuple(paths)[:_FILES], (), kinds == {"Add"})
     at = text.find(BEGIN)
     while at >= 0:
         end = text.find(_END, at)
         body = text[at : end if end >= 0 else len(text)].removesuffix("\n")
-        _read(body.split("\n"), paths, edits, kinds, brief=brief)
+        _read(body.split("\n"), paths, edits, kinds)
         at = text.find(BEGIN, end) if end >= 0 else -1
     return Patch(tuple(paths)[:_FILES], tuple(edits), kinds == {"Add"})
 
 
-def _read(lines: list[str], paths: dict[str, None], edits: list[Edit], kinds: set[str], *, brief: bool) -> None:
+def _read(lines: list[str], paths: dict[str, None], edits: list[Edit], kinds: set[str]) -> None:
     path, kind = "", ""
     old: list[str] = []
     new: list[str] = []
 
     def close() -> None:
-        if path and kind != "Delete" and old != new and not brief:
+        if path and kind != "Delete" and old != new:
             edits.append(Edit(path, "\n".join(old), "\n".join(new)))
         old.clear()
         new.clear()
