@@ -21,12 +21,15 @@ export class Flow {
   #heights = new Heights([]);
   #content: FlowContent | undefined;
   #frame = 0;
+  /** The row that was jumped to stays where it is while heights become known, until the person scrolls. */
+  #pinned: number | undefined;
 
   constructor(readonly scroller: HTMLElement, rows: HTMLElement) {
     this.#rows = rows;
     this.#sizes = new ResizeObserver(() => this.draw());
     this.#sizes.observe(scroller);
     scroller.addEventListener("scroll", () => this.#soon(), { passive: true });
+    for (const type of ["wheel", "pointerdown", "touchstart", "keydown"]) scroller.addEventListener(type, () => (this.#pinned = undefined), { passive: true });
   }
 
   /** Shows other content, or the same with more rows at its end: what is in sight stays. */
@@ -68,11 +71,13 @@ export class Flow {
 
   /** Brings a row to the upper edge. */
   jump(position: number): void {
+    this.#pinned = position;
     this.#settle(position, -margin);
   }
 
   /** Draws what is in sight. */
   draw(): void {
+    if (this.#pinned !== undefined) return this.#settle(this.#pinned, -margin);
     const anchor = this.position;
     this.#settle(anchor, this.scroller.scrollTop - this.#heights.top(anchor));
   }
@@ -90,7 +95,7 @@ export class Flow {
     const content = this.#content;
     if (content === undefined) return;
     for (let round = 0; round < 5; round++) {
-      const top = Math.max(this.#heights.top(anchor) + inside, 0);
+      const top = this.#within(this.#heights.top(anchor) + inside);
       const first = this.#heights.at(Math.max(top - spare, 0));
       const last = content.count === 0 ? -1 : this.#heights.at(top + this.scroller.clientHeight + spare);
       this.#fill(content, first, last);
@@ -99,10 +104,15 @@ export class Flow {
       const changed = this.#measure();
       for (const [position, element] of this.#elements) element.style.top = `${this.#heights.top(position)}px`;
       this.#rows.style.height = `${this.#heights.total}px`;
-      const wanted = Math.max(this.#heights.top(anchor) + inside, 0);
+      const wanted = this.#within(this.#heights.top(anchor) + inside);
       if (Math.abs(this.scroller.scrollTop - wanted) > 1) this.scroller.scrollTop = wanted;
       if (!changed) return;
     }
+  }
+
+  /** As far as can be scrolled. */
+  #within(top: number): number {
+    return Math.max(Math.min(top, this.#heights.total - this.scroller.clientHeight), 0);
   }
 
   #fill(content: FlowContent, first: number, last: number): void {

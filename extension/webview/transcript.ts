@@ -9,7 +9,7 @@ import { guessedHeight } from "./heights";
 import { helpDialog } from "./help";
 import { foundIn, showFound } from "./highlights";
 import { plain } from "./text";
-import { turnArticle, waitingArticle } from "./turn";
+import { turnArticle, type TurnPlace, waitingArticle } from "./turn";
 import { foundFrom, promptFrom, turnHelp, type TurnKey, turnKey } from "./turnkeys";
 
 interface Saved {
@@ -158,8 +158,13 @@ function factsOf(session: SessionView): string {
 function make(at: number): HTMLElement {
   const place = { position: at, count: outline?.kinds.length ?? 0, agent: outline?.session.agent ?? "The agent" };
   const turn = turns.get(at);
-  if (turn === undefined) return waitingArticle(place, guessedHeight(outline?.sizes[at] ?? 0));
-  const article = turnArticle(turn, place, {
+  const article = turn === undefined ? waitingArticle(place, guessedHeight(outline?.sizes[at] ?? 0)) : drawn(turn, at, place);
+  article.classList.toggle("target", at === target);
+  return article;
+}
+
+function drawn(turn: SessionTurn, at: number, place: TurnPlace): HTMLElement {
+  return turnArticle(turn, place, {
     whole: () => vscode.postMessage({ type: "whole", position: at }),
     isOpen: (call) => unfolded.has(`${at}:${call}`),
     opened: (call, open) => {
@@ -168,8 +173,6 @@ function make(at: number): HTMLElement {
       showFound(rows, words);
     },
   });
-  article.classList.toggle("target", at === target);
-  return article;
 }
 
 /** Asks for the first turns in sight that are not here. */
