@@ -1,15 +1,17 @@
-"""`lerim eval`: how good extraction is, measured on sessions that independent readers have labelled."""
+"""`lerim eval`: how good extraction is, measured on sessions that independent readers have labelled; and search."""
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
 from lerim import output
 from lerim.cli_place import Json, guarded
 from lerim.errors import Problem, SettingsError
+from lerim.paths import Home
 
 Part = Literal["open", "held", "all"]
 
@@ -27,11 +29,23 @@ def eval_command(
     extractor: Annotated[
         Literal["rules", "model"], typer.Option(help="The rules alone, or with the model your settings name.")
     ] = "rules",
+    questions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Measure search instead: how early it finds what answers these questions."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run's figures here.")] = None,
     against: Annotated[Path | None, typer.Option(metavar="FILE", help="Compare with a run kept by --out.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run the extractor over labelled sessions and print how right it is."""
+    if questions is not None:
+        if out or against:
+            raise SettingsError(
+                "Figures of search are not kept.",
+                where="--questions",
+                todo="Leave out --out and --against; --json prints.",
+            )
+        _found_again(questions, sessions, as_json)
     from lerim.evaluation import figures
     from lerim.evaluation.extractors import by_model, by_rules
     from lerim.evaluation.labels import read_labels, read_verdicts
@@ -76,3 +90,29 @@ def eval_command(
         output.show_table(("session", "missed"), ((one.session[:8], one.claim) for one in evaluation.missed))
     output.warn(problems)
     raise typer.Exit(3 if problems else 0)
+
+
+def _found_again(questions: Path, sessions: Path, as_json: bool) -> NoReturn:
+    """Indexes the sessions into a catalog of their own, asks, and prints at which places the answers came."""
+    from lerim.evaluation.questions import ask, index, read_questions, rows
+    from lerim.sessions.catalog import Catalog
+
+    asked = read_questions(questions)
+    with tempfile.TemporaryDirectory() as folder, Catalog.open(Home(Path(folder) / "home")) as catalog:
+        problems = index(catalog, sessions, asked.stores)
+        found, absent = ask(catalog, asked.questions)
+    if not found.answers:
+        raise SettingsError(
+            "None of the sessions asked about is there.", where=str(sessions), todo="Name their folder with --sessions."
+        )
+    if as_json:
+        output.show_json(found)
+    else:
+        output.show_table(("", "questions", "first", "of 5", "of 10", "1 / rank"), rows(found))
+        late = [one for one in found.answers if not 0 < one.rank <= 5]
+        output.show_table(
+            ("not among the first 5", "agent", "place"),
+            ((one.question, one.platform, str(one.rank) if one.rank else "none") for one in late),
+        )
+    output.warn([*problems, *absent])
+    raise typer.Exit(3 if problems or absent else 0)

@@ -1,0 +1,133 @@
+"""Search measured by questions: what counts as found, what is left out, and floors on the real sessions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import claude_lines as lines
+
+from lerim.cli import main
+from lerim.evaluation.questions import ask, index, read_questions
+from lerim.paths import Home
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.model import turn_id
+
+QUESTIONS = Path(__file__).resolve().parents[3] / "evals" / "questions.toml"
+SESSION = "11111111-2222-3333-4444-555555555555"
+STORE = '[[stores]]\nplatform = "claude"\npath = "claude"\n'
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    folder = tmp_path / "sessions" / "claude" / "projects" / "-work-app"
+    folder.mkdir(parents=True)
+    (folder / f"{SESSION}.jsonl").write_bytes(
+        lines.encoded(
+            lines.prompt("Add httpx to the project", uuid="u1"),
+            lines.reply("m1", lines.text("I will run pip install httpx."), uuid="a1"),
+            lines.prompt("Retry when the server answers 503", uuid="u2"),
+            lines.reply("m2", lines.text("Done: three retries, a second apart."), uuid="a2"),
+        )
+    )
+    return tmp_path / "sessions"
+
+
+def question(text: str, *natives: str) -> str:
+    turns = json.dumps([turn_id("claude", native) for native in natives])
+    told = f'platform = "claude"\nsession = "{SESSION}"\nturns = {turns}\nabout = "decision"'
+    return f'[[questions]]\nquestion = "{text}"\n{told}\n'
+
+
+def written(folder: Path, *parts: str) -> Path:
+    path = folder / "questions.toml"
+    path.write_text("\n".join(parts), encoding="utf-8")
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    code = main(["eval", *arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_question_is_found_at_the_place_of_the_first_turn_that_answers_it(
+    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = written(
+        tmp_path,
+        STORE,
+        question("which install command", "a1", "a2"),
+        question("three retries 503", "a2", "u2"),
+        question("colour of the header", "u1"),
+    )
+
+    code, found = run(capsys, "--questions", str(asked), "--sessions", str(sessions))
+
+    assert code == 0
+    assert [one["rank"] for one in found["answers"]] == [1, 1, 0]
+    assert found["answers"][0]["first"] == turn_id("claude", "a1")
+    assert found["total"] == {"questions": 3, "at_1": 0.6667, "at_5": 0.6667, "at_10": 0.6667, "mrr": 0.6667}
+    assert found["platforms"]["claude"] == found["kinds"]["decision"] == found["total"]
+    assert found["platforms"]["codex"]["questions"] == 0
+
+
+def test_a_question_about_a_session_that_is_not_there_is_left_out_and_told(
+    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = written(tmp_path, STORE, question("which install command", "a1"), question("who was it", "elsewhere"))
+
+    code = main(["eval", "--questions", str(asked), "--sessions", str(sessions)])
+
+    told = capsys.readouterr()
+    assert code == 3
+    assert "“who was it”" in told.err
+    assert "100.0 %" in told.out
+
+
+def test_questions_of_which_no_session_is_there_are_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = written(tmp_path, STORE, question("which install command", "a1"))
+
+    code, found = run(capsys, "--questions", str(asked), "--sessions", str(tmp_path))
+
+    assert code != 0
+    assert "--sessions" in found["error"]["todo"]
+
+
+@pytest.mark.parametrize("option", ["--out", "--against"])
+def test_figures_of_search_are_printed_and_not_kept(
+    option: str, sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = written(tmp_path, STORE, question("which install command", "a1"))
+
+    code, found = run(capsys, "--questions", str(asked), "--sessions", str(sessions), option, str(tmp_path / "kept"))
+
+    assert code != 0
+    assert option in found["error"]["todo"]
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("text", ["not toml", '[[questions]]\nquestion = "x"', STORE + "[[questions]]\nwhat = 1"])
+def test_a_file_that_holds_no_questions_says_so(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = run(capsys, "--questions", str(written(tmp_path, text)))
+
+    assert code != 0
+    assert found["error"]["where"].endswith("questions.toml")
+
+
+def test_what_answers_100_questions_about_real_sessions_is_found_early(sessions_folder: Path, tmp_path: Path) -> None:
+    asked = read_questions(QUESTIONS)
+    assert len(asked.questions) == 100
+    assert len({one.question for one in asked.questions}) == 100
+    with Catalog.open(Home(tmp_path / "home")) as catalog:
+        assert index(catalog, sessions_folder, asked.stores) == []
+        missing = [(one.question, turn) for one in asked.questions for turn in one.turns if catalog.turn(turn) is None]
+        assert missing == []
+        found, absent = ask(catalog, asked.questions)
+
+    assert absent == []
+    assert found.total.at_1 >= 0.65
+    assert found.total.at_5 >= 0.85
+    assert found.total.at_10 >= 0.90
+    assert found.total.mrr >= 0.75
