@@ -34,6 +34,11 @@ _ERRORS = (
     re.compile(r"(?P<e>\berror(?: TS\d{4,5})?: .{3,200})"),
     re.compile(r"^(?P<e>(?:--- FAIL: |FAILED |FAIL |✗ |× |not ok )\S.{2,160})"),
 )
+_LABEL = re.compile(r"^(?:Output|Stdout|Stderr): (?=\S)")
+_FRAME = re.compile(
+    r"^(?:Error: \(none\)|(?:Command|Directory|Signal|Exit Code|Background PIDs|Process Group PGID): )[^\n]{0,200}$"
+)
+"""What an agent's shell tool puts before and around what the command printed."""
 _MESSAGE = re.compile(r"(?:Error|Exception|NotFound): \S")
 ENVIRONMENT = re.compile(
     r"ModuleNotFoundError|No module named|ImportError|Cannot find module|Cannot find package|command not found|is "
@@ -68,7 +73,8 @@ def clean(output: str) -> str:
 
 def error_line(output: str) -> str:
     """The line of the output that names the error best, as it stands there; "" where none does."""
-    lines = [line for line in output[:20_000].split("\n") if line.strip()][:400]
+    lines = [_LABEL.sub("", line) for line in output[:20_000].split("\n") if line.strip() and not _FRAME.match(line)]
+    lines = lines[:400]
     for pattern in _ERRORS:
         for line in lines:
             if pattern is _ERRORS[0] and not _MESSAGE.search(line):

@@ -32,7 +32,7 @@ _KINDS: dict[ToolKind, str] = {
 _KIND: dict[str, ToolKind] = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _VERSION = re.compile(r"_v\d{1,3}$")
 _EXIT = re.compile(r"\s{0,20}Exit code: (-?\d{1,10})\b")
-_COMMANDS = ("command", "url", "query", "search_term", "pattern", "glob_pattern", "knowledge_to_store")
+_COMMANDS = ("command", "url", "query", "search_term", "pattern", "glob_pattern")
 _PATHS = (
     "target_file",
     "relative_workspace_path",

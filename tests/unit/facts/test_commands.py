@@ -48,6 +48,12 @@ def test_a_command_whose_exit_code_nobody_told_passed_only_if_it_printed_so(
     assert outcome(call, parse(call.command)) == wanted
 
 
+def test_what_a_shell_tool_puts_around_the_output_is_no_error() -> None:
+    output = "Command: npm test\nDirectory: (root)\nOutput: Error: connect ECONNREFUSED\nError: (none)\nExit Code: 1"
+    assert error_line(output) == "connect ECONNREFUSED"
+    assert error_line("Output: (empty)\nError: (none)\nExit Code: 1\nProcess Group PGID: 7") == ""
+
+
 def test_the_line_that_says_most_is_taken() -> None:
     output = "ImportError while importing\nHint: x\nE   ModuleNotFoundError: No module named 'shop'\n1 error"
     assert error_line(output) == "ModuleNotFoundError: No module named 'shop'"
