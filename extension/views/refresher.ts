@@ -45,3 +45,8 @@ export class Refresher implements vscode.Disposable {
     }, betweenMs);
   }
 }
+
+/** Sets what the views' welcome texts depend on. */
+export function tellState(state: "stopped" | "empty" | "listed"): Thenable<unknown> {
+  return vscode.commands.executeCommand("setContext", "lerim.sessionsState", state);
+}

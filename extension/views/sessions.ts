@@ -5,7 +5,7 @@ import * as protocol from "../protocol";
 import { dayLabel, sessionDescription, sessionTooltip } from "../sessionwording";
 import { counted } from "../wording";
 import { agentIcon } from "./icons";
-import { Refresher } from "./refresher";
+import { Refresher, tellState } from "./refresher";
 
 interface DayNode {
   readonly kind: "day";
@@ -129,11 +129,11 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     this.#view.message = "";
     if (!vscode.workspace.isTrusted || !settings.enabled) return []; // the view's welcome says why
     if (!isRunning) {
-      await say("stopped");
+      await tellState("stopped");
       return [];
     }
     const { days } = await this.context.request(protocol.sessionsDays, { everywhere: this.#everywhere });
-    await say(days.length === 0 ? "empty" : "listed");
+    await tellState(days.length === 0 ? "empty" : "listed");
     return days.map(({ day, sessions }, at) => ({ kind: "day", day, sessions, first: at === 0 }));
   }
 
@@ -155,11 +155,6 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     this.#view.description = this.#everywhere ? "this machine" : "";
     void vscode.commands.executeCommand("setContext", "lerim.everywhere", this.#everywhere);
   }
-}
-
-/** What the welcome text depends on. */
-function say(state: "stopped" | "empty" | "listed"): Thenable<unknown> {
-  return vscode.commands.executeCommand("setContext", "lerim.sessionsState", state);
 }
 
 function isMore(node: unknown): node is MoreNode {

@@ -183,6 +183,10 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
     await until("the match is in sight", async () => /Question 450 of many/.test(await frame.locator(".turn.target").innerText()) && (await frame.locator(".turn.target").isVisible()));
     assert.match(await frame.locator(".found").innerText(), /1 of 1 turn/);
     await screen.shot("long");
+    await frame.locator(".feed").hover();
+    for (let turn = 0; turn < 20; turn += 1) await screen.page.mouse.wheel(0, 1500);
+    await until("what was scrolled to is there", async () => (await frame.locator(".turn.waiting").count()) === 0 && (await frame.locator(".turn .words", { hasText: /Answer 4[6-9]\d\./ }).count()) > 0);
+    await screen.shot("scrolled");
     await screen.command("Lerim: Show the Sessions of This Window's Repositories");
   });
 
