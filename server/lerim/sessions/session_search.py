@@ -21,8 +21,8 @@ from lerim.sessions.turn_text import storable, unpack
 
 LOOKED_AT = 120
 """Turns the second look ranks, if not more are asked for."""
-MANY = 10_000
-"""Turns with a word that are counted, and about how many the index is to rank."""
+MANY = 5_000
+"""Turns with a word that are looked at to count them, and about how many the index is to rank."""
 NEAR = 0.35
 """What a word counts in a neighbouring turn for the index."""
 
@@ -46,8 +46,11 @@ def search(db: sqlite3.Connection, text: str, filters: Filters, limit: int) -> l
     if not query.terms:
         return [] if filters == EVERYTHING else _newest(db, narrowed, limit)
     held = [_holding(db, term.match, narrowed) for term in query.terms]
-    found = _likeliest(db, _asked(db, query, held), narrowed, max(limit, LOOKED_AT))
-    return second_look.ranked(query, found, held, _number(db, narrowed))[:limit]
+    asked = _asked(db, query, [everywhere for _, everywhere in held])
+    found = _likeliest(db, asked, narrowed, max(limit, LOOKED_AT))
+    if not found and asked != query.match:  # the rarest words are not in these projects
+        found = _likeliest(db, query.match, narrowed, max(limit, LOOKED_AT))
+    return second_look.ranked(query, found, [own for own, _ in held], _number(db, narrowed))[:limit]
 
 
 def places(db: sqlite3.Connection, filters: Filters, limit: int) -> list[str]:
@@ -105,12 +108,16 @@ def _narrowed(db: sqlite3.Connection, filters: Filters) -> _Narrowed:
     return _Narrowed(home + conditions, home, values)
 
 
-def _holding(db: sqlite3.Connection, match: str, narrowed: _Narrowed) -> int:
-    """How many turns of the projects hold a word themselves, counted up to MANY."""
-    joined = f" JOIN turns ON turns.id = words.rowid WHERE words MATCH :match{narrowed.home}"
-    rows = f"SELECT 1 FROM words{joined if narrowed.home else ' WHERE words MATCH :match'} LIMIT {MANY}"
+def _holding(db: sqlite3.Connection, match: str, narrowed: _Narrowed) -> tuple[int, int]:
+    """How many turns of the projects hold a word themselves, and how many do at all; of MANY, not of more."""
+    rows = f"SELECT rowid FROM words WHERE words MATCH :match LIMIT {MANY}"
+    counted = f"SELECT count(*) FROM ({rows}) AS held"
     values = {**narrowed.values, "match": f"{_OWN} : {match}"}
-    return int(db.execute(f"SELECT count(*) FROM ({rows})", values).fetchone()[0])
+    [(everywhere,)] = db.execute(counted, values)
+    if not narrowed.home:
+        return everywhere, everywhere
+    [(own,)] = db.execute(f"{counted} JOIN turns ON turns.id = held.rowid WHERE 1{narrowed.home}", values)
+    return own, everywhere
 
 
 def _number(db: sqlite3.Connection, narrowed: _Narrowed) -> int:

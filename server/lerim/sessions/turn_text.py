@@ -11,7 +11,7 @@ from lerim.sessions.model import OWN_COMMAND, ToolCall, ToolStatus, Turn
 
 COMMAND_CHARACTERS = 4_000
 ERROR_CHARACTERS = 400
-PACKED_FROM = 1_600
+PACKED_FROM = 400
 """Characters below which packing gains too little for its time."""
 WINDOW = -12
 """Deflate with a window of 4 kB and no header: clearing the usual 32 kB takes longer than packing a turn."""

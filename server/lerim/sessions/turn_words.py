@@ -13,15 +13,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from lerim.memory.terms import STOP
 from lerim.sessions.turn_text import searchable, unpack
 
 NEIGHBOURS = 2
 """So many turns of prose before and behind one stand in its column `near`."""
-NEAR_CHARACTERS = 400
-"""Of each of them."""
+NEAR_CHARACTERS = 160
+"""Of each of them, at its beginning."""
+LONG = 600
+"""Characters of a turn that needs no others to be found."""
 
+_WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"[a-z][A-Z]")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]+")
+_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Z]{0,20}[a-z0-9]{1,40}[A-Z][A-Za-z0-9]{0,60}")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -59,8 +63,12 @@ def index_text(text: str) -> str:
     plain = searchable(text)
     if not _HUMP.search(plain):
         return plain
-    names = dict.fromkeys(name for name in _NAME.findall(plain) if _HUMP.search(name))
-    return "\n".join((plain, *(" ".join(parts(name)) for name in names)))
+    return "\n".join((plain, *map(_parted, dict.fromkeys(_NAME.findall(plain)))))
+
+
+@lru_cache(20_000)
+def _parted(name: str) -> str:
+    return " ".join(parts(name))
 
 
 def parts(name: str) -> list[str]:
@@ -103,9 +111,9 @@ def update(db: sqlite3.Connection, before: Iterable[Mapping[int, Said]], after: 
     had: dict[int, Columns] = {}
     has: dict[int, Columns] = {}
     for rows in before:
-        had |= _columns(rows)
+        had |= columns(rows)
     for rows in after:
-        has |= _columns(rows)
+        has |= columns(rows)
     gone = [(row, *words) for row, words in had.items() if has.get(row) != words]
     come = [(row, *words) for row, words in has.items() if had.get(row) != words]
     if gone:
@@ -125,11 +133,21 @@ def refill(db: sqlite3.Connection) -> None:
         update(db, (), (rows,))
 
 
-def _columns(rows: Mapping[int, Said]) -> dict[int, Columns]:
+def columns(rows: Mapping[int, Said]) -> dict[int, Columns]:
+    """By row what the index holds of these turns of one transcript."""
     found = {row: (index_text(said.text), index_text(said.tools), "") for row, said in rows.items()}
     prose = sorted((said.ordinal, row) for row, said in rows.items() if said.prose)
-    heads = [found[row][0][:NEAR_CHARACTERS] for _, row in prose]
+    heads = [_telling(found[row][0][:NEAR_CHARACTERS]) for _, row in prose]
     for at, (_, row) in enumerate(prose):
-        near = (*heads[max(0, at - NEIGHBOURS) : at], *heads[at + 1 : at + 1 + NEIGHBOURS], date_words(rows[row].time))
-        found[row] = (*found[row][:2], "\n".join(near))
+        if len(rows[row].text) > LONG:
+            continue
+        near = dict.fromkeys(date_words(rows[row].time).split())
+        for words in (*heads[max(0, at - NEIGHBOURS) : at], *heads[at + 1 : at + 1 + NEIGHBOURS]):
+            near |= words
+        found[row] = (*found[row][:2], " ".join(near))
     return found
+
+
+def _telling(text: str) -> dict[str, None]:
+    """The words of a text that tell something, each once."""
+    return dict.fromkeys(word for word in _WORD.findall(text.lower()) if word not in STOP)
