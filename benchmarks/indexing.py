@@ -252,8 +252,8 @@ def rows(sessions: int, folder: Path) -> list[Row]:
 
 LIMIT = """
 The bare loop decodes and fills the same columns; ours reached 0.43 to 0.50 of its speed. Its time goes to decoding
-(a fifth, as much as in the bare loop), putting turns together (a third: marks of ids that tell copies, tallies to resume
-from, calls and their results), SQLite (a fifth: text index, rows, indexes), the words of neighbours and deflate.
+(a fifth, as much as in the bare loop), putting turns together (a third: marks of ids that tell copies, tallies to
+resume from, calls and their results), SQLite (a fifth: text index, rows, indexes), the words of neighbours and deflate.
 Kept: a brief reading for the catalog, 2,000 turns a transaction, packing from 400 characters on. Without gain:
 records of fewer fields, no garbage collection, a larger cache, mapped files, rarer checkpoints and index merges."""
 
