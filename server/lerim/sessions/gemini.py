@@ -112,11 +112,9 @@ def _turns(session: Recorded, native: str, cwd: str, *, child: bool, brief: bool
             if turn is not None:
                 turns.append(turn)
         elif message.type == "user":
-            if words(message.content)[1]:
-                continue
             said = None if child else typed(message)
             if said is None:
-                injected += 1
+                injected += not words(message.content)[1]
             else:
                 turns.append(_prompt(message, said, name, len(turns), cwd))
     return turns, injected

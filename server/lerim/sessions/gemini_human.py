@@ -11,7 +11,7 @@ from lerim.sessions.claude_human import Typed, cut
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.gemini_records import Message
 
-_TAGS = ("lerim-memories", "system-reminder", "session_context", "hook_context")
+_TAGS = ("lerim-memories", "system-reminder", "session_context", "hook_context", "system_note")
 
 _INJECTED = (
     *(f"<{tag}>" for tag in _TAGS),
@@ -21,10 +21,15 @@ _INJECTED = (
     "Here is a summary of changes in the user's editor context",
     "System: Please continue.",
     "System: Potential loop detected.",
+    "Background execution update:\n<background_output>",
 )
 _GO_ON = "Please continue."
 _FILES = "--- Content from referenced files ---"
 _FILES_END = "--- End of content ---"
+_INIT = "You are an AI agent that brings the power of Gemini directly into the terminal."
+"""What older versions keep of `/init`."""
+_HINT = re.compile(r"User (?:steering update|hints):\n<user_input>\n(.{1,100000}?)\n</user_input>\n", re.DOTALL)
+"""Words typed while the agent works."""
 
 _RAN = re.compile(
     r"I ran the following shell command:\n```sh\n(.{1,100000}?)\n```\n\nThis produced the following result:\n",
@@ -50,14 +55,21 @@ def words(content: msgspec.Raw) -> tuple[str, bool]:
 
 
 def typed(message: Message) -> Typed | None:
-    """What a person typed in a user's message; None for everything that no person typed."""
+    """What a person typed in a user's message; None for everything that no person typed. Beside the results of calls,
+    only words typed while the agent works are a person's."""
+    whole, results = words(message.content)
+    if hint := _HINT.match(whole):
+        return Typed("prompt", _storable(hint[1]))
+    if results:
+        return None
     shown, _ = words(message.display_content)
     text = _storable(cut(shown, _TAGS))
     if not text:
-        whole, _ = words(message.content)
         text = _storable(_without_files(cut(whole, _TAGS)))
     if not text or text == _GO_ON or text.startswith(_INJECTED):
         return None
+    if text.startswith(_INIT):
+        return Typed("prompt", "/init")
     ran = _RAN.match(text)
     return Typed("shell", ran[1]) if ran else Typed("prompt", text)
 

@@ -37,7 +37,9 @@ _KINDS: dict[str, ToolKind] = {
 _CODE = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
 _SHELL_CODE = re.compile(r"Command exited with code (-?\d{1,10})\.")
 _CODE_FROM_END = 600
-_UNENDED = ("Command moved to background", "Command started in background")
+_UNENDED = ("Command moved to background", "Command started in background", "Command is running in background")
+_OPENING, _CLOSING = "<untrusted_context>\n", "\n</untrusted_context>"
+"""Put by newer versions around what came from outside."""
 _STOPPED = "Command was"
 _FEEDBACK = "Plan rejected. User feedback: "
 _REFUSED = ("Plan rejected.", "User cancelled the plan approval dialog", "User dismissed ask_user dialog")
@@ -208,7 +210,7 @@ def _response(response: object) -> str:
         return ""
     for name in ("output", "error", "content", "result"):
         if isinstance(text := response.get(name), str):
-            return text
+            return text.removeprefix(_OPENING).removesuffix(_CLOSING) if text.startswith(_OPENING) else text
     return msgspec.json.encode(response).decode()
 
 

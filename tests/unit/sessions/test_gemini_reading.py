@@ -81,6 +81,7 @@ def test_a_history_that_the_program_shortened_keeps_what_was_said_and_adds_no_wo
         "System: Please continue.",
         "System: Potential loop detected. Details: x. Please take a step back",
         "<lerim-memories>\n- use uv\n</lerim-memories>",
+        "Background execution update:\n<background_output>\nbuilt\n</background_output>\n\nA previously backgrounded …",
     ],
 )
 def test_what_the_program_says_in_a_persons_place_makes_no_turn(tmp_path, injected):
@@ -109,6 +110,17 @@ def test_what_the_program_says_in_a_persons_place_makes_no_turn(tmp_path, inject
         ([{"text": "look at /deep/a.py, expanded"}], [{"text": "look at @a.py"}], "look at @a.py"),
         ([{"text": "why?<hook_context>lint failed</hook_context>"}], None, "why?"),
         ([{"text": "<lerim-memories>use uv</lerim-memories>\nwhy?"}], None, "why?"),
+        ([{"text": "User steering update:\n<user_input>\nuse uv\n</user_input>\nClassify it as …"}], None, "use uv"),
+        (
+            [{"text": "ask @docs"}, {"text": "\n<system_note>\nThe user has selected 'docs'.\n</system_note>\n"}],
+            None,
+            "ask @docs",
+        ),
+        (
+            [{"text": "\nYou are an AI agent that brings the power of Gemini directly into the terminal. Your task …"}],
+            None,
+            "/init",
+        ),
         ([{"inlineData": {"mimeType": "image/png", "data": "…"}}], None, "[file]"),
         ([{"text": "nul \0 and half \ud83d"}], None, "nul \ufffd and half \ufffd"),
     ],
@@ -146,7 +158,16 @@ def test_results_told_in_a_persons_place_make_no_turn_and_are_not_counted_as_inj
     assert done.session.injected == 0
 
 
+def test_words_typed_while_the_agent_works_are_a_prompt_beside_the_results_they_came_with(tmp_path):
+    hint = {"text": "User steering update:\n<user_input>\nuse uv\n</user_input>\nInternal instruction: …"}
+    answered = message("user", [hint, {"functionResponse": {"id": "x", "response": {"output": "done"}}}])
+    turns, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", call("glob")), answered))
+    assert [(turn.kind, turn.text) for turn in turns][2:] == [("prompt", "use uv")]
+    assert (done.session.prompts, done.session.injected) == (2, 0)
+
+
 SHELL = "run_shell_command"
+UNTRUSTED = "<untrusted_context>\n{}\n</untrusted_context>"
 OLD = (
     "Command: x\nDirectory: (root)\nOutput: boom\nError: (none)\nExit Code: {}\nSignal: (none)\n"
     "Background PIDs: (none)\nProcess Group PGID: 9"
@@ -162,6 +183,10 @@ OLD = (
         (OLD.format(0), "success", "ok", 0),
         (OLD.format(127), "success", "error", 127),
         ("Command moved to background (PID: 4). Output hidden.", "success", "ok", None),
+        ("Command is running in background. PID: 4. Initial output:\nhi", "success", "ok", None),
+        (UNTRUSTED.format("Output: boom\nExit Code: 1\nProcess Group PGID: 4"), "success", "error", 1),
+        (UNTRUSTED.format("Command moved to background (PID: 4). Output hidden."), "success", "ok", None),
+        (UNTRUSTED.format("Command was cancelled by user before it could complete."), "success", "interrupted", None),
         ("Command was cancelled by user before it could complete. There was no output", "success", "interrupted", None),
         ({"error": "[Operation Cancelled] Reason: User denied execution."}, "cancelled", "denied", None),
         ({"error": "[Operation Cancelled] Reason: User did not allow tool call"}, "cancelled", "denied", None),
