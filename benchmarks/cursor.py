@@ -1,6 +1,6 @@
 """How fast one changed chat is found and read again in a large database of Cursor, and what memory that takes.
 
-    python benchmarks/cursor.py [--gigabytes 0.5] [--keep FILE] [--json FILE]
+    python benchmarks/cursor.py [--gigabytes 2] [--keep FILE] [--json FILE]
 
 The database is made by SQLite, in WAL mode with some of it in the log: chats of 54 bubbles, as many as the size asks
 for, and heads of all in one list. Beside it the same without that list, so that every chat's own row is read. Each
@@ -189,7 +189,7 @@ def rename(path: Path, key: str, to: str) -> None:
 def main() -> int:
     """Measures and prints; 1 when a budget is not met."""
     parser = argparse.ArgumentParser(description="A large database of Cursor with one changed chat.")
-    parser.add_argument("--gigabytes", type=float, default=0.5, help="size of the database; the budget is for 2")
+    parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the database")
     parser.add_argument("--keep", type=Path, help="make the database here and keep it; one that is there is used")
     parser.add_argument("--json", type=Path, help="write the rows here")
     parser.add_argument("--run", nargs=2, metavar=("FILE", "CHATS"), help=argparse.SUPPRESS)
