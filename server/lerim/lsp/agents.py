@@ -21,7 +21,6 @@ from lerim.sessions.model import Platform
 from lerim.sessions.queue_rows import JobRow
 
 MAX_JOBS = 200
-KINDS = (queue.EXTRACT,)
 
 
 async def agents(sidecar: Sidecar, params: AgentsParams) -> AgentsView:
@@ -64,8 +63,9 @@ def _agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
-        rows = catalog.jobs(project.key, KINDS)
-        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows))
+        rows = catalog.jobs(project.key, (queue.EXTRACT, queue.MODEL))
+        # what waits for a model waits for ever where none is chosen; that one was asked in vain is told all the same
+        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == queue.EXTRACT))
         troubled = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
         jobs = [_job(catalog, row) for row in troubled]
     return AgentsView(project.name, views, counted, jobs)
