@@ -13,9 +13,10 @@ from lerim.sessions.claude_tally import moment
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.gemini_files import find_chats
 from lerim.sessions.gemini_folders import told
-from lerim.sessions.gemini_human import printed, typed, words
+from lerim.sessions.gemini_human import printed, typed
 from lerim.sessions.gemini_records import Message, Recorded, Usage, recorded
 from lerim.sessions.gemini_tools import Plans, called, own_command
+from lerim.sessions.gemini_words import words
 from lerim.sessions.model import NO_TOKENS, Found, Tokens, Transcript, Turn, turn_id
 from lerim.sessions.totals import settled, spent, summed
 from lerim.sessions.whole import Loaded, WholeReading

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
-from lerim.sessions.broken_json import part
 from lerim.sessions.claude_human import Typed, cut
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.gemini_records import Message
+from lerim.sessions.gemini_words import words
 
 _TAGS = ("lerim-memories", "system-reminder", "session_context", "hook_context", "system_note")
 
@@ -35,23 +33,6 @@ _RAN = re.compile(
     r"I ran the following shell command:\n```sh\n(.{1,100000}?)\n```\n\nThis produced the following result:\n",
     re.DOTALL,
 )
-
-
-def words(content: msgspec.Raw) -> tuple[str, bool]:
-    """The text of a content (a string, a part, or a list of both), and whether it carries the results of calls."""
-    found = part(content)
-    texts: list[str] = []
-    results = False
-    for one in found if isinstance(found, list) else [found]:
-        if isinstance(one, str):
-            texts.append(one)
-        elif isinstance(one, dict):
-            results = results or "functionResponse" in one
-            if isinstance(text := one.get("text"), str) and not one.get("thought"):
-                texts.append(text)
-            elif "inlineData" in one or "fileData" in one:
-                texts.append("[file]")
-    return "".join(texts), results
 
 
 def typed(message: Message) -> Typed | None:

@@ -4,18 +4,23 @@ same id replaces an earlier one (`.jsonl`). Resuming an old `.json` goes on in a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.broken_json import NOTHING, pieces, salvaged, shaped, value
-from lerim.sessions.claude_tally import known
+from lerim.sessions.claude_tally import known, moment
+from lerim.sessions.gemini_words import words
 from lerim.sessions.lines import lines
 from lerim.sessions.session_files import LIMIT, settling
 
 BEGINNING = 1024 * 1024
 """Bytes of the files in which the working folder is looked for."""
+
+COPYING = timedelta(seconds=10)
+"""How long before a shortened history is noted the copies of what it keeps are written, at most."""
 
 KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
 
@@ -82,12 +87,14 @@ class _Line(Message, gc=False):
 
 @dataclass(slots=True)
 class Recorded:
-    """A session as its files tell it. `faults`: where and what could not be read. `text`: how its files begin."""
+    """A session as its files tell it. `faults`: where and what could not be read. `text`: how its files begin.
+    `copies`: messages written again under a new id, with the id they had first."""
 
     header: Header = field(default_factory=Header)
     messages: dict[str, Message] = field(default_factory=dict)
     faults: list[tuple[str, str]] = field(default_factory=list)
     text: bytes = b""
+    copies: dict[str, str] = field(default_factory=dict)
 
     def put(self, message: Message, fallback: str) -> None:
         """Takes a message: a new one at the end, a newer version of a known one in its place."""
@@ -102,6 +109,7 @@ class Recorded:
     def rewind(self, native: str) -> None:
         """Drops a message and all after it, as the person did."""
         names = list(self.messages)
+        native = self.copies.get(native, native)
         if native in self.messages:
             for name in names[names.index(native) :]:
                 del self.messages[name]
@@ -194,15 +202,31 @@ def _apply(line: _Line, data: bytes, start: int, session: Recorded) -> None:
     elif line.set != NOTHING:
         told = shaped(line.set, Header)
         session.head(told)
-        for number, one in enumerate(pieces(told.messages)):
-            # A shortened history: what it leaves out was said all the same, what it adds is new.
-            message = shaped(one, Message)
-            if known(message.id) and known(message.id) not in session.messages:
-                session.put(message, f"@{start}.{number}")
+        _shorten([shaped(one, Message) for one in pieces(told.messages)], told.last_updated, session)
     elif line.id or line.type:
         session.put(line, f"@{start}")
     else:
         session.head(shaped(data, Header))
+
+
+def _shorten(kept: list[Message], noted: str | None, session: Recorded) -> None:
+    """Takes a shortened history: what it leaves out was said all the same, what it adds is new. The program may write
+    all that it keeps again, under new ids, just before: such a copy says nothing that was not said."""
+    ids = {one.id for one in kept}
+    left = {(one.type, words(one.content)[0]): name for name, one in session.messages.items() if name not in ids}
+    end = moment(noted)
+    for one in kept:
+        native = known(one.id)
+        if not native or native in session.copies:
+            continue
+        time = moment(one.timestamp)
+        said = words(one.content)[0]
+        original = left.get((one.type, said)) if said and end and time and end - time <= COPYING else None
+        if original is not None:
+            session.copies[native] = original
+            session.messages.pop(native, None)
+        elif native not in session.messages:
+            session.put(one, native)
 
 
 def values(data: bytes | msgspec.Raw) -> dict[object, object]:

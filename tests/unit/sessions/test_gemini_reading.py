@@ -69,6 +69,32 @@ def test_a_history_that_the_program_shortened_keeps_what_was_said_and_adds_no_wo
     assert done.session.injected == 1
 
 
+def test_what_the_program_writes_again_under_new_ids_when_it_shortens_a_history_was_said_once(tmp_path):
+    said = [prompt("one"), reply("first", call("glob"), tokens=tokens(9, 1)), prompt("go on"), reply("second")]
+    again = [
+        message(one["type"], [{"text": text}])
+        for one, text in zip(said, ("one", "first", "go on", "second"), strict=True)
+    ]
+    noted = {"$set": {"messages": again, "lastUpdated": again[-1]["timestamp"]}}
+    path = files.log(tmp_path / "s.jsonl", *said, *again, noted, prompt("go on"), reply("third"), noted)
+    turns, done = files.reading(path)
+    assert [turn.text for turn in turns] == ["one", "first", "go on", "second", "go on", "third"]
+    assert (done.session.prompts, done.session.tool_calls, done.session.injected) == (3, 1, 0)
+    files.log(tmp_path / "s.jsonl", *said, *again, noted, prompt("go on"), {"$rewindTo": again[2]["id"]}, prompt("end"))
+    assert texts(path) == ["one", "first", "end"]
+
+
+def test_words_said_again_after_what_was_left_out_are_said_twice(tmp_path):
+    one, first, two, second = prompt("go on"), reply("first"), prompt("go on"), reply("second")
+    noted = {"$set": {"messages": [two, second], "lastUpdated": "2026-05-01T23:59:59.000Z"}}
+    assert texts(files.log(tmp_path / "s.jsonl", one, first, two, second, noted)) == [
+        "go on",
+        "first",
+        "go on",
+        "second",
+    ]
+
+
 @pytest.mark.parametrize(
     "injected",
     [
