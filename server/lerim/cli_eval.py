@@ -51,17 +51,18 @@ def eval_command(
     from lerim.evaluation.labels import read_labels, read_verdicts
     from lerim.evaluation.raw import texts
     from lerim.evaluation.score import score
+    from lerim.evaluation.sessions import below
 
     chosen, problems = read_labels(labels)
     chosen = [one for one in chosen if part == "all" or one.held == (part == "held")]
-    files = {path.stem: path for path in sorted(sessions.rglob("*.jsonl"))}
+    files = below(sessions, [(label.platform, label.session) for label in chosen]) if sessions.is_dir() else {}
     extract = by_model if extractor == "model" else by_rules
     runs = []
     for label in chosen:
-        if (path := files.get(label.session)) is None:
+        if (transcript := files.get((label.platform, label.session))) is None:
             problems.append(Problem("session", str(sessions), f"Session {label.session} is not there; left out."))
             continue
-        runs.append((label, extract(path, label.until), texts(path)))
+        runs.append((label, extract(transcript, label.until), texts(transcript.path)))
     if not runs:
         raise SettingsError(
             "None of the labelled sessions is there.", where=str(sessions), todo="Name their folder with --sessions."
@@ -78,6 +79,11 @@ def eval_command(
         else:
             output.show_table(
                 ("", evaluation.extractor, f"before: {before.extractor}"), figures.side_by_side(evaluation, before)
+            )
+        if evaluation.platforms:
+            output.show_table(
+                ("agent", "sessions", "candidates", "precision", "recall", "faithful", "silent where nothing"),
+                figures.by_platform(evaluation),
             )
         output.show_table(
             ("signal", "candidates", "right"),

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from lerim import config
 from lerim.errors import Problem, SettingsError
@@ -15,13 +14,14 @@ from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.pipeline import Extraction
 from lerim.models.choose import Model, choose
 from lerim.paths import Home
-from lerim.sessions.claude import Reading
 from lerim.sessions.model import Transcript, Turn, turn_id
+from lerim.sessions.readers import reading
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What one session gave. `turn_of` maps a record's native id to the id of the turn it is part of."""
+    """What one session gave. `turn_of` maps what a label may call a turn (of Claude Code the native id of any of its
+    records, else the turn's id) to the id of the turn."""
 
     candidates: tuple[Candidate, ...]
     dropped: tuple[Dropped, ...]
@@ -32,15 +32,15 @@ class Extracted:
     problems: tuple[str, ...] = field(default_factory=tuple)
 
 
-Extractor = Callable[[Path, str], Extracted]
-"""(transcript, native id of the last record that counts or "") → what it yields."""
+Extractor = Callable[[Transcript, str], Extracted]
+"""(transcript, what the last record that counts is called, or "") → what it yields."""
 
 
-def by_rules(path: Path, until: str) -> Extracted:
+def by_rules(transcript: Transcript, until: str) -> Extracted:
     """The deterministic path, on the whole session as one project's. Raises TranscriptError if it cannot be read."""
     began = time.perf_counter()
-    turns, turn_of, problems = read(path, until)
-    extraction = Extraction(None, path.stem, "claude", exists=seen(turns))
+    turns, turn_of, problems = read(transcript, until)
+    extraction = Extraction(None, transcript.session_id, transcript.platform, exists=seen(turns))
     found: list[Candidate | Dropped] = []
     for turn in turns:
         found += (item for item in extraction.feed(turn) if isinstance(item, Candidate | Dropped))
@@ -61,7 +61,7 @@ def seen(turns: list[Turn]) -> Callable[[str], bool]:
     return lambda path: path in told
 
 
-def by_model(path: Path, until: str) -> Extracted:
+def by_model(transcript: Transcript, until: str) -> Extracted:
     """The rules, then the model that the person's settings name, as a sync asks it, but with no memories to compare.
 
     Raises TranscriptError, SettingsError where no model can be asked, ModelError where it does not answer.
@@ -73,11 +73,11 @@ def by_model(path: Path, until: str) -> Extracted:
     from lerim.models.engine import Engine
     from lerim.models.lm import language_model
 
-    rules = by_rules(path, until)
+    rules = by_rules(transcript, until)
     began = time.perf_counter()
     model = chosen_model()
-    engine, material = Engine(model, lambda: False), Material(None, path.stem, "claude")
-    for turn in read(path, until)[0]:
+    engine, material = Engine(model, lambda: False), Material(None, transcript.session_id, transcript.platform)
+    for turn in read(transcript, until)[0]:
         material.add(turn)
     brief = Brief(metadata(material.facts, ""), metrics(material.facts), told(Guidance()))
     before = [said(candidate) for candidate in rules.candidates]
@@ -108,22 +108,30 @@ def chosen_model() -> Model:
     return model
 
 
-def read(path: Path, until: str) -> tuple[list[Turn], dict[str, str], tuple[str, ...]]:
-    """The turns of a transcript up to the record `until`, and which turn each record belongs to.
+def read(transcript: Transcript, until: str) -> tuple[list[Turn], dict[str, str], tuple[str, ...]]:
+    """The turns of a session up to what is called `until`, and which turn each record belongs to.
 
     Raises TranscriptError if it cannot be read.
     """
-    stat = path.stat()
-    reading = Reading(Transcript("claude", path, path.stem, stat.st_size, stat.st_mtime_ns, stat.st_ino))
-    turns = list(reading)
-    known = {turn.id for turn in turns}
+    pass_ = reading(transcript)
+    turns = list(pass_)
+    names = _records(transcript, turns) if transcript.platform == "claude" else {turn.id: turn.id for turn in turns}
     turn_of: dict[str, str] = {}
-    current = ""
-    for native in records(path):
-        current = own if (own := turn_id("claude", native)) in known else current
-        turn_of[native] = current
+    for native, turn in names.items():
+        turn_of[native] = turn
         if native == until:
             break
     kept = set(turn_of.values())
     counted = [turn for turn in turns if turn.id in kept] if until else turns
-    return counted, turn_of, tuple(problem.message for problem in reading.problems)
+    return counted, turn_of, tuple(problem.message for problem in pass_.problems)
+
+
+def _records(transcript: Transcript, turns: list[Turn]) -> dict[str, str]:
+    """The native ids of a Claude Code transcript in the order of the file, each with the turn it is part of."""
+    known = {turn.id for turn in turns}
+    turn_of: dict[str, str] = {}
+    current = ""
+    for native in records(transcript.path):
+        current = own if (own := turn_id("claude", native)) in known else current
+        turn_of[native] = current
+    return turn_of

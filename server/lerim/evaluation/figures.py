@@ -29,6 +29,22 @@ def rows(figures: Figures) -> list[Row]:
     ]
 
 
+def by_platform(evaluation: Evaluation) -> list[Row]:
+    """The figures of each agent's sessions, one row an agent."""
+    return [
+        (
+            platform,
+            str(one.sessions),
+            str(one.candidates),
+            _percent(one.precision),
+            _percent(one.recall),
+            _percent(one.faithfulness),
+            _percent(one.negative_precision),
+        )
+        for platform, one in evaluation.platforms.items()
+    ]
+
+
 def side_by_side(now: Evaluation, before: Evaluation) -> list[Row]:
     """Each figure of two runs, the earlier one last."""
     return [(*one, other[1]) for one, other in zip(rows(now.figures), rows(before.figures), strict=True)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 _CUT = re.compile(r"\[redacted:[a-z-]{1,30}\]|\\x[0-9a-f]{2}|\\u\{[0-9a-f]{1,6}\}")
@@ -12,14 +14,33 @@ _HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe
 
 
 def texts(path: Path) -> str:
-    """Every string of every record of a JSON-lines file, one after the other, each run of white space one space."""
-    parts: list[str] = []
-    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+    """Every string in a store (JSON lines, one JSON document, or all rows of a database), one after the other, each run
+    of white space one space. JSON inside a string counts too."""
+    with path.open("rb") as file:
+        database = file.read(16) == b"SQLite format 3\0"
+    return plain("\n".join(_rows(path) if database else _lines(path.read_text(encoding="utf-8", errors="replace"))))
+
+
+def _lines(text: str) -> Iterator[str]:
+    try:
+        yield from _strings(json.loads(text))
+        return
+    except ValueError:
+        pass  # not one document: a line each
+    for line in text.split("\n"):
         try:
-            parts.extend(_strings(json.loads(line)))
+            yield from _strings(json.loads(line))
         except ValueError:
             continue
-    return plain("\n".join(parts))
+
+
+def _rows(path: Path) -> Iterator[str]:
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+        for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for row in db.execute(f'SELECT * FROM "{table}"'):
+                for value in row:
+                    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+                    yield from _strings(text)
 
 
 def stands(quote: str, all_texts: str) -> bool:
@@ -49,6 +70,9 @@ def plain(text: str) -> str:
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
+        if value[:1] in ("{", "["):
+            with suppress(ValueError, RecursionError):
+                yield from _strings(json.loads(value))
     elif isinstance(value, list):
         for item in value:
             yield from _strings(item)

@@ -12,6 +12,7 @@ from lerim.evaluation.labels import Expected, Label, Verdict, key
 from lerim.evaluation.raw import stands
 from lerim.extraction.candidate import Candidate
 from lerim.memory.claim import claim, similarity
+from lerim.sessions.model import Platform
 
 ALIKE = 0.72
 Judged = Literal["expected", "right", "wrong", "unjudged"]
@@ -74,6 +75,7 @@ class Evaluation(msgspec.Struct, frozen=True):
     signals: list[SignalFigures]
     proposals: list[Proposal]
     missed: list[Missed]
+    platforms: dict[Platform, Figures] = {}
 
 
 def score(extractor: str, runs: list[tuple[Label, Extracted, str]], verdicts: Verdicts) -> Evaluation:
@@ -107,7 +109,13 @@ def score(extractor: str, runs: list[tuple[Label, Extracted, str]], verdicts: Ve
         cost=round(sum(extracted.cost for _, extracted, _ in runs), 4),
         seconds=round(sum(extracted.seconds for _, extracted, _ in runs), 2),
     )
-    return Evaluation(extractor, figures, _by_signal(proposals), proposals, missed)
+    platforms = {label.platform for label, _, _ in runs}
+    by_platform = {
+        one: score(extractor, [run for run in runs if run[0].platform == one], verdicts).figures
+        for one in sorted(platforms)
+        if len(platforms) > 1
+    }
+    return Evaluation(extractor, figures, _by_signal(proposals), proposals, missed, by_platform)
 
 
 def matches(candidate: Candidate, expected: Expected, turn_of: Mapping[str, str]) -> bool:

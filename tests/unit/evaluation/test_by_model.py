@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from chat_server import KEY, chat, finds, item
-from claude_lines import encoded, prompt, reply, text
+from claude_lines import encoded, prompt, reply, text, transcript
 from lerim.errors import SettingsError
 from lerim.evaluation.extractors import by_model, by_rules
+from lerim.sessions.model import Transcript
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Path:
+def session(tmp_path: Path) -> Transcript:
     path = tmp_path / "s1.jsonl"
     records = [
         prompt("Use `pnpm` instead of `npm` in this repo."),
@@ -22,7 +23,7 @@ def session(tmp_path: Path) -> Path:
         reply("b", text("Noted.")),
     ]
     path.write_bytes(encoded(*records))
-    return path
+    return transcript(path)
 
 
 def settings(home: Path, url: str) -> None:
@@ -30,7 +31,7 @@ def settings(home: Path, url: str) -> None:
     (home / ".lerim" / "config.toml").write_text(f'[roles.extract]\nprovider = "openai"\nbase_url = "{url}"\n')
 
 
-def test_a_model_adds_to_what_the_rules_find_and_its_cost_is_counted(session: Path, isolated: Path) -> None:
+def test_a_model_adds_to_what_the_rules_find_and_its_cost_is_counted(session: Transcript, isolated: Path) -> None:
     rules = by_rules(session, "")
     cents = item("`Money` holds cents", "amounts of `Money` are cents by agreement", 2)
     again = item("Use `pnpm` instead of `npm`", "Use `pnpm` instead of `npm` in this repo", 0)
@@ -43,7 +44,7 @@ def test_a_model_adds_to_what_the_rules_find_and_its_cost_is_counted(session: Pa
     assert found.turn_of == rules.turn_of
 
 
-def test_without_a_model_it_says_what_to_set(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_model_it_says_what_to_set(session: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(SettingsError, match="no model"):
         by_model(session, "")

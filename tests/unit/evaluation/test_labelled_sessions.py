@@ -4,27 +4,40 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from lerim.evaluation.extractors import by_rules
-from lerim.evaluation.labels import read_labels, read_verdicts
+from lerim.evaluation.labels import Label, read_labels, read_verdicts
 from lerim.evaluation.raw import texts
 from lerim.evaluation.score import Evaluation, score
+from lerim.evaluation.sessions import below
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 
 
-def evaluated(sessions: Path) -> Evaluation:
-    labels, problems = read_labels(EVALS / "labels")
+@pytest.fixture(scope="module")
+def labels() -> list[Label]:
+    found, problems = read_labels(EVALS / "labels")
     assert problems == []
-    assert len(labels) >= 24
-    assert sum(bool(label.nothing) for label in labels) >= 8
-    assert sum(label.held for label in labels) * 3 >= len(labels)
-    files = {path.stem: path for path in sessions.rglob("*.jsonl")}
-    runs = [(one, by_rules(files[one.session], one.until), texts(files[one.session])) for one in labels]
-    return score("rules", runs, read_verdicts(EVALS / "verdicts.toml"))
+    return found
 
 
-def test_what_is_proposed_of_labelled_sessions_is_true_and_worth_reading(sessions_folder: Path) -> None:
-    found = evaluated(sessions_folder)
+def evaluated(sessions: Path, labels: list[Label]) -> Evaluation:
+    files = below(sessions, [(one.platform, one.session) for one in labels])
+    runs = [(one, files[one.platform, one.session]) for one in labels]
+    scored = [(one, by_rules(file, one.until), texts(file.path)) for one, file in runs]
+    return score("rules", scored, read_verdicts(EVALS / "verdicts.toml"))
+
+
+def test_what_is_proposed_of_labelled_sessions_is_true_and_worth_reading(
+    sessions_folder: Path, labels: list[Label]
+) -> None:
+    claude = [label for label in labels if label.platform == "claude"]
+    assert len(claude) >= 24
+    assert sum(bool(label.nothing) for label in claude) >= 8
+    assert sum(label.held for label in claude) * 3 >= len(claude)
+
+    found = evaluated(sessions_folder, claude)
 
     assert found.figures.faithfulness == 1.0
     assert found.figures.precision >= 0.8
@@ -32,3 +45,15 @@ def test_what_is_proposed_of_labelled_sessions_is_true_and_worth_reading(session
     assert found.figures.negative_precision >= 0.9
     assert found.figures.duplicates == 0
     assert [one.signal for one in found.signals if one.right < 0.7 * one.candidates] == []
+
+
+def test_what_is_proposed_of_other_agents_sessions_is_true_too(sessions_folder: Path, labels: list[Label]) -> None:
+    others = [label for label in labels if label.platform != "claude"]
+    assert {label.platform for label in others} == {"codex", "cursor", "opencode", "copilot", "gemini"}
+    assert len(others) >= 8
+
+    found = evaluated(sessions_folder, others)
+
+    assert found.figures.faithfulness == 1.0
+    assert found.figures.duplicates == 0
+    assert found.figures.negative_precision == 1.0
