@@ -15,7 +15,7 @@ from lerim.sessions.broken_json import NOTHING, part, shaped
 from lerim.sessions.claude_human import cut
 from lerim.sessions.claude_tally import moment
 from lerim.sessions.claude_tools import plain
-from lerim.sessions.gemini_antigravity_tools import answered, asked, ended
+from lerim.sessions.gemini_antigravity_tools import answered, asked, ended, unwrapped
 from lerim.sessions.lines import lines
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Transcript, Turn, turn_id
 from lerim.sessions.session_files import entries, is_folder, regular, stamped
@@ -23,7 +23,7 @@ from lerim.sessions.totals import settled, spent, summed
 from lerim.sessions.whole import Loaded
 
 _LOGS = ("transcript_full.jsonl", "transcript.jsonl")
-"""The log in full where there is one, else the one whose long texts are cut."""
+"""The log in full where there is one, else the one whose arguments of calls are wrapped once more."""
 _CWD = re.compile(rb'"Cwd"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,1000}")')
 _TAGS = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "lerim-memories")
 _REQUEST, _REQUEST_END = "<USER_REQUEST>", "</USER_REQUEST>"
@@ -100,7 +100,7 @@ def _skipped(folder: Path, logged: set[str], problems: list[Problem]) -> list[Pr
 def began(start: bytes) -> str:
     """The folder in which the first command ran, as far as the beginning of a log tells."""
     found = _CWD.search(start)
-    told = part(msgspec.Raw(found[1])) if found else ""
+    told = unwrapped(part(msgspec.Raw(found[1]))) if found else ""
     return plain(told)[:4096] if isinstance(told, str) else ""
 
 
@@ -157,6 +157,7 @@ def _turns(
     calls: list[list[ToolCall]] = []
     injected = 0
     parent = ""
+    wrapped = transcript.path.name == _LOGS[-1]
     for at, step in enumerate(steps):
         name = turn_id("gemini", f"{transcript.session_id}:{at if step.step_index is None else step.step_index}")
         if _explicit(step) or step.source == "SYSTEM":
@@ -167,7 +168,7 @@ def _turns(
                 calls.append([])
                 waiting = []
         elif step.type == "PLANNER_RESPONSE":
-            given = [asked(one, brief=brief) for one in _called(step)]
+            given = [asked(one, brief=brief, wrapped=wrapped) for one in _called(step)]
             cwd = next((one.cwd for one in reversed(given) if one.cwd), cwd)
             parent = next((one.recipient for one in given if one.recipient), parent)
             waiting = [(len(turns), number) for number in range(len(given))]

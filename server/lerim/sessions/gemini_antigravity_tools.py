@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
+from lerim.sessions.broken_json import part
 from lerim.sessions.claude_human import cut
 from lerim.sessions.claude_tools import ends, plain
-from lerim.sessions.model import Edit, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
 
 _KINDS: dict[str, ToolKind] = {
     "run_command": "shell",
@@ -29,11 +31,13 @@ _KINDS: dict[str, ToolKind] = {
     "read_url_content": "web",
     "invoke_subagent": "agent",
     "browser_subagent": "agent",
+    "ask_question": "ask",
 }
 _PATHS = ("Path", "AbsolutePath", "TargetFile", "File", "SearchPath", "SearchDirectory", "DirectoryPath")
 _COMMANDS = ("CommandLine", "Query", "query", "Pattern", "Url", "Task", "Prompt")
-_CODE = re.compile(r"ommand exited with (?:exit )?code:? (-?\d{1,10})\b")
+_CODE = re.compile(r"ommand (?:exited|failed) with (?:exit )?code:? (-?\d{1,10})\b")
 _HEAD = re.compile(r"(?:(?:Created|Completed) At: [^\n]{0,100}\n){1,2}")
+_ANSWER = re.compile(r"^A(\d{1,3}): ?", re.MULTILINE)
 _CHILD = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
@@ -45,12 +49,14 @@ class Asked(NamedTuple):
     recipient: str
 
 
-def asked(one: object, *, brief: bool) -> Asked:
-    """A call as a step asks for it; `brief`: without what it writes."""
+def asked(one: object, *, brief: bool, wrapped: bool) -> Asked:
+    """A call as a step asks for it; `brief`: without what it writes, `wrapped`: each argument is JSON in a text."""
     call = one if isinstance(one, dict) else {}
     name = _text(call, "name")[:200]
     given = call.get("args")
     args = given if isinstance(given, dict) else {}
+    if wrapped:
+        args = {key: unwrapped(value) for key, value in args.items()}
     kind = _KINDS.get(name, "other")
     path = next((found for key in _PATHS if (found := _text(args, key))), "")
     return Asked(
@@ -62,26 +68,35 @@ def asked(one: object, *, brief: bool) -> Asked:
             description=_text(args, "toolAction") or _text(args, "Description") or _text(args, "Instruction"),
             paths=(path,) if path else (),
             edits=_edits(kind, path, args) if kind in ("edit", "write") and not brief else (),
+            answers=_questions(args) if kind == "ask" else (),
         ),
         _text(args, "Cwd")[:4096],
         _text(args, "Recipient") if name == "send_message" else "",
     )
 
 
+def unwrapped(value: object) -> object:
+    """What a text stands for that holds a text, a list or an object as JSON; anything else as it is."""
+    if not isinstance(value, str) or not value.startswith(('"', "[", "{")):
+        return value
+    found = part(msgspec.Raw(value.encode("utf-8", "replace")))
+    return value if found is None else found
+
+
 def answered(call: ToolCall, status: str, content: str, *, brief: bool) -> ToolCall:
-    """`call` with the step that followed it; unchanged while that is still under way."""
-    if status in ("RUNNING", "PENDING", "GENERATING", "WAITING"):
-        return call
+    """`call` with the step that followed it; without an end while that is still under way."""
     text = plain(cut(content))
     head = _HEAD.match(text)
     text = text[head.end() :] if head else text
+    if status in ("RUNNING", "PENDING", "GENERATING", "WAITING"):
+        return replace(call, output=ends(text)[0])
     found = _CODE.search(text[:2000]) if call.kind == "shell" else None
     code = int(found[1]) if found else None
     outcome: ToolStatus = "error" if code or status == "ERROR" else "ok"
     if status in ("CANCELED", "CANCELLED"):
         outcome = "interrupted"
     child = _CHILD.search(text[:4000]) if call.kind == "agent" else None
-    output, left_out = ("", 0) if brief and outcome == "ok" else ends(text)
+    output, left_out = ("", 0) if brief and outcome == "ok" and call.kind != "ask" else ends(text)
     return replace(
         call,
         status=outcome,
@@ -89,12 +104,31 @@ def answered(call: ToolCall, status: str, content: str, *, brief: bool) -> ToolC
         output_cut=left_out,
         exit_code=code,
         subagent=child[0] if child else "",
+        answers=_chosen(call.answers, text),
     )
 
 
 def ended(call: ToolCall) -> ToolCall:
-    """A call that something else followed: if it has no result by then, it gets none."""
-    return replace(call, status="interrupted") if call.status == "pending" else call
+    """A call that something else followed: if it has no result by then, it gets none. One that had begun to tell
+    something goes on in the background."""
+    return replace(call, status="ok" if call.output else "interrupted") if call.status == "pending" else call
+
+
+def _questions(args: dict[str, object]) -> tuple[Answer, ...]:
+    found = args.get("questions")
+    asked = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return tuple(Answer(_text(one, "question"), _options(one.get("options")), "") for one in asked)
+
+
+def _options(found: object) -> tuple[str, ...]:
+    return tuple(plain(one) for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+
+
+def _chosen(answers: tuple[Answer, ...], text: str) -> tuple[Answer, ...]:
+    """The answers with what was said to each, in lines that begin with its number."""
+    pieces = _ANSWER.split(text) if answers else []
+    said = {int(number): words.strip() for number, words in zip(pieces[1::2], pieces[2::2], strict=False)}
+    return tuple(replace(one, answer=said.get(at, "")) for at, one in enumerate(answers, 1))
 
 
 def _edits(kind: ToolKind, path: str, args: dict[str, object]) -> tuple[Edit, ...]:

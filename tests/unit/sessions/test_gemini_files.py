@@ -219,6 +219,82 @@ def test_a_conversation_of_antigravity_tells_its_folder_calls_results_and_exit_c
     assert (session.tokens.input, session.tokens.output, session.tokens.cache_read) == (5, 3, 4)
 
 
+@pytest.mark.parametrize(
+    ("told", "status", "code"),
+    [
+        ("The command completed successfully.\nOutput:\nfine", "ok", None),
+        ("\n\t\t\t\tThe command failed with exit code: 1\n\t\t\t\tOutput:\n\t\t\t\tno such file", "error", 1),
+        ("The command exited with code 2.\nOutput:\nboom", "error", 2),
+        ("Command exited with code 0.\n\nCommand output:\nfine", "ok", 0),
+    ],
+)
+def test_how_a_command_of_antigravity_ended_is_told_in_all_its_forms(tmp_path, told, status, code):
+    run = {"name": "run_command", "args": {"CommandLine": "make"}}
+    ended = f"Created At: x\nCompleted At: y\n{told}"
+    path = conversation(
+        tmp_path,
+        "aa",
+        step(0, "USER_EXPLICIT", "USER_INPUT", content="<USER_REQUEST>go</USER_REQUEST>"),
+        step(1, "MODEL", "PLANNER_RESPONSE", tool_calls=[run]),
+        step(2, "MODEL", "RUN_COMMAND", content=ended),
+    )
+    turns, done = files.reading(path)
+    (call,) = turns[1].tool_calls
+    assert (call.status, call.exit_code, done.session.tool_errors) == (status, code, status == "error")
+
+
+def test_a_command_of_antigravity_that_goes_on_in_the_background_is_not_one_that_was_cut_short(tmp_path):
+    run = {"name": "run_command", "args": {"CommandLine": "make serve"}}
+    path = conversation(
+        tmp_path,
+        "aa",
+        step(0, "USER_EXPLICIT", "USER_INPUT", content="<USER_REQUEST>go</USER_REQUEST>"),
+        step(1, "MODEL", "PLANNER_RESPONSE", tool_calls=[run, run]),
+        step(2, "MODEL", "RUN_COMMAND", status="RUNNING", content="Created At: x\nIt runs as task-2"),
+        step(5, "MODEL", "PLANNER_RESPONSE", content="It runs."),
+    )
+    turns, _ = files.reading(path)
+    assert [(call.status, call.output) for call in turns[1].tool_calls] == [
+        ("ok", "It runs as task-2"),
+        ("interrupted", ""),
+    ]
+
+
+def test_the_shortened_log_of_antigravity_wraps_what_was_asked_once_more(tmp_path):
+    asked = {"CommandLine": '"make \\"all\\""', "Cwd": f'"{FOLDER}"', "Blocking": "true", "toolAction": '"Building"'}
+    steps = [
+        step(0, "USER_EXPLICIT", "USER_INPUT", content="<USER_REQUEST>go</USER_REQUEST>"),
+        step(1, "MODEL", "PLANNER_RESPONSE", tool_calls=[{"name": "run_command", "args": asked}]),
+        step(2, "MODEL", "RUN_COMMAND", content="done"),
+    ]
+    path = conversation(tmp_path, "aa", *steps)
+    turns, _ = files.reading(path)
+    (call,) = turns[1].tool_calls
+    assert (call.command, call.description, turns[0].cwd) == ('make "all"', "Building", FOLDER)
+    assert probe(files.transcript(path)) == FOLDER
+    quoted = [{"name": "run_command", "args": {"CommandLine": '"make"'}}]
+    steps[1] = step(1, "MODEL", "PLANNER_RESPONSE", tool_calls=quoted)
+    full = conversation(tmp_path, "bb", *steps, log="transcript_full.jsonl")
+    assert files.reading(full)[0][1].tool_calls[0].command == '"make"'
+
+
+def test_a_question_antigravity_asks_has_its_answer(tmp_path):
+    asked = {"questions": [{"question": "Which one?", "options": ["uv", "pip"]}, {"question": "Why?"}]}
+    path = conversation(
+        tmp_path,
+        "aa",
+        step(0, "USER_EXPLICIT", "USER_INPUT", content="<USER_REQUEST>go</USER_REQUEST>"),
+        step(1, "MODEL", "PLANNER_RESPONSE", tool_calls=[{"name": "ask_question", "args": asked}]),
+        step(2, "MODEL", "ASK_QUESTION", content="A1: uv\nA2: it is fast"),
+    )
+    (call,) = files.reading(path)[0][1].tool_calls
+    assert call.kind == "ask"
+    assert [(one.question, one.options, one.answer) for one in call.answers] == [
+        ("Which one?", ("uv", "pip"), "uv"),
+        ("Why?", (), "it is fast"),
+    ]
+
+
 def test_a_subagent_of_antigravity_is_tied_to_the_conversation_it_reports_to(tmp_path):
     parent = "0a0b0c0d-0000-4000-8000-000000000008"
     child = "0a0b0c0d-0000-4000-8000-000000000009"
