@@ -1,6 +1,6 @@
 """`make run`: the main job, once. Syncs the sample, or the repository REPO names, and says what came of it.
 
-The sample is copied to build/sample (git-ignored) with its own LERIM_HOME and CLAUDE_CONFIG_DIR: nothing of the
+The sample is copied to build/sample (git-ignored) with its own LERIM_HOME and a store for each agent: nothing of the
 person's is read or written. With REPO it is the real repository, the real sessions and the real ~/.lerim.
 """
 
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lerim.cli_place import Here
@@ -59,13 +59,47 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def last_time(text: str) -> float:
-    """When the last record of a transcript was written, in seconds since the epoch."""
-    stamps = [json.loads(line).get("timestamp", "") for line in text.splitlines()]
-    return datetime.fromisoformat(max(stamps)).timestamp()
+    """When the last record of a session was written, in seconds since the epoch; 0 where no record says so."""
+    stamps = re.findall(r'"timestamp":"([^"]{20,30})"', text)
+    return datetime.fromisoformat(max(stamps)).timestamp() if stamps else 0
+
+
+def write(path: Path, text: str, when: float) -> None:
+    """A file of a session, last written at `when`: what was written just now counts as still going on."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    os.utime(path, (when, when))
+
+
+def copy_sessions(sessions: Path, target: Path, repo: Path) -> None:
+    """The sessions of each agent, as they lie in its store, to its folder below `target`, as if written in `repo`."""
+    cwd = json.dumps(repo.as_posix(), ensure_ascii=False)[1:-1]
+    for source in sorted(path for path in sessions.rglob("*") if path.is_file()):
+        agent, *inner = source.relative_to(sessions).parts
+        text = source.read_text(encoding="utf-8").replace(SAMPLE_CWD, cwd)
+        if agent == "claude":
+            write(target / agent / "projects" / slug(repo) / source.name, text, last_time(text))
+        elif agent == "opencode":
+            put_opencode(json.loads(text), target / agent / "storage")
+        else:
+            write(target.joinpath(agent, *inner), text, last_time(text))
+
+
+def put_opencode(export: Any, storage: Path) -> None:
+    """An exported session of OpenCode as the files it was exported from: one for each message and each of its parts."""
+    info, messages = export["info"], export["messages"]
+    files = {storage / "session" / info["projectID"] / f"{info['id']}.json": info}
+    for message in messages:
+        said = message["info"]
+        files[storage / "message" / info["id"] / f"{said['id']}.json"] = said
+        files |= {storage / "part" / said["id"] / f"{part['id']}.json": part for part in message["parts"]}
+    for path, record in files.items():
+        write(path, json.dumps(record, ensure_ascii=False), info["time"]["updated"] / 1000)
 
 
 def copy_sample(target: Path = SAMPLE, examples: Path = EXAMPLES) -> Path:
-    """The sample as a git repository with its sessions below `target`; returns the repository.
+    """The sample as a git repository with its sessions below `target`, where its own Lerim looks for them; returns the
+    repository.
 
     What is there from the same examples is kept, with its memories and candidates; anything else is replaced.
     """
@@ -73,6 +107,7 @@ def copy_sample(target: Path = SAMPLE, examples: Path = EXAMPLES) -> Path:
     stamp = target / "examples.sha256"
     now = digest(examples)
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == now and (repo / ".git").is_dir():
+        keep_apart(target)
         return repo
     if target.exists():
         shutil.rmtree(target)
@@ -80,14 +115,8 @@ def copy_sample(target: Path = SAMPLE, examples: Path = EXAMPLES) -> Path:
     git(repo, "init", "-q", "-b", "main")
     git(repo, "add", ".")
     git(repo, "commit", "-q", "-m", "The sample project")
-    sessions = target / "claude" / "projects" / slug(repo)
-    sessions.mkdir(parents=True)
-    place = json.dumps(repo.as_posix(), ensure_ascii=False)[1:-1]
-    for source in sorted((examples / "sessions").glob("*.jsonl")):
-        text = source.read_text(encoding="utf-8").replace(SAMPLE_CWD, place)
-        copy = sessions / source.name
-        copy.write_text(text, encoding="utf-8", newline="\n")
-        os.utime(copy, (last_time(text), last_time(text)))
+    copy_sessions(examples / "sessions", target, repo)
+    keep_apart(target)
     stamp.write_text(now, encoding="utf-8")
     return repo
 
@@ -164,6 +193,7 @@ def finish(at: Here, *, sample: bool) -> None:
     installed = shutil.which("lerim", path=str(Path(sys.executable).parent))
     command = (installed,) if installed else (sys.executable, "-m", "lerim")
     say(f"  {shell.line(*command, 'review', 'list', '--repo', repo)}")
+    say(f"  {shell.line(*command, 'sessions', 'list', '--repo', repo)}")
 
 
 def main() -> int:
@@ -179,8 +209,6 @@ def main() -> int:
     from lerim.output import show_error
 
     try:
-        if not given:
-            keep_apart()
         at = here(Path(given) if given else copy_sample())
         announce(at)
         code = sync(at)

@@ -7,16 +7,22 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lerim.paths import Home
 from lerim.review import queue
 from lerim.review.views import CandidateView
-from lerim.sessions.claude import Reading, find
+from lerim.sessions.discovery import discover
+from lerim.sessions.platforms import roots_of
+from lerim.sessions.readers import READERS
 from sample import CLONE, EXAMPLES, Sample, load_run, make_sample
 
+AGENTS = {"claude": 7, "codex": 1, "copilot": 1, "gemini": 1, "opencode": 1}
+"""How many sessions of each the sample has."""
 EXPECTED = json.loads((EXAMPLES / "expected.json").read_text(encoding="utf-8"))
 
 
@@ -83,11 +89,18 @@ def test_a_second_sync_proposes_nothing_new(sample: Sample):
 
 def test_every_quote_stands_in_its_session(sample: Sample):
     for candidate in sample.sync().candidates:
-        text = next((sample.folder / "claude").rglob(f"{candidate.session}.jsonl")).read_text(encoding="utf-8")
-        strings = "\n".join(strings_of([json.loads(line) for line in text.splitlines()]))
+        strings = "\n".join(strings_of(written(candidate.session)))
         assert candidate.evidence
         for quote in candidate.evidence:
             assert quote.quote.strip("…") in strings, (candidate.title, quote)
+
+
+def written(session: str) -> list[Any]:
+    """What the file of a session in examples/ holds, whichever agent wrote it."""
+    files = (path for path in sorted((EXAMPLES / "sessions").rglob("*.json*")))
+    [text] = [text for text in (path.read_text(encoding="utf-8") for path in files) if f'"{session}"' in text]
+    lines = [text] if text.startswith('{"info"') else text.splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def strings_of(value: Any) -> list[str]:
@@ -99,22 +112,33 @@ def strings_of(value: Any) -> list[str]:
 
 
 def test_every_session_of_the_sample_is_read_without_a_problem(sample: Sample):
-    store = find(sample.folder / "claude")
-    transcripts, problems = store.transcripts, store.problems
-    assert len(transcripts) == 7
-    assert problems == []
-    for transcript in transcripts:
-        reading = Reading(transcript)
+    stores = discover(roots_of(sample.environ, Home(sample.folder / "lerim")), [sample.repo.as_posix()])
+    assert stores.problems == []
+    assert Counter(transcript.platform for transcript in stores.transcripts) == AGENTS
+    for transcript in stores.transcripts:
+        reading = READERS[transcript.platform].read(transcript)
         turns = list(reading)
         assert reading.problems == []
         assert {turn.cwd for turn in turns} == {sample.repo.as_posix()}
         assert reading.session.title
+        assert reading.session.tokens
+
+
+def test_the_samples_own_lerim_looks_for_sessions_in_the_sample_alone(sample: Sample):
+    """Also once its examples were replaced, and where its home was deleted."""
+    run, home = load_run(), Home(sample.folder / "lerim")
+    for spoil in (sample.folder / "examples.sha256", home.root / "platforms.json"):
+        spoil.unlink()
+        run.copy_sample(sample.folder, EXAMPLES)
+        roots = [root for places in roots_of(sample.environ, home).values() for root in places]
+        assert len(roots) == len(READERS)
+        assert all(root.is_relative_to(sample.folder) for root in roots)
 
 
 def test_the_copied_project_is_what_its_sessions_left(sample: Sample):
     """A file the sessions wrote or edited ends as the sample's project has it."""
     last: dict[str, str] = {}
-    for path in sorted((EXAMPLES / "sessions").glob("*.jsonl")):
+    for path in sorted((EXAMPLES / "sessions" / "claude").glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             result = json.loads(line).get("toolUseResult")
             if isinstance(result, dict) and result.get("type") == "create":
@@ -144,9 +168,15 @@ def test_make_run_prints_what_it_found_and_leaves_the_repository_clean(tmp_path:
     environ = {**os.environ, **run.environment(folder), "REPO": str(repo)}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.index("reads ") < done.stdout.index("7 sessions: 7 new")
+    assert done.stdout.index("reads ") < done.stdout.index("11 sessions: 11 new")
     assert str(repo / ".lerim" / "review") in done.stdout
-    for part in ("Proposed", "Use Decimal for money, not float", "Dropped, and why", "no-artifact"):
+    for part in (
+        "Proposed",
+        "Use Decimal for money, not float",
+        "Dropped, and why",
+        "no-artifact",
+        "sessions list --repo",
+    ):
         assert part in done.stdout
     assert "install   code --install-extension" in done.stdout or "`make package`" in done.stdout
     status = subprocess.run(["git", "status", "--short"], cwd=repo, capture_output=True, text=True, check=True)
