@@ -12,6 +12,7 @@ from lerim.sessions.codex_records import parts
 from lerim.sessions.model import ToolKind, ToolStatus
 
 _HEAD = 2000
+_TAIL = 200
 _CODE = re.compile(r"Exit code: (-?\d{1,10})\b")
 _EXITED = re.compile(r"Process exited with code (-?\d{1,10})\b")
 _RUNNING = re.compile(r"(?:Process running with session ID|Script running with cell ID) (\S{1,100})")
@@ -25,7 +26,7 @@ _FAILED = (
     "apply_patch verification failed",
     "exec_command failed",
     "write_stdin failed",
-    "failed to parse function arguments",
+    "failed to parse",
     "failed in sandbox",
     "sandbox error",
     "sandbox denied",
@@ -34,9 +35,17 @@ _FAILED = (
     "unsupported custom tool call",
     "tool call error",
     "Script failed",
+    "patch rejected",
+    "This action was rejected",
+    "Command blocked by",
+    "Tool call blocked by",
+    'err: "',
 )
 _DENIED = ("exec command rejected by user", "patch rejected by user", "rejected by user", "user rejected")
-_STOPPED = ("aborted by user", "aborted", "user cancelled", "cancelled by user")
+_STOPPED = ("aborted by user", "aborted", "user cancelled", "cancelled by user", 'err: "user cancelled')
+_REFUSED = re.compile(r'(?:Rejected\(\\?"rejected by user\\?"\)|\Aerr: "user rejected MCP tool call)')
+"""A person's refusal inside the error that it became."""
+_ABORTED = re.compile(r"Wall time: [^\n]{1,40}\n(?:aborted|user cancelled)")
 
 _WELL = re.compile(
     rb'"(?:Exit code: 0\\n'
@@ -81,9 +90,9 @@ def _told(text: str) -> Output:
         if found is not None:
             return found
     head = text[:_HEAD]
-    if head.startswith(_STOPPED):
+    if head.startswith(_STOPPED) or _ABORTED.match(head):
         return Output(text, "interrupted")
-    if head.startswith(_DENIED):
+    if head.startswith(_DENIED) or (head.startswith(_FAILED) and _REFUSED.search(text[:100] + text[-_TAIL:])):
         return Output(text, "denied")
     framed = head.partition(_OUTPUT)[0] if _OUTPUT in head else head
     if found_code := _CODE.match(framed) or (_EXITED.search(framed) if _is_framed(framed) else None):

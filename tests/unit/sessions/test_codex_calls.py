@@ -92,7 +92,25 @@ def test_a_command_is_what_one_would_type(tmp_path, record, command):
         ("exec_command failed for `x`: CreateProcess { message: no }", "error", None, None),
         ("failed to parse function arguments: missing field", "error", None, None),
         ("aborted by user after 3.2s", "interrupted", None, None),
+        ("Wall time: 3.2 seconds\naborted by user", "interrupted", None, None),
         ("exec command rejected by user", "denied", None, None),
+        (
+            "exec_command failed for `make "
+            + "x" * 3000
+            + '`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
+            "denied",
+            None,
+            None,
+        ),
+        (
+            'exec_command failed for `x`: CreateProcess { message: "Rejected(\\"`x` rejected: blocked by policy\\")" }',
+            "error",
+            None,
+            None,
+        ),
+        ('err: "user rejected MCP tool call"', "denied", None, None),
+        ('err: "tool call error: no such server"', "error", None, None),
+        ("patch rejected: writing outside of the project; rejected by user approval settings", "error", None, None),
         ([{"type": "input_text", "text": "Exit code: 1\nOutput:\nno"}], "error", 1, "no"),
         ({"content": "no", "success": False}, "error", None, "no"),
         ("anything else", "ok", None, "anything else"),
