@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.broken_json import encoded, shaped
+from lerim.sessions.broken_json import encoded, part, shaped
 from lerim.sessions.claude_tools import plain
-from lerim.sessions.copilot_chat_folders import opened
+from lerim.sessions.copilot_chat_folders import folder_of, opened
 from lerim.sessions.copilot_chat_log import state
-from lerim.sessions.copilot_chat_records import Chat, Request
+from lerim.sessions.copilot_chat_records import Chat, Repository, Request
 from lerim.sessions.copilot_chat_turns import moment, turns_of, typed, usage
-from lerim.sessions.model import Found, Transcript, Turn
+from lerim.sessions.model import NO_TOKENS, Found, Tokens, Transcript, Turn
 from lerim.sessions.session_files import entries, is_folder, sessions
-from lerim.sessions.totals import settled, spent, summed
+from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded, WholeReading
 
 PROBLEMS = 100
 """Problems told one by one; what comes after is only counted."""
+
+_PEEK = 256 * 1024
+_FOLDER = re.compile(rb'"workingDirectory"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,4096}")')
 
 FOLDERLESS = ("emptyWindowChatSessions", "transferredChatSessions")
 """Where chats lie that belong to no folder."""
@@ -41,8 +47,16 @@ def find(root: Path, folders: Sequence[str]) -> Found:
 
 
 def probe(transcript: Transcript) -> str:
-    """The folder that was open in the chat's window; '' for an empty one."""
-    return transcript.cwd
+    """The folder that was open in the chat's window; of an empty one, the folder its beginning names, or ''."""
+    if transcript.cwd:
+        return transcript.cwd
+    try:
+        with transcript.path.open("rb") as file:
+            found = _FOLDER.search(file.read(_PEEK))
+    except OSError:
+        return ""
+    told = part(msgspec.Raw(found[1])) if found else ""
+    return folder_of(told) if isinstance(told, str) else ""
 
 
 def read(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
@@ -61,7 +75,7 @@ def _load(transcript: Transcript, *, brief: bool) -> Loaded:
             where=str(path),
             todo="Check that the file is still there and that you may read it.",
         ) from error
-    asked = told.pop("requests", None)
+    asked, repository = told.pop("requests", None), told.get("repoData")
     chat = shaped(encoded({name: one for name, one in told.items() if isinstance(one, str | int | float)}), Chat)
     native = plain(chat.session_id)[:200] or transcript.session_id
     requests: list[Request] = []
@@ -71,10 +85,12 @@ def _load(transcript: Transcript, *, brief: bool) -> Loaded:
         except ValueError:
             if one is not None:  # the place of a request that was lost is told already
                 faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
+    cwd = transcript.cwd or folder_of(plain(chat.working_directory))
+    branch = plain(shaped(encoded(repository), Repository).local_branch) if isinstance(repository, dict) else ""
     turns: list[Turn] = []
     for number, request in enumerate(requests):
         last = number + 1 == len(requests)
-        turns += turns_of(request, native, len(turns), transcript.cwd, last=last, brief=brief)
+        turns += turns_of(request, native, len(turns), cwd, last=last, brief=brief)
     return Loaded(
         session=summed(
             transcript,
@@ -84,13 +100,19 @@ def _load(transcript: Transcript, *, brief: bool) -> Loaded:
             version=next((version for one in reversed(requests) if (version := _version(one))), ""),
             injected=sum(not typed(one) for one in requests),
             api_errors=sum(_failed(one) for one in requests),
-            tokens=spent(turns) if any(usage(one) for one in requests) else None,
+            tokens=_spent(requests),
+            branches=(branch,) if branch else (),
             times=(moment(chat.creation_date), moment(chat.last_message_date)),
         ),
         turns=turns,
         settled=settled(turns),
         problems=_problems(path, faults),
     )
+
+
+def _spent(requests: list[Request]) -> Tokens | None:
+    told = [used for one in requests if (used := usage(one)) is not None]
+    return sum(told, start=NO_TOKENS) if told else None
 
 
 def _version(request: Request) -> str:

@@ -6,6 +6,9 @@ import msgspec
 
 from lerim.sessions.broken_json import NOTHING, part, pieces, shaped
 
+CALLS = ("toolInvocationSerialized", "toolInvocation")
+"""The kinds of parts that show a call of a tool."""
+
 
 class Round(msgspec.Struct, rename="camel", gc=False):
     """One answer of the model, with the calls it asked for."""
@@ -76,12 +79,16 @@ class Request(msgspec.Struct, rename="camel", gc=False):
     result: Result | None = None
     response_error_details: Failure | None = None
     usage: Usage | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
     model_id: str | None = ""
     agent: Agent | None = None
     model_state: ModelState | None = None
     is_canceled: bool | None = False
     confirmation: str | None = ""
     is_system_initiated: bool | None = False
+    hidden_from_transcript: bool | None = False
+    request_hidden_from_transcript: bool | None = False
 
 
 class Chat(msgspec.Struct, rename="camel", gc=False):
@@ -92,6 +99,13 @@ class Chat(msgspec.Struct, rename="camel", gc=False):
     last_message_date: float | None = None
     custom_title: str | None = ""
     computed_title: str | None = ""
+    working_directory: str | None = ""
+
+
+class Repository(msgspec.Struct, rename="camel", gc=False):
+    """The repository that was open, as newer versions note it."""
+
+    local_branch: str | None = ""
 
 
 class CommandLine(msgspec.Struct, rename="camel", gc=False):
@@ -139,6 +153,7 @@ class Part(msgspec.Struct, rename="camel", gc=False):
     is_complete: bool | None = False
     tool_specific_data: Specific | None = None
     result_details: msgspec.Raw = NOTHING
+    result_error: msgspec.Raw = NOTHING
     sub_agent_invocation_id: str | None = ""
     uri: msgspec.Raw = NOTHING
     edits: msgspec.Raw = NOTHING
@@ -149,14 +164,23 @@ class Part(msgspec.Struct, rename="camel", gc=False):
 
 
 def parts(request: Request) -> list[Part]:
-    """The parts of an answer; a part that is no object is left out, a plain text is markdown."""
+    """The parts of an answer; a part that is no object is left out, a plain text is markdown. A call that is shown
+    again once it went on stands where it began."""
     found: list[Part] = []
+    places: dict[str, int] = {}
     for one in pieces(request.response):
         try:
-            found.append(shaped(one, Part))
+            made = shaped(one, Part)
         except ValueError:
             if isinstance(part(one), str):
                 found.append(Part(value=one))
+            continue
+        if made.tool_call_id and made.kind in CALLS:
+            place = places.setdefault(made.tool_call_id, len(found))
+            if place < len(found):
+                found[place] = made
+                continue
+        found.append(made)
     return found
 
 

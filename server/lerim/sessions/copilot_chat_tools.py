@@ -7,7 +7,7 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.broken_json import part, value
+from lerim.sessions.broken_json import NOTHING, part, value
 from lerim.sessions.claude_human import cut
 from lerim.sessions.claude_tools import ends, plain
 from lerim.sessions.copilot_chat_records import Asked, Part, Specific, markdown
@@ -38,10 +38,14 @@ _KINDS: dict[str, ToolKind] = {
     "applypatch": "edit",
     "editnotebook": "edit",
     "editnotebookfile": "edit",
+    "editfile": "edit",
     "editfiles": "edit",
     "fetchwebpage": "web",
     "githubrepo": "web",
     "runsubagent": "agent",
+    "executeprompt": "agent",
+    "searchsubagent": "agent",
+    "executionsubagent": "agent",
     "askquestions": "ask",
 }
 _ERROR = "ERROR while calling tool"
@@ -53,8 +57,8 @@ _DENIED = (0, 5)
 
 
 def kind_of(name: str) -> ToolKind:
-    """What a tool is for, by its name in either of its two spellings."""
-    bare = name.removeprefix("copilot_").removeprefix("vscode_").replace("_", "").lower()
+    """What a tool is for, by its name in any of its spellings."""
+    bare = name.removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal").replace("_", "").lower()
     return _KINDS.get(bare, "other")
 
 
@@ -62,7 +66,7 @@ def called(shown: Part | None, asked: Asked | None, brought: str | None, *, over
     """A call as far as it is known: `brought` is None while nothing came back, `over` says that nothing will."""
     name = plain(asked.name if asked else "") or plain(shown.tool_id if shown else "")
     specific = (shown.tool_specific_data if shown else None) or Specific()
-    given = _given(asked)
+    given = _given(asked) or _detailed(shown)
     kind: ToolKind = "shell" if specific.kind == "terminal" else kind_of(name)
     path = _text(given, "filePath") or _text(given, "path") or _text(given, "dirPath") or _linked(shown)
     edits = _edits(kind, path, given) if kind in ("edit", "write") else ()
@@ -112,10 +116,19 @@ def chosen(shown: Part, *, over: bool) -> ToolCall:
 
 
 def _given(asked: Asked | None) -> dict[str, object]:
-    if asked is None or not asked.arguments:
-        return {}
+    return _arguments(asked.arguments) if asked is not None and asked.arguments else {}
+
+
+def _detailed(shown: Part | None) -> dict[str, object]:
+    """What was asked as the details of a shown call tell it: all that a cancelled request keeps."""
+    found = part(shown.result_details) if shown is not None else None
+    told = found.get("input") if isinstance(found, dict) else None
+    return _arguments(told) if isinstance(told, str) else {}
+
+
+def _arguments(text: str) -> dict[str, object]:
     try:
-        found = value(asked.arguments.encode("utf-8", "replace"))
+        found = value(text.encode("utf-8", "replace"))
     except ValueError:
         return {}
     return {key: one for key, one in found.items() if isinstance(key, str)} if isinstance(found, dict) else {}
@@ -199,7 +212,7 @@ def _closed(
 ) -> ToolCall:
     state = specific.terminal_command_state
     code = state.exit_code if state else None
-    text = brought if brought is not None else _details(shown, specific)
+    text = brought if brought is not None else _failure(shown) or _details(shown, specific)
     text = plain(cut(text))
     if code is None and call.kind == "shell":
         code = _told(text)
@@ -214,9 +227,9 @@ def _closed(
 def _status(call: ToolCall, shown: Part | None, brought: str | None, text: str, *, over: bool) -> ToolStatus:
     if shown is not None and _refused(shown.is_confirmed):
         return "denied"
-    if text.startswith(_ERROR) or (shown is not None and _failed(shown.result_details)):
+    if text.startswith(_ERROR) or (shown is not None and _failed(shown)):
         return "error"
-    if brought is not None or (shown is not None and shown.is_complete):
+    if brought is not None or (shown is not None and shown.is_complete and _began(shown)):
         return "ok"
     return "interrupted" if over else "pending"
 
@@ -226,9 +239,24 @@ def _refused(confirmed: msgspec.Raw) -> bool:
     return found is False or (isinstance(found, dict) and found.get("type") in _DENIED)
 
 
-def _failed(details: msgspec.Raw) -> bool:
-    found = part(details)
-    return isinstance(found, dict) and found.get("isError") is True
+def _failed(shown: Part) -> bool:
+    found = part(shown.result_details)
+    said = part(shown.result_error)
+    return (
+        said is True
+        or bool(isinstance(said, str) and said)
+        or (isinstance(found, dict) and found.get("isError") is True)
+    )
+
+
+def _failure(shown: Part | None) -> str:
+    said = part(shown.result_error) if shown is not None else None
+    return said if isinstance(said, str) else ""
+
+
+def _began(shown: Part) -> bool:
+    """Whether a call was let run. While it waits for that, it is said to be complete all the same, and nothing else."""
+    return part(shown.is_confirmed) is not None or shown.result_details != NOTHING
 
 
 def _details(shown: Part | None, specific: Specific) -> str:

@@ -14,7 +14,18 @@ from lerim.sessions.broken_json import part
 from lerim.sessions.claude_human import cut
 from lerim.sessions.claude_tally import known
 from lerim.sessions.claude_tools import plain
-from lerim.sessions.copilot_chat_records import Asked, Part, Request, Usage, asked, brought, markdown, parts, path_of
+from lerim.sessions.copilot_chat_records import (
+    CALLS,
+    Asked,
+    Part,
+    Request,
+    Usage,
+    asked,
+    brought,
+    markdown,
+    parts,
+    path_of,
+)
 from lerim.sessions.copilot_chat_tools import called, changed, chosen, kind_of
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Turn, turn_id
 
@@ -38,15 +49,24 @@ def moment(milliseconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-def usage(request: Request) -> Usage | None:
-    """The tokens of a request, where its version tells them."""
-    used = (request.result.usage if request.result else None) or request.usage
-    return used if used and (used.prompt_tokens is not None or used.completion_tokens is not None) else None
+def usage(request: Request) -> Tokens | None:
+    """The tokens of a request, where its version tells them: in one of three places."""
+    own = Usage(request.prompt_tokens, request.completion_tokens)
+    for used in (request.result.usage if request.result else None, request.usage, own):
+        if used is not None and (used.prompt_tokens is not None or used.completion_tokens is not None):
+            return Tokens(input=_count(used.prompt_tokens), output=_count(used.completion_tokens))
+    return None
+
+
+def _count(number: int | None) -> int:
+    return number if number and 0 < number < 1 << 48 else 0
 
 
 def typed(request: Request) -> str:
     """What the person typed; '' for what they did not type (a button that was pressed, a system's own request)."""
     if request.confirmation or request.is_system_initiated:
+        return ""
+    if request.hidden_from_transcript or request.request_hidden_from_transcript:
         return ""
     found = part(request.message)
     text = found.get("text") if isinstance(found, dict) else found
@@ -84,7 +104,7 @@ def turns_of(request: Request, session: str, ordinal: int, cwd: str, *, last: bo
             )
         )
     steps = _steps(request, over=over(request, last=last), brief=brief)
-    used = _tokens(usage(request))
+    used = usage(request) or NO_TOKENS
     reply = _name(request.response_id, session, f"{name}\nreply")
     for number, step in enumerate(steps):
         made.append(
@@ -113,15 +133,6 @@ def _name(native: str | None, session: str, fallback: str) -> str:
 def _answered(request: Request) -> datetime | None:
     state = request.model_state
     return moment(state.completed_at if state and state.completed_at else request.timestamp)
-
-
-def _tokens(used: Usage | None) -> Tokens:
-    if used is None:
-        return NO_TOKENS
-    sent, received = (
-        number if number and 0 < number < 1 << 48 else 0 for number in (used.prompt_tokens, used.completion_tokens)
-    )
-    return Tokens(input=sent, output=received)
 
 
 def _steps(request: Request, *, over: bool, brief: bool) -> list[_Step]:
@@ -175,7 +186,7 @@ def _file(path: str) -> str:
 
 
 def _invokes(one: Part) -> bool:
-    return one.kind in ("toolInvocationSerialized", "toolInvocation")
+    return one.kind in CALLS
 
 
 def _laid_out(shown: list[Part]) -> list[_Step]:

@@ -8,6 +8,7 @@ import copilot_chats as chats
 from copilot_chats import delete, initial, markdown, only, push, put, request, thinking, tool
 from gemini_files import long_ago
 from lerim.errors import TranscriptError, UnfinishedError
+from lerim.sessions.copilot_chat import probe
 
 
 def texts(path):
@@ -175,7 +176,14 @@ def test_failures_of_the_service_are_counted_and_a_cancelled_request_is_none(tmp
 
 
 @pytest.mark.parametrize(
-    "fields", [{"confirmation": "Continue"}, {"isSystemInitiated": True}, {"message": {"text": "  "}}]
+    "fields",
+    [
+        {"confirmation": "Continue"},
+        {"isSystemInitiated": True},
+        {"hiddenFromTranscript": True},
+        {"requestHiddenFromTranscript": True},
+        {"message": {"text": "  "}},
+    ],
 )
 def test_what_no_person_typed_makes_no_prompt(tmp_path, fields):
     turns, done = only(tmp_path, request('@agent Continue: "Continue to iterate?"', markdown("ok"), **fields))
@@ -201,6 +209,9 @@ def test_tokens_are_told_only_by_versions_that_have_them(tmp_path):
     assert (done.session.tokens.input, done.session.tokens.output) == (100, 7)
     _, done = only(tmp_path, request("one"), request("two", markdown("a"), usage=usage))
     assert done.session.tokens is not None
+    _, done = only(tmp_path, request("one", markdown("a"), **usage), request("stopped at once", **usage))
+    assert done.session.tokens is not None
+    assert (done.session.tokens.input, done.session.tokens.output) == (200, 14)
     _, done = only(tmp_path, request("one", markdown("a")))
     assert done.session.tokens is None
 
@@ -211,6 +222,20 @@ def test_a_chat_tells_its_title_version_models_and_times(tmp_path):
     assert (session.id, session.title, session.version) == (chats.SESSION, "one", "0.40.1")
     assert session.models == ("copilot/claude-sonnet-4.5", "copilot/gpt-5")
     assert session.started is not None and session.started.timestamp() == 1_780_000_000
+
+
+def test_a_chat_tells_the_branch_and_the_folder_where_its_version_does(tmp_path):
+    told = {"repoData": {"workspaceType": "local-git", "localBranch": "fix/login"}}
+    path = chats.whole(tmp_path / "one.json", request("go"), workingDirectory="file:///home/ana/my%20app", **told)
+    turns, done = chats.reading(path)
+    assert (turns[0].cwd, done.session.cwds, done.session.branches) == (
+        "/home/ana/my app",
+        ("/home/ana/my app",),
+        ("fix/login",),
+    )
+    assert probe(chats.transcript(path)) == "/home/ana/my app"
+    turns, done = chats.reading(path, cwd="/home/ana/app")
+    assert turns[0].cwd == probe(chats.transcript(path, cwd="/home/ana/app")) == "/home/ana/app"
 
 
 def test_fields_of_a_wrong_type_cost_themselves_and_a_request_that_is_none_costs_itself(tmp_path):

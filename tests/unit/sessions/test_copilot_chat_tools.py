@@ -107,6 +107,43 @@ def test_what_a_tool_of_a_server_brought_back_is_told_by_its_details(tmp_path):
     assert done.session.tool_errors == 1
 
 
+@pytest.mark.parametrize(("told", "output"), [("no such tool", "no such tool"), (True, "")])
+def test_a_tool_that_failed_says_so_in_newer_versions(tmp_path, told, output):
+    turns, done = only(tmp_path, request("go", tool("mcp_tracker_get", resultError=told)))
+    (call,) = turns[1].tool_calls
+    assert (call.status, call.output, done.session.tool_errors) == ("error", output, 1)
+
+
+def test_what_was_asked_is_told_by_the_details_where_a_cancelled_request_keeps_nothing_else(tmp_path):
+    details = {"input": json.dumps({"filePath": "/a/b.py", "query": "x"}), "output": []}
+    turns, _ = only(tmp_path, request("go", tool("copilot_readFile", resultDetails=details), result={}, state=2))
+    (call,) = turns[1].tool_calls
+    assert (call.kind, call.paths, call.command) == ("read", ("/a/b.py",), "x")
+
+
+def test_a_call_shown_again_with_its_end_is_one(tmp_path):
+    shown = [terminal("make", toolCallId="a"), tool("copilot_readFile", "b"), terminal("make", 2, toolCallId="a")]
+    turns, done = only(tmp_path, request("go", *shown))
+    assert [(call.name, call.status) for call in turns[1].tool_calls] == [
+        ("run_in_terminal", "error"),
+        ("copilot_readFile", "ok"),
+    ]
+    assert done.session.tool_calls == 2
+
+
+def test_a_call_that_nobody_had_confirmed_when_the_request_was_cancelled_did_not_run(tmp_path):
+    waited = terminal("make") | {"isConfirmed": None}
+    del (older := terminal("make"))["isConfirmed"]
+    turns, _ = only(tmp_path, request("go", waited, older, result=None, state=2))
+    assert [call.status for call in turns[1].tool_calls] == ["interrupted", "interrupted"]
+
+
+def test_tools_are_known_by_their_name_inside_the_editor_too(tmp_path):
+    shown = [tool("vscode_fetchWebPage_internal"), tool("vscode_editFile_internal"), tool("copilot_executePrompt")]
+    turns, _ = only(tmp_path, request("go", *shown))
+    assert [call.kind for call in turns[1].tool_calls] == ["web", "edit", "agent"]
+
+
 def test_edits_have_both_sides_in_every_form_a_tool_asks_for_them(tmp_path):
     patch = "*** Begin Patch\n*** Update File: /a/p.py\n@@\n-old\n+new\n*** End Patch"
     calls = [
