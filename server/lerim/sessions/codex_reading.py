@@ -6,6 +6,7 @@ results. Events and items tell most things twice; each makes one turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple
@@ -28,6 +29,9 @@ from lerim.sessions.codex_results import Results
 from lerim.sessions.codex_tally import CodexTally
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
+
+
+_PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.DOTALL)
 
 
 class _Held(NamedTuple):
@@ -126,7 +130,7 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
 
     def _message(self, said: Payload) -> None:
         if said.role == "assistant":
-            self._say("item", "\n".join(parts(said.content)), known(said.id))
+            self._say("item", "".join(parts(said.content)), known(said.id))
         elif said.role == "user":
             self._typed_item(said)
 
@@ -136,10 +140,18 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
             self._say("event", text, "")
 
     def _say(self, source: str, text: str, native: str) -> None:
-        text = plain(cut(text, (OWN,)))
-        if not text.strip() or self._skipped() or self._tally.paired(source, text):
-            return
-        self._answer(native, text, told=False).texts.append(text)
+        """Something the model said. An event leaves out the plan that its item proposes."""
+        text = plain(cut(text, (OWN, "oai-mem-citation")))
+        if "<proposed_plan>" in text:
+            plans = [match[0] for match in _PLAN.finditer(text)]
+            for said in (_PLAN.sub("", text), *plans):
+                self._say_once(source, said, native)
+        else:
+            self._say_once(source, text, native)
+
+    def _say_once(self, source: str, text: str, native: str) -> None:
+        if text.strip() and not self._skipped() and not self._tally.paired(source, text):
+            self._answer(native, text, told=False).texts.append(text)
 
     def _typed_event(self, said: Payload) -> None:
         words, _ = of_event(said)

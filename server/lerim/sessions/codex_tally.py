@@ -80,8 +80,8 @@ class CodexTally(Tally, gc=False):
         return f"{role}\n{self.task or self.thread}\n{times}\n{text}"
 
     def paired(self, source: str, text: str) -> bool:
-        """Whether the other of event and item has told this text already."""
-        one = blake2b(text.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()
+        """Whether the other of event and item has told this text already, white space apart."""
+        one = blake2b("".join(text.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
         other = ("item" if source == "event" else "event", one)
         if other in self.unpaired:
             at = self.unpaired.index(other)

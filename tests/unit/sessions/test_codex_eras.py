@@ -87,6 +87,28 @@ def test_an_event_and_its_item_are_one_turn(tmp_path):
     assert done.session.injected == 0
 
 
+def test_what_an_event_leaves_out_of_its_item_is_said_once(tmp_path):
+    plan = "<proposed_plan>\n# Use uv\n</proposed_plan>"
+    cited = "Done\n<oai-mem-citation>\n<citation_entries>a.md</citation_entries>\n</oai-mem-citation>"
+    turns, _ = lines.turns_of(
+        tmp_path,
+        lines.meta(),
+        lines.prompt("Plan it"),
+        lines.event("agent_message", message="Here it is:\n\nWell?"),
+        lines.message("assistant", f"Here it is:\n{plan}\n\nWell?"),
+        lines.prompt("And?"),
+        lines.message("assistant", plan),
+        lines.event("item_completed", item={"type": "Plan", "id": "p1", "text": "# Use uv"}),
+        lines.prompt("Go"),
+        lines.event("agent_message", message="Done\n"),
+        lines.message("assistant", cited),
+        lines.prompt("Parts"),
+        lines.event("agent_message", message="One. Two."),
+        lines.message("assistant", "One. ", "Two."),
+    )
+    assert [turn.text.strip() for turn in turns[1::2]] == [f"Here it is:\n\nWell?\n\n{plan}", plan, "Done", "One. Two."]
+
+
 def test_the_same_words_typed_twice_are_two_turns(tmp_path):
     turns, _ = lines.turns_of(
         tmp_path, lines.meta(), lines.prompt("go on"), lines.said("Yes"), lines.prompt("go on"), lines.said("Yes")
