@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 FILES = 300
 _DRIVE = re.compile(r"^[A-Za-z]:/")
 _WORKTREE = re.compile(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
+_BESIDE = re.compile(r"(?:__|[.-])worktrees?/[^/]{1,200}/")
+"""A worktree in a folder beside the repository that bears its name."""
 _ODD = re.compile(r"[\x00-\x1f`<>|*?\"]")
 
 
@@ -62,6 +64,9 @@ class Locator:
             start = f"{root.lower() if fold else root}/"
             if len(start) > 1 and whole.startswith(start):
                 return _WORKTREE.sub("", path[len(start) :])
+            beside = _BESIDE.match(path, len(start) - 1) if len(start) > 1 and whole.startswith(start[:-1]) else None
+            if beside is not None:
+                return path[beside.end() :]
         return ""
 
     def _checked(self, path: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from lerim.facts import nouns, questions, wording
 from lerim.facts.artifacts import artifacts
@@ -58,6 +59,16 @@ _ASKED = re.compile(r"^[#>*\s]{0,8}(?P<q>[A-Z][^?\n]{8,140}\?)[*_\s]{0,4}$", re.
 _CHOICE = re.compile(r"\b(?:which|option|approach|prefer|alternativ|either|recommend)", re.IGNORECASE)
 
 
+_LAID = re.compile(
+    r"^\s{0,6}[-*]\s{1,3}(?:\*\*)?(?:recommended|alternative(?:ly)?|option \w|or)(?:\*\*)?:(?:\*\*)?\s{1,3}"
+    r"(?P<text>\S.{8,240})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_IMPERATIVE = re.compile(rf"(?:{VERB.pattern})|^(?:enforce|force|override|ignore|set)\b", re.IGNORECASE)
+_WORD = re.compile(r"[a-z][a-z.-]{2,30}")
+_SMALL = frozenset(("the", "and", "for", "with", "via", "that", "this", "use", "not", "please", "let"))
+
+
 def answers(scene: Scene) -> Iterator[Found]:
     """Decisions the person took by answering."""
     for turn in scene.now.replies:
@@ -69,7 +80,7 @@ def answers(scene: Scene) -> Iterator[Found]:
                     found = _answered(scene, turn, answer)
                     if found is not None:
                         yield found
-    picked = _picked(scene)
+    picked = _picked(scene) or _repeated(scene)
     if picked is not None:
         yield picked
 
@@ -156,6 +167,55 @@ def _picked(scene: Scene) -> Found | None:
         artifacts=names,
         references=refs,
     )
+
+
+def _repeated(scene: Scene) -> Found | None:
+    """The option whose words the person typed after the agent had laid out alternatives and asked which."""
+    prompt, before = scene.now.said, scene.before.replies
+    asked = next((turn for turn in reversed(before) if turn.text), None)
+    if prompt is None or asked is None or not kept(scene.now):
+        return None
+    said, tail = wording.clean(prompt.text), asked.text[-2_500:]
+    laid = list(_LAID.finditer(tail))
+    if not 12 <= len(said) <= 90 or said.endswith("?") or not 2 <= len(laid) <= 4 or not _CHOICE.search(tail):
+        return None
+    words = _stems(said)
+    shared = sorted(((_shared(words, _stems(match["text"])), match) for match in laid), key=lambda pair: -pair[0])
+    (most, chosen), (next_most, other) = shared[:2]
+    if most < 3 or most * 4 < len(words) * 3 or next_most + 2 > most:
+        return None
+    title = wording.capital(_option(chosen["text"]))
+    if not _IMPERATIVE.match(title):
+        return None
+    fault = wording.title_fault(title)
+    names = artifacts(title, scene.known)
+    if fault or not names:
+        return Unclear("answer", title, prompt, fault or "names nothing of the session")
+    refs = changed(scene, scene.now) or named(scene, title)
+    return Draft(
+        signal="answer",
+        basis="picked",
+        primitive="decision",
+        kind=None,
+        title=title,
+        body=_body(
+            title, "The person picked this from the options the agent laid out.", [_option(other["text"])], refs
+        ),
+        turn=prompt,
+        quotes=(Quote(prompt.text.strip(), prompt.id, "user"), Quote(chosen["text"].strip(), asked.id, "assistant")),
+        artifacts=names,
+        references=refs,
+    )
+
+
+def _stems(text: str) -> set[str]:
+    """The words that carry meaning, whatever their endings."""
+    return {re.sub(r"(?:ing|ed|es|s)$", "", word) for word in _WORD.findall(text.lower()) if word not in _SMALL}
+
+
+def _shared(said: set[str], option: set[str]) -> int:
+    """How many of the words that were typed the option has; a word with a slip of a letter is that word."""
+    return sum(bool(get_close_matches(word, option, 1, 0.9 if len(word) < 6 else 0.85)) for word in said)
 
 
 def _body(title: str, how: str, rejected: list[str], refs: tuple[str, ...]) -> str:

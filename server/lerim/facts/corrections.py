@@ -12,6 +12,7 @@ from lerim.facts import commands, wording
 from lerim.facts.artifacts import artifacts, is_tool, is_workflow, paths, subjects
 from lerim.facts.directives import Directive, complaint, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
+from lerim.facts.lessons import NOTES
 from lerim.facts.plans import remark
 from lerim.facts.reasons import because, explains
 from lerim.facts.sentences import Sentence, spoken
@@ -148,7 +149,7 @@ def _against_call(text: str, call: ToolCall, rule: Directive | None) -> Directiv
 def _lasting(scene: Scene, said: Sentence, rule: Directive, denied: bool) -> bool:
     """Whether the rule is meant to last beyond the work at hand, and is stated rather than considered."""
     claim = rule.claim
-    if wording.hedged(said.text):
+    if wording.hedged(claim if rule.noted else said.text) or (rule.instructs and not written_down(scene)):
         return False
     if rule.weight == "always":
         return not (wording.momentary(claim) and not _STANDING.search(said.text))
@@ -186,6 +187,7 @@ def _worked_on(scene: Scene) -> tuple[str, ...]:
 
 def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive, denied: ToolCall | None) -> Draft:
     refs = concerned(scene, f"{rule.claim} {rule.reason}") or (written_down(scene) if rule.recorded else ())
+    refs = refs or concerned(scene, title) or (changed(scene, scene.now, NOTES) if rule.noted else ())
     names = artifacts(f"{rule.claim} {rule.reason}", scene.known) or subjects(rule.claim, scene.known)
     habit = is_workflow(rule.prefer) or is_workflow(rule.over)
     planned = denied is not None and denied.kind == "plan"

@@ -21,7 +21,8 @@ class Directive:
     """A rule a person stated. `prefer`/`over` where one thing is set against another; `reason` where they gave one.
 
     `decides` tells a decision about the project from a preference on how to work; `fact` says that it tells how things
-    are, not how they shall be; `recorded` that the person has it written down as a rule.
+    are, not how they shall be; `recorded` that the person has it written down as a rule; `noted` that they had said it
+    before they asked for that; `instructs` that it changes what instructs an agent.
     """
 
     claim: str
@@ -33,6 +34,8 @@ class Directive:
     fact: bool = False
     plain: bool = False
     recorded: bool = False
+    noted: bool = False
+    instructs: bool = False
 
 
 @lru_cache(maxsize=64)
@@ -100,6 +103,30 @@ def _contrast(match: re.Match[str]) -> Directive | None:
         over=b,
         decides=decides,
         plain=match.re in (forms.NOT_USE, forms.USE_OURS),
+    )
+
+
+def _noted(match: re.Match[str]) -> Directive | None:
+    """What the person wants kept in writing; a plain statement is the rule itself."""
+    rest = wording.clean(match["rest"])
+    found = directive(rest)
+    if found is None and not forms.STATED.search(rest):
+        return None
+    return replace(
+        found or Directive(wording.capital(rest), "always", decides=True), weight="always", recorded=True, noted=True
+    )
+
+
+def _instructed(match: re.Match[str]) -> Directive | None:
+    how = "Always" if match["how"].lower() == "always" else "Never" if match["how"].lower() == "never" else "Do not"
+    return Directive(f"{how} {match['rest']}", "always", decides=True, recorded=True, instructs=True)
+
+
+def _contract(match: re.Match[str]) -> Directive | None:
+    return (
+        None
+        if forms.INFERRED.search(match["rest"])
+        else Directive(wording.capital(match["rest"]), "rule", decides=True)
     )
 
 
@@ -293,6 +320,8 @@ def _stem(word: str) -> str:
 
 _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | None]], ...] = (
     (forms.RECORDED, _recorded),
+    (forms.NOTED, _noted),
+    (forms.INSTRUCTED, _instructed),
     (forms.CONDITION, _condition),
     (forms.NEEDLESS, _needless),
     (forms.ONE_ONLY, _one_only),
@@ -313,6 +342,7 @@ _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | Non
     (forms.UNWANTED, _unwanted),
     (forms.OURS, _ours),
     (forms.ENSURE, _ensured),
+    (forms.CONTRACT, _contract),
     (forms.MUST_NOT, _must_not),
     (forms.DONT, _dont),
     (forms.MUST, _must),

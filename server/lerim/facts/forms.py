@@ -130,6 +130,33 @@ REWRITTEN = re.compile(
     re.IGNORECASE,
 )
 """A change that is ordered, and the choice in it: `change the plan to use X instead of Y`."""
+NOTED = re.compile(
+    r"^(?P<rest>[^?;]{8,160}?)[,.]? (?:maybe |please |and |also |so ){0,2}(?:document|record|note|write|save|add) "
+    r"(?:this|that|it)(?: down)?(?: (?:as (?:an? )?(?:learning|lesson|rule|convention|decision|guideline)s?|"
+    r"(?:in|to|into) (?:the |our )?(?:docs?|notes?|memory|rules|conventions|guidelines|\S{1,40}\.mdc?)))$",
+    re.IGNORECASE,
+)
+"""What was just said is to be written down: `x can be removed, document this in the repo`."""
+STATED = re.compile(
+    r"\b(?:can|cannot|may|must|should|is|are|needs?|has to|have to) (?:not |only |never )?\w", re.IGNORECASE
+)
+INSTRUCTED = re.compile(
+    r"^(?:please |can you |could you |let'?s )?(?:updat|chang|edit|adjust|modif|rewrit)\w{0,4} (?:\S{1,30} ){1,4}?"
+    r"(?:commands?|skills?|prompts?|instructions?|(?:sub)?agents?) to (?P<how>not|never|always) "
+    r"(?P<rest>[a-z][^?]{8,200})$",
+    re.IGNORECASE,
+)
+"""How agents are to work, said of what instructs them: `update the commit command to not …`."""
+CONTRACT = re.compile(
+    r"^(?P<rest>(?:the |all )?(?!(?:this|that|it|they|these|those|there|we|you|i|he|she)\b)(?P<s>[^,;?]{3,60}?) "
+    r"(?:(?:must|should|has to|have to|needs? to) (?:not )?be (?:(?:hard|soft|fully|always|strictly) )?(?:deprecated|"
+    r"required|mandatory|optional|immutable|read-only|idempotent|opt-(?:in|out)|internal|backwards?[- ]compatible|"
+    r"case[- ](?:in)?sensitive|unsupported|forbidden|disallowed|(?:on|off|enabled|disabled) by default)|"
+    r"must (?:not )?be (?:all |in )?(?:pngs?|svgs?|webp|jpe?gs?|json|ya?ml|toml|csv|utc|utf-?8|iso[- ]?8601|"
+    r"kebab[- ]case|snake[_ ]case|camel ?case|lower ?case|upper ?case)))$",
+    re.IGNORECASE,
+)
+"""What something is to everybody who relies on it: deprecated, required, off by default, a format."""
 NEEDLESS = re.compile(
     r"^(?:we (?:really )?do not (?:need|care about|want)|(?:there(?:'s| is) )?no need (?:for|to (?:maintain|keep|"
     r"preserve|support|have|provide))|(?:do not|stop) (?:worry(?:ing)? about|maintain(?:ing)?|keep(?:ing)?))"

@@ -16,7 +16,7 @@ _PLAIN = (
     "expect export fail fall fetch filter flush hash hit hold import inherit insert keep leak listen load lock look "
     "mask match mix mock mount open override pass patch point poll print process publish pull push query read receive "
     "register reject reload render report reset restart retry return rewrite scan search send shadow show "
-    "sort spawn start swallow throw treat trigger try wait watch"
+    "sort spawn start swallow throw treat trigger wait watch"
 )
 _BASE = (
     {f"{verb}{verb[-1]}ing": verb for verb in _DOUBLED.split()}

@@ -9,15 +9,17 @@ from dataclasses import replace
 from lerim.facts import wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.causes import AMISS
+from lerim.facts.directives import directive
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.outcome import committed, verdict
 from lerim.facts.prose import Piece, assertions, full, plain, prose, readable, share
+from lerim.facts.sentences import spoken
 from lerim.facts.where import named, where
 from lerim.sessions.model import ToolCall, Turn
 
 MOST = 3  # lessons of one exchange; a file that brings more at once is a document, not what was just learned
 ADDED = 12  # entries from which it is one
-_FILE = re.compile(
+NOTES = re.compile(
     r"(?:friction|lessons?|learnings?|learned|gotchas?|pitfalls?|troubleshooting|known[-_ ]issues|post-?mortems?|"
     r"incidents?|solutions/[\w./-]{1,80})[\w./-]{0,60}\.(?:md|mdx|txt|adoc|rst)$",
     re.IGNORECASE,
@@ -78,13 +80,13 @@ def _written(call: ToolCall) -> Iterator[tuple[str, str]]:
     """The files of lessons a call wrote into, and what it added there."""
     if call.kind in ("edit", "write"):
         for edit in call.edits:
-            if _FILE.search(edit.path.replace("\\", "/")):
+            if NOTES.search(edit.path.replace("\\", "/")):
                 had = set(edit.old.split("\n"))
                 yield edit.path, "\n".join(line for line in edit.new.split("\n") if line not in had)
     elif call.kind == "shell":
         for match in _INTO.finditer(call.command) if "<<" in call.command else ():
             path, tag = match["path"] or match["path2"], match["tag"] or match["tag2"]
-            if _FILE.search(path.replace("\\", "/")):
+            if NOTES.search(path.replace("\\", "/")):
                 yield path, call.command[match.end() :].partition(f"\n{tag}")[0]
 
 
@@ -99,8 +101,9 @@ def _records(scene: Scene) -> Iterator[Found]:
         for edit in call.edits
         if not edit.old and (match := _RECORD.search(edit.path.replace("\\", "/")))
     ]
-    if len(made) != 1:
-        return
+    asked = scene.now.said
+    if len(made) != 1 or (asked and any((rule := directive(one.text)) and rule.noted for one in spoken(asked.text))):
+        return  # what the person said in so many words and had written down is told in their words
     [(turn, edit, match)] = made
     head = _HEAD.search(edit.new)
     title = wording.capital(wording.fit(_NUMBER.sub("", plain(head["head"])))) if head else ""
@@ -113,7 +116,7 @@ def _records(scene: Scene) -> Iterator[Found]:
 
 def _draft(scene: Scene, turn: Turn, path: str, entry: tuple[str, list[Piece]], title: str) -> Draft:
     lead, rest = entry
-    told = [shown for piece in rest[:3] if (shown := readable(piece.plain))]
+    told = [shown for piece in rest[:4] if piece.raw.rstrip()[-1:] != ":" and (shown := readable(piece.plain))]
     first = readable(lead)
     body = [full(first) if first and share(title, first) >= 0.8 else full(title), *map(full, told[:1])]
     refs = named(scene, title)

@@ -75,9 +75,10 @@ def named(scene: Scene, text: str) -> tuple[str, ...]:
     return (*symbols, *(path for path in files if path not in inside))[:MOST]
 
 
-def changed(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
-    """The files changed in the exchange, or nothing where so many were changed that none of them says where."""
-    out = _changed(scene, exchange)
+def changed(scene: Scene, exchange: Exchange, only: re.Pattern[str] | None = None) -> tuple[str, ...]:
+    """The files changed in the exchange (`only` those whose path it finds), or nothing where so many were changed that
+    none of them says where."""
+    out = tuple(path for path in _changed(scene, exchange) if only is None or only.search(path))
     source = tuple(path for path in out if not _TEST.search(path)) or out
     return source if len(source) <= MOST else ()
 

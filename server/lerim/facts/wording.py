@@ -55,7 +55,8 @@ _LOOSE = re.compile(
 )
 _FIRM = re.compile(
     r"\b(?:in|of|for|across|within) this (?:repo(?:sitory)?|project|codebase|package|module)\b|\bso that\b|"
-    r"\bensures? that\b|\b(?!(?:use|do|fix|keep|add|remove|like|of|to|for|in|on|with|all|and|but|know|say|says|"
+    r"\bensures? that\b|\b(?:any|every)thing (?=(?:in|on|under|from|like|that) \w)|"
+    r"\b(?!(?:use|do|fix|keep|add|remove|like|of|to|for|in|on|with|all|and|but|know|say|says|"
     r"think|not|"
     r"is|if|as|from|by|than|at)\b)[a-z]{3,20} that (?=(?:is|are|has|have|can|must|should|does|do|"
     r"[a-z]{3,14}[^s\W]s)\b)"
@@ -254,7 +255,7 @@ _FURTHER = re.compile(
     r"(?:is|are|has|"
     r"have|can|must|should|[a-z]{3,14}[^s\W]s)\b)|which|prior to|at the root of|in order to|based on|such as|like|"
     r"to make "
-    r"sure|by (?=\w+ing))\s"
+    r"sure|by (?=\w+ing)|(?:instead of|rather than)(?= \w+ing\b))\s"
 )
 """Where a title that is too long may end: what follows describes further and is told in the body."""
 

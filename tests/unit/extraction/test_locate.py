@@ -89,3 +89,11 @@ def test_names_are_bounded_and_kept_from_sync_to_sync() -> None:
     [found] = [*(item for turn in later for item in again.feed(turn)), *again.finish(True)]
     assert isinstance(found, Candidate)
     assert found.references == ("src/d.py#parse_day",)
+
+
+def test_a_worktree_beside_the_repository_that_bears_its_name_is_the_repository() -> None:
+    here = Locator(["/home/kim/shop"])
+    for beside in ("shop__worktrees", "shop.worktrees", "shop-worktree"):
+        assert here(f"/home/kim/{beside}/new/src/a.py", f"/home/kim/{beside}/new") == "src/a.py"
+    assert here("/home/kim/shopping__worktrees/new/src/a.py", "/home/kim/shop") == ""
+    assert here("/home/kim/shop__worktrees/a.py", "/home/kim/shop") == ""
