@@ -30,7 +30,6 @@ from lerim.sessions.codex_tally import CodexTally
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
 
-
 _PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.DOTALL)
 
 
