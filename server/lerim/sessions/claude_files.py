@@ -11,6 +11,7 @@ from lerim.errors import Problem
 from lerim.sessions.claude_records import BadLine, decode
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.model import Found, Transcript
+from lerim.sessions.regular import buffered
 
 _PEEK = 256 * 1024
 _DEEP = 3
@@ -21,7 +22,7 @@ def begins_in(path: Path) -> str:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return ""
-        with path.open("rb") as file:
+        with buffered(path) as file:
             start = file.read(_PEEK)
     except OSError:
         return ""

@@ -17,6 +17,7 @@ from lerim.sessions.codex_human import begins_in
 from lerim.sessions.codex_records import decode, parts
 from lerim.sessions.compressed import SUFFIX, unpacked
 from lerim.sessions.model import Found, Transcript
+from lerim.sessions.regular import buffered
 from lerim.sessions.session_files import entries, regular
 
 FOLDERS = ("sessions", "archived_sessions")
@@ -75,7 +76,7 @@ def probe(transcript: Transcript) -> str:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return ""
-        with path.open("rb") as file:
+        with buffered(path) as file:
             start = unpacked(file, _PEEK).read(_PEEK) if path.name.endswith(SUFFIX) else file.read(_PEEK)
     except OSError:
         return ""
@@ -116,7 +117,7 @@ class _Name(msgspec.Struct, gc=False):
 @functools.lru_cache(maxsize=4)
 def _names(index: Path, size: int, _changed: int) -> dict[str, str]:
     try:
-        with index.open("rb") as file:
+        with buffered(index) as file:
             file.seek(max(0, size - _NAMES))
             lines = file.read(_NAMES).split(b"\n")
     except OSError:

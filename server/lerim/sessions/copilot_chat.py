@@ -17,6 +17,7 @@ from lerim.sessions.copilot_chat_log import state
 from lerim.sessions.copilot_chat_records import Chat, Repository, Request
 from lerim.sessions.copilot_chat_turns import moment, turns_of, typed, usage
 from lerim.sessions.model import NO_TOKENS, Found, Tokens, Transcript, Turn
+from lerim.sessions.regular import buffered
 from lerim.sessions.session_files import entries, is_folder, sessions
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded, WholeReading
@@ -51,7 +52,7 @@ def probe(transcript: Transcript) -> str:
     if transcript.cwd:
         return transcript.cwd
     try:
-        with transcript.path.open("rb") as file:
+        with buffered(transcript.path) as file:
             found = _FOLDER.search(file.read(_PEEK))
     except OSError:
         return ""

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from lerim.sessions.broken_json import value
+from lerim.sessions.regular import buffered
 
 LIMIT = 1024 * 1024
 """Bytes of a workspace's file that are read."""
@@ -75,7 +76,7 @@ def _plain(path: PurePosixPath) -> PurePosixPath:
 
 def _read(path: Path) -> dict[object, object]:
     try:
-        with path.open("rb") as file:
+        with buffered(path) as file:
             found = value(file.read(LIMIT))
     except (OSError, ValueError):
         return {}

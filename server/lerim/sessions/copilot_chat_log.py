@@ -10,6 +10,7 @@ import msgspec
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.broken_json import leading, salvaged, value
 from lerim.sessions.lines import lines
+from lerim.sessions.regular import buffered, contents
 from lerim.sessions.session_files import LIMIT, settling
 
 GAP = 8
@@ -43,7 +44,7 @@ def state(path: Path) -> tuple[State, list[Fault]]:
 def _whole(path: Path) -> tuple[State, list[Fault]]:
     if path.stat().st_size > LIMIT:
         raise _too_large(path)
-    data = path.read_bytes()
+    data = contents(path)
     try:
         found = value(data)
         return (found, []) if isinstance(found, dict) else ({}, [("", "This chat's file holds no chat")])
@@ -70,7 +71,7 @@ def _replayed(path: Path) -> tuple[State, list[Fault]]:
     now: State = {}
     faults: list[Fault] = []
     half = b""
-    with path.open("rb") as file:
+    with buffered(path) as file:
         for start, _, data, complete in lines(file, 0, LIMIT):
             if not data or not data.strip():
                 continue

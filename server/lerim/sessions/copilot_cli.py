@@ -18,6 +18,7 @@ from lerim.sessions.copilot_cli_history import load
 from lerim.sessions.copilot_cli_reading import Reading
 from lerim.sessions.copilot_cli_records import decode
 from lerim.sessions.model import Found, Transcript
+from lerim.sessions.regular import buffered
 from lerim.sessions.session_files import entries, is_folder, regular
 from lerim.sessions.whole import WholeReading
 
@@ -77,7 +78,7 @@ def probe(transcript: Transcript) -> str:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return ""
-        with path.open("rb") as file:
+        with buffered(path) as file:
             start = file.read(_PEEK)
     except OSError:
         return ""
@@ -106,7 +107,7 @@ def _beside(path: Path, field: str) -> str:
     if path.name != _EVENTS:
         return ""
     try:
-        with path.with_name("workspace.yaml").open("rb") as file:
+        with buffered(path.with_name("workspace.yaml")) as file:
             lines = file.read(_SIDE).decode("utf-8", "replace").split("\n")
         told = next((line for line in lines if line.startswith(f"{field}:")), "")
         value = yaml.safe_load(told)

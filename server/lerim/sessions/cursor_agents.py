@@ -16,6 +16,7 @@ from lerim.sessions.cursor_tools import opened
 from lerim.sessions.cursor_turns import Talk
 from lerim.sessions.lines import lines
 from lerim.sessions.model import ToolCall, Transcript
+from lerim.sessions.regular import buffered
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded
 
@@ -71,7 +72,7 @@ def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
 
 def _lines(path: Path) -> list[tuple[int, int, bytes | None, bool]]:
     try:
-        with path.open("rb") as file:
+        with buffered(path) as file:
             return list(lines(file, 0))
     except OSError as error:
         raise TranscriptError(

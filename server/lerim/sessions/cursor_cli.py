@@ -19,6 +19,7 @@ from lerim.sessions.cursor_turns import Talk
 from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns, rows, text
 from lerim.sessions.model import Database, ToolStatus, Transcript
+from lerim.sessions.regular import buffered
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded
 
@@ -71,7 +72,7 @@ def listed(database: Database, folders: Sequence[str]) -> tuple[list[Transcript]
 
 def _cwd(path: Path) -> str:
     try:
-        with (path.parent / "meta.json").open("rb") as file:
+        with buffered(path.parent / "meta.json") as file:
             return text(read(file.read(_SIDE_FILE), _Side).cwd)
     except OSError:
         return ""

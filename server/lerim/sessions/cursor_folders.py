@@ -12,6 +12,7 @@ import msgspec
 
 from lerim.sessions.claude_records import read
 from lerim.sessions.cursor_records import Head, Uri, Workspace
+from lerim.sessions.regular import buffered
 
 _SIDE_FILE = 64 * 1024
 _URI = re.compile(r"([a-z][a-z0-9+.-]{1,30})://([^/]{0,2000})(/?.*)", re.DOTALL)
@@ -139,7 +140,7 @@ def _pure(path: str) -> PurePath:
 
 def _small(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with buffered(path) as file:
             return file.read(_SIDE_FILE)
     except OSError:
         return b"null"

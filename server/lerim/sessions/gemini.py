@@ -18,6 +18,7 @@ from lerim.sessions.gemini_records import Message, Recorded, Usage, recorded
 from lerim.sessions.gemini_tools import Plans, called, own_command
 from lerim.sessions.gemini_words import words
 from lerim.sessions.model import NO_TOKENS, Found, Tokens, Transcript, Turn, turn_id
+from lerim.sessions.regular import buffered
 from lerim.sessions.totals import settled, spent, summed
 from lerim.sessions.whole import Loaded, WholeReading
 
@@ -39,7 +40,7 @@ def probe(transcript: Transcript) -> str:
     if transcript.cwd:
         return transcript.cwd
     try:
-        with transcript.path.open("rb") as file:
+        with buffered(transcript.path) as file:
             start = file.read(_PEEK)
     except OSError:
         return ""

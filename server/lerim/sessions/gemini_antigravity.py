@@ -18,6 +18,7 @@ from lerim.sessions.claude_tools import plain
 from lerim.sessions.gemini_antigravity_tools import answered, asked, ended, unwrapped
 from lerim.sessions.lines import lines
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Transcript, Turn, turn_id
+from lerim.sessions.regular import buffered
 from lerim.sessions.session_files import entries, is_folder, regular, stamped
 from lerim.sessions.totals import settled, spent, summed
 from lerim.sessions.whole import Loaded
@@ -111,7 +112,7 @@ def load(transcript: Transcript, *, brief: bool) -> Loaded:
     problems: list[Problem] = []
     beginning = b""
     try:
-        with path.open("rb") as file:
+        with buffered(path) as file:
             for start, _, data, complete in lines(file, 0):
                 if not data or not data.strip():
                     continue

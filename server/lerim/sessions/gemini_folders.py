@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from lerim.sessions.broken_json import value
+from lerim.sessions.regular import buffered, contents
 
 PATH_CHARACTERS = 4096
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -38,7 +39,7 @@ def _names(folder: str) -> Iterator[str]:
 def slugs(root: Path) -> dict[str, str]:
     """What `projects.json` says: the name of a store -> its folder. Empty where there is none, or a broken one."""
     try:
-        told = value((root / "projects.json").read_bytes())
+        told = value(contents(root / "projects.json"))
     except (OSError, ValueError):
         return {}
     projects = told.get("projects") if isinstance(told, dict) else None
@@ -50,7 +51,7 @@ def slugs(root: Path) -> dict[str, str]:
 def marked(store: Path) -> str:
     """The folder named by a store's `.project_root`; '' where there is none."""
     try:
-        with (store / ".project_root").open("rb") as file:
+        with buffered(store / ".project_root") as file:
             return file.read(PATH_CHARACTERS).decode("utf-8", "replace").strip().replace("\0", "")
     except OSError:
         return ""

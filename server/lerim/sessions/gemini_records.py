@@ -14,6 +14,7 @@ from lerim.sessions.broken_json import NOTHING, pieces, salvaged, shaped, value
 from lerim.sessions.claude_tally import known, moment
 from lerim.sessions.gemini_words import words
 from lerim.sessions.lines import lines
+from lerim.sessions.regular import buffered
 from lerim.sessions.session_files import LIMIT, settling
 
 BEGINNING = 1024 * 1024
@@ -139,7 +140,8 @@ def contents(path: Path) -> bytes:
         raise TranscriptError(
             f"This session is larger than {LIMIT >> 20} MB", where=str(path), todo="It is left out of the catalog."
         )
-    return path.read_bytes()
+    with buffered(path) as file:
+        return file.read()
 
 
 def _whole(path: Path, session: Recorded, *, alone: bool) -> None:
@@ -175,7 +177,7 @@ def _kind(data: bytes | msgspec.Raw) -> str:
 
 
 def _replay(path: Path, session: Recorded) -> None:
-    with path.open("rb") as file:
+    with buffered(path) as file:
         for start, _, data, complete in lines(file, 0, LIMIT):
             if not data or not data.strip():
                 continue

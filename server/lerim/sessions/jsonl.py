@@ -22,6 +22,7 @@ from lerim.sessions.claude_turns import Drafts
 from lerim.sessions.compressed import SUFFIX, UNPACKED, unpacked
 from lerim.sessions.lines import BLOCK, Line, fingerprint, lines
 from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.regular import unbuffered
 
 PROBLEMS = 100
 """Problems told one by one; what comes after is only counted."""
@@ -97,7 +98,7 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         try:
             if not stat.S_ISREG(self.path.stat().st_mode):
                 raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
-            with self.path.open("rb", buffering=0) as raw:
+            with unbuffered(self.path) as raw:
                 if self.path.name.endswith(SUFFIX):
                     with unpacked(raw, BLOCK) as file:
                         yield from self._packed(file)

@@ -27,6 +27,7 @@ from urllib.parse import quote
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.live_copy import copied
 from lerim.sessions.model import Database, Platform
+from lerim.sessions.regular import unbuffered
 
 CELL_LIMIT = 64 * 1024 * 1024
 """Bytes of the longest value read; a row with a longer one counts as one that cannot be read."""
@@ -210,7 +211,7 @@ def _mark(path: Path) -> _Mark:
 
 def _head(path: Path) -> bytes:
     try:
-        with path.open("rb", buffering=0) as file:
+        with unbuffered(path) as file:
             return file.read(100)
     except FileNotFoundError:
         return b""

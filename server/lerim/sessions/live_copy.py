@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lerim.sessions.regular import unbuffered
+
 _TRIES = 4
 _PAUSE = 0.1
 _FRESH_NS = 20_000_000
@@ -59,7 +61,7 @@ def _state(path: Path) -> _State:
     found = []
     for ending in _ENDINGS:
         try:
-            with Path(f"{path}{ending}").open("rb", buffering=0) as file:
+            with unbuffered(Path(f"{path}{ending}")) as file:
                 known = os.fstat(file.fileno())
                 found.append((known.st_size, known.st_mtime_ns, known.st_ino, file.read(_SALTS) if ending else b""))
         except FileNotFoundError:

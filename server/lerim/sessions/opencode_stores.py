@@ -19,6 +19,7 @@ from lerim.sessions.live_rows import columns, number, rows, text
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.opencode_records import Exchanged, Export, Info, Message, Part, Project, Revert, Times
 from lerim.sessions.opencode_tools import called
+from lerim.sessions.regular import buffered
 
 FILE_LIMIT = 64 * 1024 * 1024
 """Longer files are skipped and told of."""
@@ -289,7 +290,7 @@ def _worktree(storage: Path, info: Info) -> str:
 def _file(path: Path) -> bytes | None:
     """What a file holds; None where it is too long."""
     try:
-        with path.open("rb") as file:
+        with buffered(path) as file:
             data = file.read(FILE_LIMIT + 1)
     except OSError as error:
         raise TranscriptError(

@@ -1,0 +1,34 @@
+"""Opening the files of other programs: whatever else lies under a file's name is an error, never a wait."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import BufferedReader, FileIO
+from pathlib import Path
+
+_QUIETLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def buffered(path: Path) -> BufferedReader:
+    """The file, to be read. Raises OSError where it cannot be, also for a folder, a pipe or a device."""
+    return BufferedReader(unbuffered(path))
+
+
+def unbuffered(path: Path) -> FileIO:
+    """The same without a buffer."""
+    handle = os.open(path, _QUIETLY)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", str(path))
+        return FileIO(handle)
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def contents(path: Path) -> bytes:
+    """All of a file. Raises OSError."""
+    with buffered(path) as file:
+        return file.read()
