@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 from lerim.sessions.claude_human import OWN, Typed, cut
@@ -10,36 +11,55 @@ from lerim.sessions.codex_records import Payload, parts, text_of
 
 _CONTEXT = (
     "environment_context",
+    "environment_context_delta",
     "environment",
     "environment-change",
+    "extension_context",
+    "codex_internal_context",
+    "goal_context",
+    "in-app-browser-context",
+    "browser_snapshot",
     "user_instructions",
     "turn_aborted",
+    "hook_prompt",
     "skill",
     "skills_instructions",
     "permissions instructions",
     "apps_instructions",
+    "codex_apps_open_page_instructions",
+    "plugins_instructions",
     "recommended_plugins",
     "multi_agent_mode",
     "collaboration_mode",
+    "realtime_conversation",
+    "model_switch",
+    "personality_spec",
     "app-context",
     "task-notification",
     "subagent_notification",
+    "agent_message_board_notification",
     "heartbeat",
     "system-reminder",
     OWN,
 )
+_OPENING = re.compile(rf"<({'|'.join(map(re.escape, _CONTEXT))}|external_[\w.-]{{1,100}})(?: [^<>\n]{{1,500}})?>")
 _INJECTED = (
     "# AGENTS.md instructions",
-    "# AGENTS.md",
     "<INSTRUCTIONS>",
     "<user_action>",
-    "<personality_spec>",
-    "<model_switch>",
     "The following is the Codex agent history",
     "Another language model started to solve this problem",
     "You are `/root`",
+    "Warning: The maximum number of unified exec processes",
+    "Warning: apply_patch was requested via",
+    "Warning: Your account was flagged",
 )
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
+_WRAPPED = re.compile(r"\A#.*?^## My request:[ \t]*\n?", re.MULTILINE | re.DOTALL)
+"""What an application says of its files and pages before the person's words, as it has been written of late."""
+_HEADINGS = ("## My request for Codex:", "## My request:")
+_PICTURE = re.compile(r"</?image(?: [^<>\n]{1,4000})?>\Z")
+_SPOKEN = "<realtime_delegation>"
 _SHELL = "<user_shell_command>"
 _WHERE = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
 
@@ -50,9 +70,11 @@ def typed(text: str) -> Typed | None:
     if text.startswith(_SHELL):
         command = _between(text, "command")
         return Typed("shell", command) if command else None
+    if text.startswith(_SPOKEN):
+        text = "" if "<source>transcript_tail_flush<" in text else html.unescape(_between(text, "input", last=False))
     if not text or text.startswith(_INJECTED):
         return None
-    asked = _REQUEST.search(text)
+    asked = _REQUEST.search(text) or _WRAPPED.match(text)
     if asked:
         text = text[asked.end() :].strip()
     return Typed("prompt", text) if text else None
@@ -61,11 +83,11 @@ def typed(text: str) -> Typed | None:
 def _leading(text: str) -> str:
     """`text` without the blocks of context it begins with."""
     at = 0
-    while tag := next((tag for tag in _CONTEXT if text.startswith(f"<{tag}>", at)), ""):
-        end = text.find(f"</{tag}>", at)
+    while tag := _OPENING.match(text, at):
+        end = text.find(f"</{tag[1]}>", at)
         if end < 0:
             return ""
-        at = _words(text, end + len(tag) + 3)
+        at = _words(text, end + len(tag[1]) + 3)
     return text[at:]
 
 
@@ -81,8 +103,9 @@ def of_event(event: Payload) -> tuple[Typed | None, str]:
     text = text_of(event.message)
     if event.kind not in ("plain", "", None):
         return None, text
-    if not text.strip() and any(bytes(one)[:2] not in (b"[]", b"nu") for one in (event.images, event.local_images)):
-        text = "[image]"
+    shown = any(bytes(one)[:2] not in (b"[]", b"nu") for one in (event.images, event.local_images))
+    if shown and (not text.strip() or text.rstrip().endswith(_HEADINGS)):
+        return Typed("prompt", "[image]"), text
     return typed(text), text
 
 
@@ -91,7 +114,7 @@ def of_item(item: Payload) -> tuple[Typed | None, str]:
     said = parts(item.content)
     kept: list[str] = []
     for text in said:
-        words = typed(text)
+        words = None if text.lstrip().startswith("# AGENTS.md") or _PICTURE.match(text.strip()) else typed(text)
         if words is not None and words.kind == "shell":
             return words, text
         if words is not None:
@@ -113,10 +136,10 @@ def begins_in(text: str) -> str:
     return (found[1] or found[2] or "").strip() if found else ""
 
 
-def _between(text: str, tag: str) -> str:
+def _between(text: str, tag: str, *, last: bool = True) -> str:
     start = text.find(f"<{tag}>")
     if start < 0:
         return ""
     start += len(tag) + 2
-    end = text.rfind(f"</{tag}>")
+    end = text.rfind(f"</{tag}>") if last else text.find(f"</{tag}>", start)
     return text[start : end if end >= start else len(text)].strip()

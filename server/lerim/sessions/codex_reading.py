@@ -248,7 +248,8 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
 
     def _output(self, said: Payload) -> None:
         self._answering = False
-        if not self._skipped():
+        native = known(said.call_id)
+        if not self._skipped() and (not native or self._tally.new(self._seen, f"out:{native}")):
             denials, errors = self._results.take(said, self._line)
             self._tally.denials += denials
             self._tally.tool_errors += errors

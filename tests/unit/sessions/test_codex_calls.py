@@ -123,6 +123,17 @@ def test_a_result_tells_how_the_command_ended(tmp_path, output, status, code, sh
     assert (session.tool_errors, session.denials) == (status == "error", status == "denied")
 
 
+def test_a_result_that_is_told_again_is_counted_once_wherever_a_reading_ended(tmp_path):
+    path = tmp_path / "rollout-x.jsonl"
+    first = lines.encoded(lines.meta(), lines.run("c1", "make"), lines.ran("c1", 0), *lines.said("A"), *lines.said("B"))
+    more = [lines.prompt(text) for text in "abcd"]
+    path.write_bytes(first + lines.encoded(*more))
+    _, done = lines.reading(path)
+    path.write_bytes(first + lines.encoded(*more, lines.ran("c1", 1)))
+    assert lines.reading(path)[1].session.tool_errors == 0
+    assert lines.reading(path, done.resume)[1].session.tool_errors == 0
+
+
 def test_an_event_tells_the_exit_code_where_the_output_does_not(tmp_path):
     ended = lines.event("exec_command_end", call_id="c1", command=["bash", "-lc", "make"], exit_code=2, stdout="no")
     call, session = one_call(tmp_path, lines.run("c1", "make"), ended, lines.output("c1", "no"))

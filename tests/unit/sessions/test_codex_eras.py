@@ -126,6 +126,13 @@ def test_the_same_words_typed_twice_are_two_turns(tmp_path):
         "<skill>\n<name>x</name>\n</skill>",
         "<permissions instructions>\nx\n</permissions instructions>",
         "The following is the Codex agent history added since your last approval assessment",
+        '<hook_prompt hook_run_id="stop-1">Run the tests</hook_prompt>',
+        '<codex_internal_context source="goal">\nGo on\n</codex_internal_context>',
+        "<goal_context>\nGo on\n</goal_context>",
+        "<extension_context>\n<x>y</x>\n</extension_context>",
+        "<external_codex_apps_open_page>x</external_codex_apps_open_page>",
+        "<realtime_delegation><source>transcript_tail_flush</source><input>Go on</input></realtime_delegation>",
+        "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
     ],
 )
 def test_what_codex_puts_into_messages_of_the_user_makes_no_turn(tmp_path, injected):
@@ -164,6 +171,38 @@ def test_of_a_prompt_wrapped_by_an_editor_only_the_request_is_typed(tmp_path):
     wrapped = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nUse uv\n"
     turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(wrapped))
     assert texts(turns) == [("prompt", "Use uv")]
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "asked"),
+    [
+        ("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nUse uv\n", "Use uv"),
+        (
+            "<in-app-browser-context page='1'>\nx\n</in-app-browser-context>\n\n## My request for Codex:\nUse uv",
+            "Use uv",
+        ),
+        ("<realtime_delegation>\n  <input>Use &quot;uv&quot;</input>\n</realtime_delegation>", 'Use "uv"'),
+        ("# AGENTS.md\n\nWrite this file", "# AGENTS.md\n\nWrite this file"),
+        ("Document the heading\n## My request:\nof the form", "Document the heading\n## My request:\nof the form"),
+    ],
+)
+def test_of_a_prompt_wrapped_by_an_application_only_the_request_is_typed(tmp_path, wrapped, asked):
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(wrapped))
+    assert texts(turns) == [("prompt", asked)]
+
+
+def test_a_picture_without_words_is_a_prompt_in_an_editor_too(tmp_path):
+    wrapped = "# Context from my IDE setup:\n\n## My request for Codex:\n"
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.event("user_message", message=wrapped, images=["data:x"]))
+    assert texts(turns) == [("prompt", "[image]")]
+
+
+def test_what_frames_a_picture_is_not_typed(tmp_path):
+    picture = {"type": "input_image", "image_url": "data:x"}
+    shown = lines.message("user", "<image name=[Image #1]>", "</image>", "Look at this")
+    shown["payload"]["content"].insert(1, picture)
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), shown, lines.message("assistant", "I see"))
+    assert texts(turns) == [("prompt", "Look at this"), ("reply", "I see")]
 
 
 def test_our_own_memories_are_never_learned_from_again(tmp_path):
