@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexing import SHARED, make, vary
+from indexing import make, make_codex
 from lerim.paths import Home
 from lerim.project import Owners
 from lerim.sessions.catalog import Catalog
@@ -46,20 +46,6 @@ db = sqlite3.connect(get_config().sessions_db_path)
 held, characters = db.execute("SELECT count(*), sum(length(content)) FROM session_docs").fetchone()
 print(json.dumps({"seconds": seconds, "sessions": held, "characters": characters or 0}))
 """
-
-
-def make_codex(folder: Path, sessions: int) -> int:
-    """Writes as many Codex sessions below `folder`, made from the real ones; their bytes."""
-    sources = sorted((SHARED / "codex" / "sessions").rglob("*.jsonl"))
-    written = 0
-    for number in range(sessions if sources else 0):
-        text = vary(sources[number % len(sources)].read_bytes(), number + 1)
-        place = folder / "sessions" / "2026" / f"{number % 12 + 1:02}" / f"{number % 28 + 1:02}"
-        place.mkdir(parents=True, exist_ok=True)
-        day = f"2026-{number % 12 + 1:02}-{number % 28 + 1:02}"
-        name = f"rollout-{day}T10-00-00-{number:08x}-0000-4000-8000-000000000000.jsonl"
-        written += (place / name).write_bytes(text)
-    return written
 
 
 def installed() -> Path | None:
