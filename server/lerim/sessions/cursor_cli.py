@@ -13,12 +13,12 @@ from lerim.errors import Problem
 from lerim.sessions.broken_json import NOTHING, part, shaped
 from lerim.sessions.claude_records import read
 from lerim.sessions.cursor_folders import by_digest, common, local
-from lerim.sessions.cursor_records import Number, elements, moment, text_of
+from lerim.sessions.cursor_records import Number, elements, moment, text_of, within
 from lerim.sessions.cursor_tools import opened
 from lerim.sessions.cursor_turns import Talk
 from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns, rows, text
-from lerim.sessions.model import Database, ToolStatus, Transcript
+from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
 from lerim.sessions.regular import buffered
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded
@@ -45,16 +45,38 @@ class _Side(msgspec.Struct, rename="camel", gc=False):
 class _Part(msgspec.Struct, rename="camel", gc=False):
     type: str | None = ""
     text: str | None = ""
+    id: str | None = ""
     tool_call_id: str | None = ""
+    snake_id: str | None = msgspec.field(default="", name="tool_call_id")
     tool_name: str | None = ""
+    name: str | None = ""
     args: msgspec.Raw = NOTHING
+    input: msgspec.Raw = NOTHING
     result: msgspec.Raw = NOTHING
+    output: msgspec.Raw = NOTHING
+    error: msgspec.Raw = NOTHING
     is_error: bool | None = False
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: str | None = ""
+    arguments: str | None = ""
+
+
+class _Call(msgspec.Struct, gc=False):
+    """A call beside the content, as other programs have it."""
+
+    id: str | None = ""
+    function: _Function | None = None
 
 
 class _Message(msgspec.Struct, gc=False):
     role: str | None = ""
     content: msgspec.Raw = NOTHING
+    tool_calls: msgspec.Raw = NOTHING
+    tool_call_id: str | None = ""
+    error: msgspec.Raw = NOTHING
+    is_error: bool | None = msgspec.field(default=False, name="isError")
 
 
 def listed(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
@@ -109,13 +131,15 @@ def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tup
     talk = Talk(transcript.session_id, text(meta.last_used_model), brief)
     faults = 0
     root = text(meta.latest_root_blob_id).lower()
-    messages = list(_messages(db, root, 0, {root})) or [key for key, data in _blobs(db) if data[:1] == b"{"]
+    messages = list(_messages(db, root, 0, {root})) or [
+        key for key, data in _blobs(db) if data[:1] == b"{" or _payload(_blob(db, key))
+    ]
     seen: dict[str, int] = {}
     for key in messages:
         seen[key] = seen.get(key, 0) + 1
         native = f"{transcript.session_id}:{key}" + (f":{seen[key]}" if seen[key] > 1 else "")
         try:
-            _take(talk, shaped(_blob(db, key), _Message), native, brief=brief)
+            _take(talk, shaped(_payload(_blob(db, key)), _Message), native, brief=brief)
         except ValueError:
             faults += 1
     return meta, talk, _inside(_blob(db, root)), faults
@@ -126,6 +150,17 @@ def _blob(db: sqlite3.Connection, key: str) -> bytes:
         next(rows(db, "blobs", "CAST(data AS BLOB)", "id = ?", (key,), []), (b"",)) if columns(db, "blobs") else (b"",)
     )
     return row[0] if isinstance(row[0], bytes) else b""
+
+
+_PAYLOAD = 4
+"""The field of a node that holds a message, in newer stores."""
+
+
+def _payload(data: bytes) -> bytes:
+    """The message a blob is, or holds; empty where it is a node of the tree, or nothing."""
+    if data[:1] == b"{":
+        return data
+    return next((value for key, value in _fields(data) if key == _PAYLOAD and read(value, _Message).role), b"")
 
 
 def _blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
@@ -144,7 +179,7 @@ def _messages(db: sqlite3.Connection, node: str, depth: int, had: set[str]) -> I
             continue
         child = value.hex()
         start = _blob(db, child)
-        if start[:1] == b"{":
+        if _payload(start):
             yield child
         elif start and child not in had and depth < _DEPTH:
             had.add(child)
@@ -199,21 +234,40 @@ def _take(talk: Talk, message: _Message, native: str, *, brief: bool) -> None:
         talk.prompt(words, native, images=any(one.type in ("image", "file") for one in parts))
     elif message.role == "assistant":
         thought = "\n".join(one.text for one in parts if one.type == "reasoning" and one.text)
-        calls = tuple(
-            opened(one.tool_name or "", one.tool_call_id or "", (bytes(one.args),), brief=brief)
-            for one in parts
-            if one.type == "tool-call"
-        )
+        calls = tuple(_opened(one, brief=brief) for one in parts if one.type in _CALLS)
+        calls += tuple(_beside(read(raw, _Call), brief=brief) for raw in elements(message.tool_calls))
         if words.strip() or thought or calls:
             talk.reply(words.strip(), thought, calls, native)
     elif message.role == "tool":
+        if message.tool_call_id:
+            failed = message.is_error or message.error != NOTHING
+            _result(talk, message.tool_call_id, message.error, message.content, failed=bool(failed))
         for one in parts:
-            if one.type == "tool-result":
-                result = part(one.result)
-                output = result if isinstance(result, str) else bytes(one.result).decode("utf-8", "replace")
-                status: ToolStatus = "ok"
-                if one.is_error:
-                    status = "error"
-                elif output.startswith("User rejected"):
-                    status = "denied"
-                talk.result(one.tool_call_id or "", status, output)
+            if one.type in _RESULTS:
+                failed = one.is_error or one.error != NOTHING
+                _result(
+                    talk, one.tool_call_id or one.snake_id or "", one.error, one.result, one.output, failed=bool(failed)
+                )
+
+
+_CALLS = ("tool-call", "tool_call", "tool_use")
+_RESULTS = ("tool-result", "tool_result")
+
+
+def _opened(one: _Part, *, brief: bool) -> ToolCall:
+    asked = within(one.args if one.args != NOTHING else one.input)
+    return opened(one.tool_name or one.name or "", one.tool_call_id or one.id or "", (asked,), brief=brief)
+
+
+def _beside(one: _Call, *, brief: bool) -> ToolCall:
+    function = one.function or _Function()
+    return opened(function.name or "", one.id or "", ((function.arguments or "").encode(),), brief=brief)
+
+
+def _result(talk: Talk, call: str, *told: msgspec.Raw, failed: bool) -> None:
+    """What a call brought back: the first of what is told."""
+    raw = next((one for one in told if one != NOTHING), NOTHING)
+    result = part(raw)
+    output = result if isinstance(result, str) else bytes(raw).decode("utf-8", "replace")
+    status: ToolStatus = "error" if failed else "denied" if output.startswith("User rejected") else "ok"
+    talk.result(call, status, output)

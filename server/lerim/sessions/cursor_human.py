@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from lerim.sessions.claude_human import OWN, cut
 from lerim.sessions.claude_tools import plain
 
@@ -12,15 +14,30 @@ _CONTEXT = (
     "system-reminder",
     "user_info",
     "git_status",
+    "project_context",
     "project_layout",
     "external_links",
     "attached_files",
     "additional_data",
     "open_and_recently_viewed_files",
+    "open_files",
+    "recently_viewed_files",
     "rules",
     "always_applied_workspace_rules",
     "user_rules",
     "cursor_commands",
+    "cursor_rules",
+    "hooks_context",
+    "plugin_info",
+    "recommended_plugins",
+    "dynamic_tools",
+    "available_subagent_models",
+    "available_subagent_types",
+    "mcp_meta_tools",
+    "mcp_meta_tool_servers",
+    "terminal_state",
+    "user-context",
+    "task-notification",
     "agent_skills",
     "agent_transcripts",
     "manually_attached_skills",
@@ -34,22 +51,35 @@ _CONTEXT = (
 )
 
 
+_IMAGE = "[Image]"
+_OPENED = re.compile(r"<([a-z][a-z_-]{2,40})(?: [^<>\n]{0,300})?>")
+
+
 def typed(text: str) -> str:
     """What the person typed of a user message; '' where nothing of it is theirs.
 
     Only a message that begins with context is taken apart: elsewhere, a person may be quoting it.
     """
     text = plain(cut(text, (OWN,))).strip()
-    if not text.startswith("<"):
+    bare = text
+    while bare.startswith(_IMAGE):
+        bare = bare[len(_IMAGE) :].lstrip()
+    if not bare.startswith("<"):
+        return text if bare else _IMAGE.lower() if text else ""
+    opened = _OPENED.match(bare)
+    if opened is None:
         return text
-    if text.startswith((*(f"<{tag}>" for tag in _CONTEXT), f"<{_ASKED}>")):
-        asked = _asked(text)
-        if asked is not None:
-            return plain(cut(asked, (OWN,))).strip()
-        text = cut(text, _CONTEXT).strip()
-        if text.startswith(tuple(f"<{tag}>" for tag in _CONTEXT)):
-            return ""  # context that never ends
-    return text
+    asked = _asked(bare)
+    if asked is not None:
+        return plain(cut(asked, (OWN,))).strip()
+    if opened[1] not in _CONTEXT:
+        return text
+    left = cut(bare, _CONTEXT).strip()
+    while (opened := _OPENED.match(left)) and opened[1] in _CONTEXT:
+        closing = f"</{opened[1]}>"
+        end = left.find(closing)
+        left = left[end + len(closing) :].strip() if end >= 0 else ""  # context that never ends
+    return left or (_IMAGE.lower() if bare != text else "")
 
 
 def _asked(text: str) -> str | None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -277,6 +278,31 @@ def test_messages_no_person_typed_are_counted_and_make_no_turn(tmp_path: Path):
     assert session.injected == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[Image]\n<image_files>\n1. /a.png\n</image_files>\n<user_query>\nsee?\n</user_query>", "see?"),
+        ("[Image]\n[Image]\n<image_files>\n1. /a.png\n</image_files>", "[image]"),
+        ("[Image]\nis what I see", "[Image]\nis what I see"),
+        ("<timestamp>Tue</timestamp>\n<user_query>go</user_query>\n<system_reminder>x</system_reminder>", "go"),
+        (
+            "<project_context>\n<project_layout>x</project_layout>\n</project_context>\n<user_query>go</user_query>",
+            "go",
+        ),
+        ('<some_new_context kind="1">x</some_new_context>\n<user_query>go</user_query>', "go"),
+        ("<hooks_context>lint failed</hooks_context>", None),
+        ('<mcp_file_system servers="2">\nx\n</mcp_file_system>\n<dynamic_tools>y</dynamic_tools>', None),
+        ("<plugin_info>x</plugin_info>\n<agent_skills>y</agent_skills>\nnow this", "now this"),
+        ("<div>is a tag I typed</div>", "<div>is a tag I typed</div>"),
+    ],
+)
+def test_what_a_person_typed_is_told_from_what_stands_around_it(tmp_path: Path, text: str, words: str | None):
+    Editor(tmp_path).chat([prompt(text, "u"), reply("Ok", "a")])
+    turns, session, _ = only(tmp_path)
+    assert [turn.text for turn in turns if turn.role == "user"] == ([words] if words else [])
+    assert session.injected == (words is None)
+
+
 def test_times_of_any_form_are_read(tmp_path: Path):
     Editor(tmp_path).chat(
         [
@@ -452,6 +478,47 @@ def test_a_chat_of_the_command_line_without_its_tree_keeps_its_messages(tmp_path
     turns, _, problems = only(tmp_path)
     assert len(turns) == 3  # the second `yes` is the same blob
     assert [one.code for one in problems] == ["bad-row"]
+
+
+def wrapped(message: dict[str, Any]) -> bytes:
+    """A message as newer versions keep it: the fourth field of a node."""
+    data = json.dumps(message).encode()
+    return b"\x08\x01\x22" + bytes((len(data) & 0x7F | 0x80, len(data) >> 7)) + data
+
+
+@pytest.mark.parametrize("root", ["latest", "deadbeef"])
+def test_messages_inside_the_nodes_of_newer_chats_of_the_command_line_are_read(tmp_path: Path, root: str):
+    told = {} if root == "latest" else {"latestRootBlobId": root}
+    cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", [wrapped(one) for one in MESSAGES[:5]], **told)
+    turns, _, problems = only(tmp_path)
+    assert (said(turns), problems) == ([("user", "Run it"), ("assistant", "Running")], [])
+    assert [(call.status, call.exit_code) for call in turns[1].tool_calls] == [("error", 2)]
+
+
+def test_calls_of_the_command_line_are_read_in_every_spelling(tmp_path: Path):
+    messages: list[Any] = [
+        {"role": "user", "content": "go"},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "t1", "function": {"name": "Shell", "arguments": '{"command": "ls"}'}}],
+        },
+        {"role": "tool", "tool_call_id": "t1", "content": "a.py", "isError": True},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t2", "name": "Read", "input": {"path": "/a.py"}}],
+        },
+        {"role": "tool", "content": [{"type": "tool_result", "tool_call_id": "t2", "output": "text", "error": "no"}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool-call", "toolCallId": "t3", "toolName": "Read", "input": {"path": "/b.py"}}],
+        },
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "t3", "result": "text"}]},
+    ]
+    cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", messages)
+    turns, session, problems = only(tmp_path)
+    calls = [(c.name, c.command, c.paths, c.status) for turn in turns for c in turn.tool_calls]
+    assert calls == [("Shell", "ls", (), "error"), ("Read", "", ("/a.py",), "error"), ("Read", "", ("/b.py",), "ok")]
+    assert (session.tool_calls, session.tool_errors, problems) == (3, 2, [])
 
 
 def test_a_tree_that_leads_in_circles_ends(tmp_path: Path):
