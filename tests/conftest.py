@@ -14,6 +14,8 @@ from typing import Any
 import hypothesis
 import pytest
 
+pytest.register_assert_rewrite("reading_laws")  # what failed in it is told as in a test
+
 # What passed must pass again: new examples are looked for on people's machines, not where a change waits to land.
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
 if os.environ.get("CI"):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import claude_lines as lines
+import reading_laws as laws
 from lerim.sessions.claude import Reading
 from lerim.sessions.claude_files import begins_in
 from lerim.sessions.lines import HEAD
-
-SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+from reading_laws import SETTINGS
 
 words = st.sampled_from(
     [
@@ -63,28 +62,16 @@ def written(parts: list[Any], glue: list[bool]) -> bytes:
     )
 
 
+def opened(path: Path, resume: bytes | None = None) -> Reading:
+    return Reading(lines.transcript(path), resume)
+
+
 @SETTINGS
 @given(data=st.data(), parts=st.lists(records, max_size=30))
 def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, data: st.DataObject, parts: list[Any]):
     whole = written(parts, data.draw(st.lists(st.sampled_from([False] * 9 + [True]), min_size=30, max_size=30)))
-    path = tmp_path / "whole.jsonl"
-    path.write_bytes(whole)
-    expected, at_once = lines.reading(path)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
-    grown = tmp_path / "grown.jsonl"
-    turns: dict[str, Any] = {}
-    resume = None
-    for cut in [*cuts, len(whole)]:
-        grown.write_bytes(whole[:cut])
-        some, done = lines.reading(grown, resume)
-        assert not done.restarted
-        assert not [one for one in done.problems if cut < len(whole)] or at_once.problems
-        turns.update((turn.id, turn) for turn in some)
-        resume = done.resume
-    assert sorted(turns.values(), key=lambda turn: turn.ordinal) == expected
-    ours, theirs = done.session, at_once.session
-    fields = [field for field in ours.__dataclass_fields__ if field not in ("id", "path")]
-    assert [getattr(ours, field) for field in fields] == [getattr(theirs, field) for field in fields]
+    cuts = data.draw(st.lists(st.integers(0, len(whole)), max_size=6))
+    laws.grows_to_the_same(opened, tmp_path, whole, cuts)
 
 
 @SETTINGS
@@ -92,17 +79,7 @@ def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, 
 def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_path: Path, parts, glue):
     path = tmp_path / "one.jsonl"
     path.write_bytes(written(parts, glue))
-    expected, at_once = lines.reading(path)
-    for left_after in range(1, len(expected) + 1):
-        first = Reading(lines.transcript(path))
-        open_ = iter(first)
-        turns = {turn.id: turn for turn in itertools.islice(open_, left_after)}
-        if not first.checkpoint():
-            break
-        rest, second = lines.reading(path, first.resume)
-        assert not second.restarted
-        assert list((turns | {turn.id: turn for turn in rest}).values()) == expected
-        assert (second.session, second.resume) == (at_once.session, at_once.resume)
+    laws.is_taken_up_after_any_turn(opened, path)
 
 
 @SETTINGS
@@ -133,14 +110,7 @@ def test_a_file_rewritten_at_its_head_is_read_from_the_start(tmp_path, parts, ch
     assert turns == lines.reading(path)[0]
 
 
-junk = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud83d") | st.just("\0"),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["type", "text", "id", "input", "x"]), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+junk = laws.junk("type", "text", "id", "input", "x")
 
 
 @st.composite
@@ -168,28 +138,17 @@ def odd_records(draw: Any) -> dict[str, Any]:
 def test_fields_of_any_type_never_raise(tmp_path, parts, resume):
     path = tmp_path / "odd.jsonl"
     path.write_bytes(b"".join(json.dumps(part).encode() + b"\n" for part in parts))
-    turns, done = lines.reading(path, resume)
-    for turn in turns:
-        turn.text.encode()
-        assert "\0" not in turn.text
+    done = laws.stands(opened, path, resume)
     assert all("text" in one.message or "could not be read" in one.message for one in done.problems)
     begins_in(path)
 
 
 @SETTINGS
-@given(
-    parts=st.lists(records, min_size=1, max_size=8),
-    changes=st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(max_size=4), st.integers(0, 40)), max_size=6),
-)
+@given(parts=st.lists(records, min_size=1, max_size=8), changes=laws.CHANGES)
 def test_mutated_bytes_never_raise(tmp_path, parts, changes):
-    whole = lines.encoded(*parts)
-    for place, put, taken in changes:
-        at = place % (len(whole) + 1)
-        whole = whole[:at] + put + whole[at + taken :]
     path = tmp_path / "mutated.jsonl"
-    path.write_bytes(whole)
-    _, done = lines.reading(path)
-    lines.reading(path, done.resume)
+    path.write_bytes(laws.changed(lines.encoded(*parts), changes))
+    laws.stands(opened, path)
     begins_in(path)
 
 

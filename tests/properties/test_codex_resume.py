@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import codex_lines as lines
+import reading_laws as laws
 from claude_lines import kept
-from lerim.sessions.codex import probe
-
-SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+from lerim.sessions.codex import probe, read
+from lerim.sessions.indexing import Readable
+from reading_laws import SETTINGS
 
 words = st.sampled_from(
     [
@@ -50,6 +50,9 @@ records = st.one_of(
     natives.map(lambda native: lines.output(native, "aborted by user after 2s")),
     natives.map(lambda native: lines.event("exec_command_end", call_id=native, exit_code=3)),
     natives.map(lambda native: lines.event("patch_apply_end", call_id=native, changes={"/w/a.py": {}}, success=True)),
+    natives.map(lambda native: lines.event("patch_apply_end", call_id=native, changes={}, success=False)),
+    natives.map(lambda native: lines.event("mcp_tool_call_end", call_id=native, result={"Err": "no"})),
+    natives.map(lambda native: lines.event("mcp_tool_call_end", call_id=native, result={"Err": "user rejected it"})),
     natives.map(lambda native: lines.item("web_search_call", id=native, action={"query": "uv"})),
     st.builds(lines.spent, st.integers(0, 99), st.integers(0, 9), st.integers(0, 9)),
     tasks.map(lambda task: lines.event("task_started", turn_id=task)),
@@ -72,29 +75,16 @@ starts = st.sampled_from(
 )
 
 
+def opened(path: Path, resume: bytes | None = None) -> Readable:
+    return read(lines.transcript(path), resume)
+
+
 @SETTINGS
 @given(data=st.data(), start=starts, parts=st.lists(records, max_size=30))
 def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, data: Any, start: Any, parts: Any):
     whole = lines.encoded(start, *parts)
-    path = tmp_path / "whole.jsonl"
-    path.write_bytes(whole)
-    expected, at_once = lines.reading(path)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
-    grown = tmp_path / "grown.jsonl"
-    turns: dict[str, Any] = {}
-    resume = None
-    for cut in [*cuts, len(whole)]:
-        grown.write_bytes(whole[:cut])
-        some, done = lines.reading(grown, resume)
-        assert not done.restarted
-        assert done.problems == []
-        turns.update((turn.id, turn) for turn in some)
-        resume = done.resume
-    assert sorted(turns.values(), key=lambda turn: turn.ordinal) == expected
-    assert len({turn.id for turn in expected}) == len(expected) == at_once.session.turns
-    ours, theirs = done.session, at_once.session
-    fields = [field for field in ours.__dataclass_fields__ if field not in ("id", "path")]
-    assert [getattr(ours, field) for field in fields] == [getattr(theirs, field) for field in fields]
+    cuts = data.draw(st.lists(st.integers(0, len(whole)), max_size=6))
+    assert laws.grows_to_the_same(opened, tmp_path, whole, cuts).problems == []
 
 
 @SETTINGS
@@ -102,17 +92,7 @@ def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, 
 def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_path: Path, start: Any, parts: Any):
     path = tmp_path / "one.jsonl"
     path.write_bytes(lines.encoded(start, *parts))
-    expected, at_once = lines.reading(path)
-    for left_after in range(1, len(expected) + 1):
-        first = lines.read(lines.transcript(path))
-        open_ = iter(first)
-        turns = {turn.id: turn for turn in itertools.islice(open_, left_after)}
-        if not first.checkpoint():
-            break
-        rest, second = lines.reading(path, first.resume)
-        assert not second.restarted
-        assert list((turns | {turn.id: turn for turn in rest}).values()) == expected
-        assert (second.session, second.resume) == (at_once.session, at_once.resume)
+    laws.is_taken_up_after_any_turn(opened, path)
 
 
 @SETTINGS
@@ -141,30 +121,15 @@ def test_a_fork_gives_the_turns_it_copied_the_ids_they_have(tmp_path: Path, part
 
 
 @SETTINGS
-@given(
-    parts=st.lists(records, min_size=1, max_size=12),
-    changes=st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(max_size=4), st.integers(0, 40)), max_size=6),
-)
+@given(parts=st.lists(records, min_size=1, max_size=12), changes=laws.CHANGES)
 def test_mutated_bytes_never_raise(tmp_path: Path, parts: Any, changes: Any):
-    whole = lines.encoded(lines.meta(), *parts)
-    for place, put, taken in changes:
-        at = place % (len(whole) + 1)
-        whole = whole[:at] + put + whole[at + taken :]
     path = tmp_path / "mutated.jsonl"
-    path.write_bytes(whole)
-    _, done = lines.reading(path)
-    lines.reading(path, done.resume)
+    path.write_bytes(laws.changed(lines.encoded(lines.meta(), *parts), changes))
+    laws.stands(opened, path)
     probe(lines.transcript(path))
 
 
-junk = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud83d") | st.just("\0"),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["type", "text", "id", "command", "x"]), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+junk = laws.junk("type", "text", "id", "command", "x")
 
 
 @SETTINGS
@@ -178,10 +143,7 @@ def test_fields_of_any_type_never_raise(tmp_path: Path, data: Any, parts: Any, r
             place[data.draw(st.sampled_from(sorted(place)))] = data.draw(junk)
     path = tmp_path / "odd.jsonl"
     path.write_bytes(b"".join(json.dumps(part).encode() + b"\n" for part in flat))
-    turns, done = lines.reading(path, resume)
-    for turn in turns:
-        turn.text.encode()
-        assert "\0" not in turn.text
+    done = laws.stands(opened, path, resume)
     assert all("could not be read" in one.message for one in done.problems)
     probe(lines.transcript(path))
 

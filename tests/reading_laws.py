@@ -1,0 +1,96 @@
+"""What holds of a reader of JSON lines, whatever the lines: however the file grew, was left, or was damaged.
+
+A reader is given as `opened`: a reading of the file at a path, from a resume on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from lerim.sessions.model import Turn
+
+SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+CHANGES = st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(max_size=4), st.integers(0, 40)), max_size=6)
+"""Changes to bytes: a place, what is put there, and how many bytes that takes the place of."""
+
+
+class Opened(Protocol):
+    """A reader of the files of one agent."""
+
+    def __call__(self, path: Path, resume: bytes | None = None) -> Any: ...
+
+
+def junk(*names: str) -> st.SearchStrategy[Any]:
+    """A value of any type; its dictionaries have these names for keys."""
+    atoms = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from("\ud83d\0")
+    return st.recursive(
+        atoms,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(sorted(names)), inner, max_size=3),
+        max_leaves=6,
+    )
+
+
+def changed(whole: bytes, changes: Iterable[tuple[int, bytes, int]]) -> bytes:
+    """These bytes after CHANGES."""
+    for place, put, taken in changes:
+        at = place % (len(whole) + 1)
+        whole = whole[:at] + put + whole[at + taken :]
+    return whole
+
+
+def grows_to_the_same(opened: Opened, folder: Path, whole: bytes, cuts: Sequence[int]) -> Any:
+    """A file read whenever it has grown to a cut gives what it gives when it is read at once: the reading at once."""
+    path = folder / "whole.jsonl"
+    path.write_bytes(whole)
+    at_once = opened(path)
+    expected = list(at_once)
+    grown = folder / "grown.jsonl"
+    turns: dict[str, Turn] = {}
+    resume = None
+    for cut in [*sorted(cuts), len(whole)]:
+        grown.write_bytes(whole[:cut])
+        done = opened(grown, resume)
+        turns.update((turn.id, turn) for turn in done)
+        assert not done.restarted
+        assert not done.problems or at_once.problems
+        resume = done.resume
+    assert sorted(turns.values(), key=lambda turn: turn.ordinal) == expected
+    assert len({turn.id for turn in expected}) == len(expected) == at_once.session.turns
+    ours, theirs = done.session, at_once.session
+    fields = [field for field in ours.__dataclass_fields__ if field not in ("id", "path")]
+    assert [getattr(ours, field) for field in fields] == [getattr(theirs, field) for field in fields]
+    return at_once
+
+
+def is_taken_up_after_any_turn(opened: Opened, path: Path) -> None:
+    """A reading left after any turn and taken up there gives what a reading at once gives."""
+    at_once = opened(path)
+    expected = list(at_once)
+    for left_after in range(1, len(expected) + 1):
+        first = opened(path)
+        open_ = iter(first)
+        turns = {turn.id: turn for turn in itertools.islice(open_, left_after)}
+        if not first.checkpoint():
+            break
+        second = opened(path, first.resume)
+        rest = list(second)
+        assert not second.restarted
+        assert list((turns | {turn.id: turn for turn in rest}).values()) == expected
+        assert (second.session, second.resume) == (at_once.session, at_once.resume)
+
+
+def stands(opened: Opened, path: Path, resume: bytes | None = None) -> Any:
+    """Whatever the file holds, its turns are texts that can be kept, and it can be read on: the reading."""
+    done = opened(path, resume)
+    for turn in done:
+        turn.text.encode()
+        assert "\0" not in turn.text
+    list(opened(path, done.resume))
+    return done
