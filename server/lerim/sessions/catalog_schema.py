@@ -26,13 +26,10 @@ BUSY_MS = 30_000
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
 # a new alias moves every turn by one row. words holds only the index (see turn_words.py); the text stands once, packed,
 # in turns.body, which is last because reading what stands before it is cheap. touched are the files of a turn's calls.
-SCHEMA = """
-CREATE TABLE transcripts (
-    id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
-    parent TEXT NOT NULL, within TEXT NOT NULL, cwd TEXT NOT NULL,
-    size INTEGER, mtime_ns INTEGER, inode INTEGER, vanished INTEGER NOT NULL DEFAULT 0,
-    generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', failed REAL
-);
+#
+# SCHEMA and the steps that lead to it share the texts of tables. When a table changes, its text of today is written
+# out in the step that made it.
+SESSIONS = """
 CREATE TABLE sessions (
     transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
     cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
@@ -40,18 +37,22 @@ CREATE TABLE sessions (
     api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER,
     cache_write INTEGER, cost REAL
 );
+"""
+STORES = """
 CREATE TABLE stores (
     path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
     wal_mtime_ns INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project TEXT NOT NULL);
-CREATE INDEX folders_project ON folders (project);
+"""
+TURNS = """
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
     folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, prose INTEGER NOT NULL,
     branch TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, failed INTEGER NOT NULL,
     input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, body BLOB NOT NULL
 );
+"""
+FOUND_BY = """
 CREATE INDEX turns_place ON turns (transcript, ordinal);
 CREATE INDEX turns_folder ON turns (folder, transcript, time);
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL COLLATE NOCASE);
@@ -61,10 +62,8 @@ CREATE INDEX touched_file ON touched (file);
 CREATE VIRTUAL TABLE words USING fts5 (
     text, tools, near, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
 );
-CREATE TABLE positions (
-    transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
-    redactions INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (transcript, project, kind)
-) WITHOUT ROWID;
+"""
+JOBS = """
 CREATE TABLE jobs (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead', 'skipped')),
@@ -72,12 +71,38 @@ CREATE TABLE jobs (
     not_before REAL NOT NULL DEFAULT 0, claimed REAL NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
     runs INTEGER NOT NULL DEFAULT 0, UNIQUE (kind, transcript, project)
 );
-CREATE INDEX jobs_waiting ON jobs (project, state);
-CREATE TABLE frictions (
+"""
+FRICTIONS = """
+CREATE TABLE IF NOT EXISTS frictions (
     project TEXT NOT NULL, mark TEXT NOT NULL, session TEXT NOT NULL, quote TEXT NOT NULL, command TEXT NOT NULL,
     turn TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (project, mark, session)
 ) WITHOUT ROWID;
+"""
+SYNCS = """
 CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
+"""
+
+SCHEMA = f"""
+CREATE TABLE transcripts (
+    id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
+    parent TEXT NOT NULL, within TEXT NOT NULL, cwd TEXT NOT NULL,
+    size INTEGER, mtime_ns INTEGER, inode INTEGER, vanished INTEGER NOT NULL DEFAULT 0,
+    generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', failed REAL
+);
+{SESSIONS}
+{STORES}
+CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project TEXT NOT NULL);
+CREATE INDEX folders_project ON folders (project);
+{TURNS}
+{FOUND_BY}
+CREATE TABLE positions (
+    transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
+    redactions INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (transcript, project, kind)
+) WITHOUT ROWID;
+{JOBS}
+CREATE INDEX jobs_waiting ON jobs (project, state);
+{FRICTIONS}
+{SYNCS}
 """
 
 # Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
@@ -93,71 +118,40 @@ INSERT INTO jobs (kind, transcript, project, state) SELECT 'model', transcript, 
 PRAGMA user_version = 2
 """
 # Form 2 did not remember errors; those of sessions read before are not looked for again.
-FROM_2 = """
-CREATE TABLE IF NOT EXISTS frictions (
-    project TEXT NOT NULL, mark TEXT NOT NULL, session TEXT NOT NULL, quote TEXT NOT NULL, command TEXT NOT NULL,
-    turn TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (project, mark, session)
-) WITHOUT ROWID;
+FROM_2 = f"""
+{FRICTIONS}
 PRAGMA user_version = 3
 """
 # Form 3 knew files only, and of a turn not what its calls did. Every transcript that is there is read once more; of the
 # others the texts stay and are found as before.
-FROM_3 = """
+FROM_3 = f"""
 ALTER TABLE transcripts RENAME COLUMN path TO place;
 ALTER TABLE transcripts ADD COLUMN within TEXT NOT NULL DEFAULT '';
 ALTER TABLE transcripts ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
 UPDATE transcripts SET size = NULL, mtime_ns = NULL, inode = NULL, generation = generation + 1;
 ALTER TABLE sessions RENAME TO sessions_3;
-CREATE TABLE sessions (
-    transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
-    cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
-    prompts INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tool_errors INTEGER NOT NULL, denials INTEGER NOT NULL,
-    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER,
-    cache_write INTEGER, cost REAL
-);
+{SESSIONS}
 INSERT INTO sessions SELECT *, NULL FROM sessions_3;
 UPDATE sessions SET resume = X'0300';
 DROP TABLE sessions_3;
-CREATE TABLE stores (
-    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
-    wal_mtime_ns INTEGER NOT NULL
-) WITHOUT ROWID;
+{STORES}
 ALTER TABLE transcripts ADD COLUMN failed REAL;
 ALTER TABLE positions ADD COLUMN redactions INTEGER NOT NULL DEFAULT 0;
-CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
+{SYNCS}
 ALTER TABLE jobs RENAME TO jobs_3;
-CREATE TABLE jobs (
-    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead', 'skipped')),
-    tries INTEGER NOT NULL DEFAULT 0, interrupted INTEGER NOT NULL DEFAULT 0, again INTEGER NOT NULL DEFAULT 0,
-    not_before REAL NOT NULL DEFAULT 0, claimed REAL NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
-    runs INTEGER NOT NULL DEFAULT 0, UNIQUE (kind, transcript, project)
-);
+{JOBS}
 INSERT INTO jobs
     SELECT id, kind, transcript, project, state, tries, interrupted, again, not_before, claimed, error, tries
     FROM jobs_3;
 DROP TABLE jobs_3;
 CREATE INDEX jobs_waiting ON jobs (project, state);
 ALTER TABLE turns RENAME TO turns_3;
-CREATE TABLE turns (
-    id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
-    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, prose INTEGER NOT NULL,
-    branch TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, failed INTEGER NOT NULL,
-    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, body BLOB NOT NULL
-);
+{TURNS}
 INSERT INTO turns SELECT id, turn, transcript, ordinal, folder, role, kind, time, 0, '', '', 0, 0, 0,
     NULL, NULL, NULL, NULL, body FROM turns_3;
 DROP TABLE turns_3;
 DROP TABLE words;
-CREATE INDEX turns_place ON turns (transcript, ordinal);
-CREATE INDEX turns_folder ON turns (folder, transcript, time);
-CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL COLLATE NOCASE);
-CREATE INDEX files_name ON files (name);
-CREATE TABLE touched (turn INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (turn, file)) WITHOUT ROWID;
-CREATE INDEX touched_file ON touched (file);
-CREATE VIRTUAL TABLE words USING fts5 (
-    text, tools, near, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
-);
+{FOUND_BY}
 PRAGMA user_version = 4
 """
 _STEPS = {1: (FROM_1, FROM_2, FROM_3), 2: (FROM_2, FROM_3), 3: (FROM_3,)}
