@@ -122,6 +122,10 @@ def _instructed(match: re.Match[str]) -> Directive | None:
     return Directive(f"{how} {match['rest']}", "always", decides=True, recorded=True, instructs=True)
 
 
+def _adopted(match: re.Match[str]) -> Directive | None:
+    return Directive(f"{wording.capital(match['verb'].lower())} {match['rest']}", "rule", decides=True)
+
+
 def _contract(match: re.Match[str]) -> Directive | None:
     return (
         None
@@ -343,6 +347,8 @@ _GRAMMAR: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Directive | Non
     (forms.OURS, _ours),
     (forms.ENSURE, _ensured),
     (forms.CONTRACT, _contract),
+    (forms.ADOPTED, _adopted),
+    (forms.PROCESS, _contract),
     (forms.MUST_NOT, _must_not),
     (forms.DONT, _dont),
     (forms.MUST, _must),

@@ -157,6 +157,20 @@ CONTRACT = re.compile(
     re.IGNORECASE,
 )
 """What something is to everybody who relies on it: deprecated, required, off by default, a format."""
+ADOPTED = re.compile(
+    r"^we(?:'re| are| have|'ve) (?:going to|decided to|agreed to) (?P<verb>adopt|standardi[sz]e on|switch(?: over)? to|"
+    r"migrate (?:from|to)|drop support for|deprecate|stop (?:using|supporting)) "
+    r"(?P<rest>(?!(?:it|this|that|these|those|them|the next)\b)[^,;?]{3,70})$",
+    re.IGNORECASE,
+)
+"""What was settled for the project: `we are going to adopt x`."""
+PROCESS = re.compile(
+    r"^(?P<rest>(?:an?|any|every|each|all) (?:\S{2,20} ){0,2}?(?:changes?|features?|prs?|pull requests?|releases?|"
+    r"commits?|migrations?|dependenc(?:y|ies)|api) (?:must|should|has to|have to|needs? to) be (?:first )?"
+    r"(?:discussed|approved|reviewed|signed|tested|documented|agreed on|announced) "
+    r"(?:first|before \w+ing (?:an? )?[^,;?]{2,40}))$",
+    re.IGNORECASE,
+)
 NEEDLESS = re.compile(
     r"^(?:we (?:really )?do not (?:need|care about|want)|(?:there(?:'s| is) )?no need (?:for|to (?:maintain|keep|"
     r"preserve|support|have|provide))|(?:do not|stop) (?:worry(?:ing)? about|maintain(?:ing)?|keep(?:ing)?))"

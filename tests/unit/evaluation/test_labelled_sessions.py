@@ -55,5 +55,8 @@ def test_what_is_proposed_of_other_agents_sessions_is_true_too(sessions_folder: 
     found = evaluated(sessions_folder, others)
 
     assert found.figures.faithfulness == 1.0
+    assert found.figures.precision >= 0.8
+    assert found.figures.recall >= 0.5
     assert found.figures.duplicates == 0
     assert found.figures.negative_precision == 1.0
+    assert [name for name, one in found.platforms.items() if one.recall < 0.4] == []

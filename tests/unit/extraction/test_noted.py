@@ -88,6 +88,36 @@ def test_what_merely_sounds_like_it_gives_nothing(said: str) -> None:
     assert titles(you("go"), agent("Done."), you(said), agent("", edited("src/a.py")), you("ok")) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("we are going to adopt the `promptfoo` contract. see the docs", "Adopt the `promptfoo` contract"),
+        ("we've decided to stop using webpack", "Stop using webpack"),
+        (
+            "A change needs to be discussed before submitting a PR",
+            "A change needs to be discussed before submitting a PR",
+        ),
+    ],
+)
+def test_what_was_settled_for_all_is_a_decision(said: str, title: str) -> None:
+    [found] = candidates(you("go"), agent("Done."), you(said), agent("", edited("src/a.py")), you("ok"))
+    assert (found.title, found.primitive) == (title, "decision")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "we are going to switch to the next task",
+        "we are going to adopt it",
+        "are we going to adopt `promptfoo`?",
+        "we might be going to adopt `promptfoo`",
+        "the test needs to be fixed before merging",
+    ],
+)
+def test_what_is_about_to_be_done_is_no_decision(said: str) -> None:
+    assert titles(you("go"), agent("Done."), you(said), agent("", edited("src/a.py")), you("ok")) == []
+
+
 LAID = (
     "One decision needed:\n- Recommended: keep the default of Biome and run `lint:fix` once.\n"
     "- Alternative: enforce multiline formatting for `package.json` via config (`expand`).\n\nWhich do you prefer?"
