@@ -35,6 +35,8 @@ _KINDS: dict[str, ToolKind] = {
     "websearch": "web",
 }
 _DENIED = ("The user rejected permission", "The user has specified a rule", "The user dismissed this question")
+_NAME = re.compile(r"^[A-Za-z]{0,60}Error: ")
+"""What older versions put before the words of an error."""
 _FEEDBACK = "with the following feedback:"
 _ABORTED = ("Tool execution aborted", "Cancelled")
 _OVERTIME = "exceeding timeout"
@@ -132,7 +134,7 @@ def _shaped(data: msgspec.Raw, shape: type[Shape]) -> Shape:
 
 def _status(state: State, told: _Told, kind: ToolKind, exit_code: int | None) -> ToolStatus:
     if state.status == "error":
-        said = state.error or ""
+        said = _NAME.sub("", state.error or "", count=1)
         if said.startswith(_DENIED):
             return "denied"
         return "interrupted" if told.interrupted or said.startswith(_ABORTED) else "error"

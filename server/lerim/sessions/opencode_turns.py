@@ -22,6 +22,12 @@ PROBLEMS = 100
 
 _DEFAULT_TITLE = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]{1,20}Z?")
 _BY_HAND = "The following tool was executed by the user"
+_INIT = (
+    "Please analyze this codebase and create an AGENTS.md file containing:",
+    "Create or update `AGENTS.md` for this repository.\n\nThe goal is a compact instruction file",
+)
+"""What OpenCode keeps of `/init`: the words it stands for."""
+_FOCUS = re.compile(r"User-provided focus or constraints \(honor these\):\n(.{0,20000}?)\n\n## How to", re.DOTALL)
 _GOES_ON = ("tool-calls", "unknown")
 _ABORTED = "MessageAbortedError"
 
@@ -95,6 +101,9 @@ def _standing(kept: Kept, revert: Revert) -> list[list[Piece]]:
 def _typed(pieces: list[Piece]) -> str:
     words = plain(cut("\n".join(one.text for one in pieces if one.type == "text"), (OWN, "system-reminder"))).strip()
     files = [one.text for one in pieces if one.type == "file"]
+    if words.startswith(_INIT):
+        focus = _FOCUS.search(words)
+        return f"/init {focus[1].strip() if focus else ''}".strip()
     return words or "".join(f"[{name}]" for name in files[:1])
 
 

@@ -117,6 +117,31 @@ def test_what_the_program_put_into_a_prompt_is_no_persons_word(read: Read) -> No
     assert session.injected == 2
 
 
+@pytest.mark.parametrize(
+    ("said", "typed"),
+    [
+        ("Please analyze this codebase and create an AGENTS.md file containing:\n1. Build commands\n2. …", "/init"),
+        (
+            "Create or update `AGENTS.md` for this repository.\n\nThe goal is a compact instruction file …\n\n"
+            "User-provided focus or constraints (honor these):\nonly the server\n\n## How to investigate\n\nRead.",
+            "/init only the server",
+        ),
+        (
+            "Create or update `AGENTS.md` for this repository.\n\nThe goal is a compact instruction file …\n\n"
+            "User-provided focus or constraints (honor these):\n\n\n## How to investigate\n\nRead.",
+            "/init",
+        ),
+        ("Create or update `AGENTS.md` for this repository. Keep it short.", None),
+    ],
+)
+def test_what_stands_for_a_command_is_the_command_that_was_typed(read: Read, said: str, typed: str | None) -> None:
+    store = Store()
+    store.say("user", text(said))
+    store.say("assistant", text("ok"))
+    session, turns = read(store)
+    assert (turns[0].kind, turns[0].text, session.prompts) == ("prompt", typed or said, 1)
+
+
 def test_a_prompt_that_is_only_an_image_stands_as_one(read: Read) -> None:
     store = Store()
     store.say("user", {"type": "file", "mime": "image/png", "filename": "shot.png", "url": "data:..."})
@@ -206,6 +231,9 @@ def test_commands_tell_how_they_ended(
             "denied",
             "no",
         ),
+        ({"status": "error", "error": "Error: The user rejected permission to use this tool call."}, "denied", ""),
+        ({"status": "error", "error": "RejectedError: The user dismissed this question"}, "denied", ""),
+        ({"status": "error", "error": "Error: Tool execution aborted"}, "interrupted", ""),
         ({"status": "running"}, "pending", ""),
         ({"status": "pending"}, "pending", ""),
     ],
