@@ -270,6 +270,11 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
     def _ran(self, said: Payload) -> None:
         self._results.ran(said, self._line)
 
+    def _served(self, said: Payload) -> None:
+        native = known(said.call_id)
+        if not self._skipped() and native and self._results.served(said, self._line):
+            self._tally.denials += self._tally.new(self._seen, f"out:{native}")
+
     def _patched(self, said: Payload) -> None:
         self._results.patched(said, self._line)
 
@@ -367,6 +372,7 @@ _TELLS: dict[str, Callable[[Reading, Payload], None]] = {
     "turn_started": Reading._context,
     "exec_command_end": Reading._ran,
     "patch_apply_end": Reading._patched,
+    "mcp_tool_call_end": Reading._served,
     "turn_aborted": Reading._aborted,
     "task_complete": Reading._done,
     "turn_complete": Reading._done,

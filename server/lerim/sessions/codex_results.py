@@ -67,14 +67,38 @@ class Results:
     def ran(self, said: Payload, offset: int) -> None:
         """What an event tells of a command: its exit code, for where the result does not."""
         code = said.exit_code
-        if code is None or abs(code) >= 1 << 32:
-            return
+        if code is not None and abs(code) < 1 << 32:
+            self._foretell(said, code, offset)
+
+    def served(self, said: Payload, offset: int) -> bool:
+        """What an event tells of a call of a server's tool: whether it failed. Returns whether the person refused it,
+        which no result will tell."""
+        told = fields(said.result)
+        ended, fault = told.get("Ok"), told.get("Err")
+        if isinstance(ended, dict) and (ended.get("isError") is True or ended.get("is_error") is True):
+            self._foretell(said, 1, offset)
+        if not isinstance(fault, str):
+            return False
+        if not fault.startswith("user rejected"):
+            self._foretell(said, 1, offset)
+            return False
+        shown, left_out = ends(plain(fault))
+        self._drafts.change(
+            plain(said.call_id),
+            offset,
+            lambda one: replace(one, status="denied", exit_code=None, output=shown, output_cut=left_out),
+        )
+        return True
+
+    def _foretell(self, said: Payload, code: int, offset: int) -> None:
         waiting = self._drafts.held(plain(said.call_id), offset)
         if waiting is not None and waiting.status == "pending":
             self._drafts.change(waiting.id, offset, lambda one: replace(one, exit_code=code))
 
     def patched(self, said: Payload, offset: int) -> None:
-        """What an event tells of a patch: the files it changed, in full."""
+        """What an event tells of a patch: the files it changed, in full, and that it failed."""
+        if said.success is False:
+            self._foretell(said, 1, offset)
         whole = [plain(path)[:4096] for path in list(fields(said.changes))[:200]]
         if whole:
             self._drafts.change(plain(said.call_id), offset, lambda one: _in_full(one, whole))

@@ -238,6 +238,28 @@ def test_a_patch_that_did_not_apply_is_an_error(tmp_path):
     assert (call.status, call.output, session.tool_errors) == ("error", failed, 1)
 
 
+@pytest.mark.parametrize(
+    ("result", "output", "status"),
+    [
+        ({"Err": "tool call error: no server"}, "Wall time: 0.1 seconds\nOutput:\nno server", "error"),
+        ({"Ok": {"content": [], "isError": True}}, "Wall time: 0.1 seconds\nOutput:\nno such issue", "error"),
+        ({"Ok": {"content": []}}, "Wall time: 0.1 seconds\nOutput:\n{}", "ok"),
+        ({"Err": "user rejected MCP tool call"}, "Wall time: 0.1 seconds\nOutput:\nrejected", "denied"),
+    ],
+)
+def test_the_event_of_a_servers_tool_tells_whether_it_failed(tmp_path, result, output, status):
+    ended = lines.event("mcp_tool_call_end", call_id="c1", invocation={"server": "x", "tool": "y"}, result=result)
+    call, session = one_call(tmp_path, lines.call("c1", "mcp__x__y"), ended, lines.output("c1", output))
+    assert (call.status, call.exit_code) == (status, None)
+    assert (session.tool_errors, session.denials) == (status == "error", status == "denied")
+
+
+def test_the_event_of_a_patch_tells_that_it_failed(tmp_path):
+    ended = lines.event("patch_apply_end", call_id="c1", success=False, changes={}, stderr="no space left")
+    call, session = one_call(tmp_path, lines.patch("c1", UPDATE), ended, lines.patch_output("c1", "no space left"))
+    assert (call.status, session.tool_errors) == ("error", 1)
+
+
 def test_a_plan_tells_its_steps_and_is_not_taken_for_approved(tmp_path):
     steps = [{"step": "Look", "status": "completed"}, {"step": "Fix", "status": "pending"}]
     asked = lines.call("c1", "update_plan", explanation="First look", plan=steps)
