@@ -6,6 +6,7 @@ import functools
 import os
 import stat
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -68,6 +69,14 @@ def id_of(name: str) -> str:
     """The thread's id in a rollout's name: what follows the date, and the time where it has one."""
     stem = name.removesuffix(SUFFIX).removesuffix(".jsonl").removesuffix(".json").removeprefix("rollout-")
     return stem[-36:] if len(stem) >= 36 and stem[-36:].count("-") == 4 else stem
+
+
+def began(name: str) -> datetime | None:
+    """When a rollout was begun as its name tells it, in the time of this machine; None where it does not."""
+    try:
+        return datetime.strptime(name[8:27], "%Y-%m-%dT%H-%M-%S").astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def probe(transcript: Transcript) -> str:

@@ -21,7 +21,7 @@ from lerim.sessions.claude_tally import NO_TOKENS, known, moment
 from lerim.sessions.claude_tools import ends, own_command, plain
 from lerim.sessions.claude_turns import REACH, Draft
 from lerim.sessions.codex_calls import ALONE, CALLS, OUTPUTS, opened
-from lerim.sessions.codex_files import named
+from lerim.sessions.codex_files import began, named
 from lerim.sessions.codex_human import begins_in, of_event, of_item, printed, typed
 from lerim.sessions.codex_outputs import output
 from lerim.sessions.codex_records import Payload, Record, decode, fields, parts, text_of
@@ -89,13 +89,15 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
     def _meta(self, said: Payload) -> None:
         tally = self._tally
         if not said.type and isinstance(said, Record):
-            tally.bare = self._time
+            tally.bare = self._time or began(self.transcript.path.name)
         native = known(said.id)
         if not tally.turns:
             tally.thread = native or tally.thread or self.transcript.session_id
         if tally.own:
+            tally.forked = tally.forked or bool(native and native != tally.own)
             return
         tally.own = native or self.transcript.session_id
+        tally.forked, tally.copied = bool(said.forked_from_id), self._time
         tally.be(said.cwd)
         tally.version = plain(said.cli_version)[:50]
         if said.git is not None and said.git.branch:
@@ -105,7 +107,8 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         when = moment(said.timestamp)
         if said.forked_from_id or said.parent_thread_id:
             tally.born = int(when.timestamp() * 1000) if when else 0
-        self._source(fields(said.source).get("subagent"), when)
+        source = fields(said.source)
+        self._source(source.get("subagent") or source.get("internal"), when)
 
     def _source(self, subagent: object, when: datetime | None) -> None:
         if not subagent:
@@ -303,7 +306,7 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
 
     def _skipped(self) -> bool:
         """Whether this is no part of the thread's own work: a parent's, copied for a subagent, or a judge's."""
-        return self._tally.mute or (self._tally.child and self._tally.inherited)
+        return self._tally.mute or (self._tally.child and self._tally.replayed)
 
     def _answer(self, native: str, text: str, *, told: bool) -> Draft:
         """The message of the model that a text or call belongs to. `told`: it is certain that `native` is new."""

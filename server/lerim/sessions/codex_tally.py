@@ -7,7 +7,7 @@ made of what stays: the call's id, or the thread (of the task within it) with th
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import blake2b
 
 import msgspec
@@ -20,6 +20,8 @@ from lerim.sessions.model import Session, Transcript
 _REMEMBERED = 256
 _PAIRS = 8
 _MOST = 1 << 48
+_AT_ONCE = timedelta(seconds=0.5)
+"""Lines of one write follow each other within this; no answer of a model does."""
 
 
 class CodexTally(Tally, gc=False):
@@ -28,7 +30,8 @@ class CodexTally(Tally, gc=False):
     `thread` is the id of the thread in which what follows was said first, `task` of the task within. `said` counts what
     was said in it, `unpaired` what only one of an event and its item has told so far. `inherited`: what stands here was
     copied from a parent. `owed` are the tokens of a message that has not begun yet. `bare`:
-    lines have no time of their own, this is when all began; and there are no events.
+    lines have no time of their own, this is when all began; and there are no events. `forked`: a parent's lines follow
+    the first one; they were written with it, `copied` is when the last of them was.
     """
 
     own: str = ""
@@ -38,6 +41,8 @@ class CodexTally(Tally, gc=False):
     child: bool = False
     mute: bool = False
     inherited: bool = False
+    forked: bool = False
+    copied: datetime | None = None
     events: int = 0
     said: dict[str, int] = msgspec.field(default_factory=dict)
     unpaired: tuple[tuple[str, str], ...] = ()
@@ -60,6 +65,13 @@ class CodexTally(Tally, gc=False):
             self.ended = time
         if self.started is None or time < self.started:
             self.started = time
+        if self.copied is not None:
+            self.copied = max(time, self.copied) if time - self.copied <= _AT_ONCE else None
+
+    @property
+    def replayed(self) -> bool:
+        """Whether what stands here is a parent's, as the ids of its tasks tell, or, where they do not, the time."""
+        return self.inherited or (self.forked and self.copied is not None)
 
     def begin_task(self, native: str | None) -> None:
         """What follows belongs to the task of this id."""
@@ -67,7 +79,10 @@ class CodexTally(Tally, gc=False):
         if task and task != self.task:
             self.task = task
             self.said = {}
-            self.inherited = bool(self.born) and 0 < _born(task) < self.born
+            begun = _born(task)
+            self.inherited = bool(self.born) and 0 < begun < self.born
+            if begun and self.born and not self.inherited:
+                self.copied = None
 
     def native(self, role: str, text: str) -> str:
         """What stands for a turn without an id of its own: the same in a fork, another each time it is said."""
@@ -99,7 +114,7 @@ class CodexTally(Tally, gc=False):
         more = (now[0] - before[0], now[1] - before[1], now[2] - before[2], now[3] - before[3])
         self.total = now
         self.counted = True
-        if not self.inherited:
+        if not self.replayed:
             held = self.tokens
             self.tokens = (held[0] + more[0], held[1] + more[1], held[2] + more[2], held[3] + more[3])
         return more

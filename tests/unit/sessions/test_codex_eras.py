@@ -38,6 +38,17 @@ def test_a_bare_rollout_tells_its_folder_in_the_first_message_and_one_time_for_a
     assert done.session.branches == ("dev",)
 
 
+def test_a_bare_rollout_without_any_time_began_when_its_name_says(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        {"id": lines.THREAD, "instructions": None},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Use uv"}]},
+    )
+    here = datetime(2026, 3, 1).astimezone()
+    assert [(turn.text, turn.time) for turn in turns] == [("Use uv", here)]
+    assert done.session.started == here
+
+
 def test_a_flattened_rollout_is_read_as_a_wrapped_one(tmp_path):
     records = [
         lines.meta(),
@@ -258,6 +269,33 @@ def test_a_fork_keeps_the_ids_of_its_parent_and_does_not_count_its_tokens_again(
     assert len({turn.id for turn in fork}) == 4
     assert done.session.tokens == Tokens(10, 1, 0, 0)
     assert done.session.parent == ""
+
+
+def test_a_fork_of_before_tasks_had_ids_does_not_count_the_tokens_of_its_parent_again(tmp_path):
+    copied = [*lines.prompt("Use uv"), *lines.said("Yes"), lines.spent(90, 30, 9)]
+    written = [lines.meta("5d0c4c0e-6a0e-4a55-9b7e-3a0f7a1f0c47"), lines.meta(), *copied]
+    for number, record in enumerate(written):
+        record["timestamp"] = f"2026-03-01T00:00:00.{100 + number}Z"
+    own = [*lines.prompt("And a test"), *lines.said("Done"), lines.spent(200, 80, 20)]
+    for number, record in enumerate(own):
+        record["timestamp"] = f"2026-03-01T00:01:0{number}.000Z"
+    turns, done = lines.turns_of(tmp_path, *written, *own)
+    assert [turn.text for turn in turns] == ["Use uv", "Yes", "And a test", "Done"]
+    assert done.session.tokens == Tokens(60, 11, 50, 0)
+
+
+def test_a_second_head_of_the_same_thread_is_no_fork(tmp_path):
+    written = [lines.meta(), lines.meta(), *lines.said("Yes"), lines.spent(90, 30, 9)]
+    for record in written:
+        record["timestamp"] = "2026-03-01T00:00:00.100Z"
+    _, done = lines.turns_of(tmp_path, *written)
+    assert done.session.tokens == Tokens(60, 9, 30, 0)
+
+
+def test_a_thread_that_codex_runs_for_itself_has_no_prompt(tmp_path):
+    meta = lines.meta(LATER, source={"internal": "memory_consolidation"})
+    turns, done = lines.turns_of(tmp_path, meta, lines.prompt("Consolidate the memories"), lines.said("Done"))
+    assert (texts(turns), done.session.prompts) == ([("reply", "Done")], 0)
 
 
 def test_a_subagents_rollout_has_no_prompt_and_leaves_out_what_was_copied_from_its_parent(tmp_path):
