@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from lerim.sessions import turn_words, turns
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.turn_text import searchable
 
 words = st.sampled_from(["", "alpha", "beta getUserName", "gamma 設定", "delta", " ", "epsilon zeta"])
 turn = st.builds(
@@ -61,6 +63,16 @@ def test_the_index_is_what_filling_it_anew_would_give(home, steps, vanished):
         with transaction(catalog.db):
             turn_words.refill(catalog.db)
         assert kept == indexed(catalog)
+
+
+NAME = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Z]{0,20}[a-z0-9]{1,40}[A-Z][A-Za-z0-9]{0,60}")
+
+
+@given(st.text(st.sampled_from("aZ9_ é設-.Bc\ud800"), max_size=80))
+def test_behind_a_text_stand_the_parts_of_every_name_that_has_humps(text):
+    plain = searchable(text)
+    names = [name for name in dict.fromkeys(NAME.findall(plain)) if re.search("[a-z][A-Z]", name)]
+    assert turn_words.index_text(text) == "\n".join((plain, *(" ".join(turn_words.parts(name)) for name in names)))
 
 
 class Nobody:

@@ -12,11 +12,17 @@ from lerim.sessions.turn_text import storable
 
 PATHS = 200
 """Of one turn; a call that names more is a listing."""
+NONE: frozenset[str] = frozenset()
 
 
 def paths_of(turn: Turn) -> frozenset[str]:
     """The files a turn's calls name, as they were written but for the slashes."""
-    found = {path for call in turn.tool_calls for path in (*call.paths, *(edit.path for edit in call.edits))}
+    found: set[str] = set()
+    for call in turn.tool_calls:
+        found.update(call.paths)
+        found.update(edit.path for edit in call.edits)
+    if not found:
+        return NONE
     return frozenset(_spelled(path) for path in sorted(found)[:PATHS] if path.strip())
 
 

@@ -123,7 +123,9 @@ def rendered(calls: Iterable[ToolCall]) -> str:
 
 
 def _rendered(call: ToolCall) -> str:
-    lines = storable("\n".join(_lines(call))).translate(_UNMARKED)
+    lines = storable("\n".join(_lines(call)))
+    if _BETWEEN in lines or _CALL in lines or _EXIT in lines:
+        lines = lines.translate(_UNMARKED)
     code = f"{_EXIT}{call.exit_code}" if call.exit_code else ""
     return f"{_CALL}{_STATUS[call.status]}{lines}{code}" if lines else ""
 

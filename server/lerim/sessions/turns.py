@@ -144,6 +144,10 @@ _UPDATE = f"UPDATE turns SET {' = ?,'.join(_COLUMNS_WRITTEN.split(','))} = ? WHE
 
 def _values(turn: Turn, said: Said, transcript: int, folders: Mapping[str, int]) -> tuple[object, ...]:
     spent = turn.tokens
+    errors, failed = 0, False
+    for call in turn.tool_calls:
+        errors += call.status == "error"
+        failed = failed or (call.kind == "shell" and (call.status == "error" or bool(call.exit_code)))
     return (
         turn.id,
         transcript,
@@ -156,8 +160,8 @@ def _values(turn: Turn, said: Said, transcript: int, folders: Mapping[str, int])
         storable(turn.branch),
         storable(turn.model),
         len(turn.tool_calls),
-        sum(call.status == "error" for call in turn.tool_calls),
-        any(call.kind == "shell" and (call.exit_code or call.status == "error") for call in turn.tool_calls),
+        errors,
+        failed,
         *((None,) * 4 if spent == NO_TOKENS else (spent.input, spent.output, spent.cache_read, spent.cache_write)),
         pack(said.text, said.tools),
     )
