@@ -57,6 +57,8 @@ def composers(path: Path) -> dict[str, Counts]:
         order = [head.get("bubbleId") for head in composer.get("fullConversationHeadersOnly") or []]
         bubbles = composer.get("conversation") or [own.get(one) or named.get(one) for one in order]
         found[cid] = tally(one for one in bubbles if isinstance(one, dict))
+        if composer.get("subagentInfo"):
+            found[cid] = found[cid]._replace(prompts=0)
     return found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem
 from lerim.sessions.broken_json import NOTHING, shaped
 from lerim.sessions.cursor_folders import common
 from lerim.sessions.cursor_records import elements, text_of
@@ -16,7 +16,7 @@ from lerim.sessions.cursor_tools import opened
 from lerim.sessions.cursor_turns import Talk
 from lerim.sessions.lines import lines
 from lerim.sessions.model import ToolCall, Transcript
-from lerim.sessions.regular import buffered
+from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded
 
@@ -43,7 +43,7 @@ class _Line(msgspec.Struct, gc=False):
 
 def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
     """The whole transcript. Raises TranscriptError if it cannot be read."""
-    talk = Talk(transcript.session_id, brief=brief)
+    talk = Talk(transcript.session_id, brief=brief, child=bool(transcript.parent))
     problems: list[Problem] = []
     faults = 0
     for start, _, data, complete in _lines(transcript.path):
@@ -75,11 +75,7 @@ def _lines(path: Path) -> list[tuple[int, int, bytes | None, bool]]:
         with buffered(path) as file:
             return list(lines(file, 0))
     except OSError as error:
-        raise TranscriptError(
-            f"The transcript cannot be read: {error.strerror or error}",
-            where=str(path),
-            todo="Check that the file is still there and that you may read it.",
-        ) from error
+        raise unreadable(path, error) from error
 
 
 def _take(talk: Talk, line: _Line, *, brief: bool) -> None:

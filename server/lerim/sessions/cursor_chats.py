@@ -113,6 +113,7 @@ def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tup
         if older is None:
             chosen = chat.composer.model_config
             talk.model = text(chosen.name) if chosen is not None else ""
+            talk.child = bool(transcript.parent) or chat.composer.subagent_info is not None
             older = _older(chat.composer)
         tool = piece.tool_former_data or older.get(piece.bubble_id or "")
         calls = (called(tool, bodies, brief=brief),) if tool is not None and (tool.name or tool.tool_call_id) else ()
@@ -143,15 +144,17 @@ def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: i
     try:
         chat.composer = shaped(value, Composer)
         told = chat.composer.full_conversation_headers_only
-        wanted = order(told) if told != NOTHING else _by_time(db, cid)
+        heads = order(told) if told != NOTHING else dict.fromkeys(_by_time(db, cid), False)
     except ValueError as error:
         chat.fault(path, f"composerData:{cid}", str(error))
-        wanted = _by_time(db, cid)
+        heads = dict.fromkeys(_by_time(db, cid), False)
     chat.cwd = of_head(chat.composer, storage_of(path)) or transcript.cwd
     if inside := elements(chat.composer.conversation):
         yield from _inline(path, cid, msgspec.Raw(msgspec.json.encode(inside)), chat)
         return
-    yield from _stored(db, path, cid, wanted[:most], chat)
+    for piece in _stored(db, path, cid, list(heads)[:most], chat):
+        piece.is_simulated_msg = piece.is_simulated_msg or heads.get(piece.bubble_id or "", False)
+        yield piece
 
 
 def _row(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:

@@ -171,10 +171,17 @@ class Bubble(msgspec.Struct, rename="camel", gc=False):
     is_simulated_msg: bool | None = False
 
 
+class Grouping(msgspec.Struct, rename="camel", gc=False):
+    """How a bubble is shown."""
+
+    is_simulated_msg: bool | None = False
+
+
 class Header(msgspec.Struct, gc=False):
     """Where a bubble stands in its chat."""
 
     id: str | None = msgspec.field(default=None, name="bubbleId")
+    grouping: Grouping | None = None
 
 
 def elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
@@ -194,13 +201,17 @@ def heads(raw: msgspec.Raw) -> list[Head]:
         return [read(one, Head) for one in elements(raw)]
 
 
-def order(raw: msgspec.Raw) -> list[str]:
-    """The bubble ids of `fullConversationHeadersOnly`, each once."""
+def order(raw: msgspec.Raw) -> dict[str, bool]:
+    """The bubble ids of `fullConversationHeadersOnly` in order, and whether the program speaks for the person there."""
     try:
         heads = msgspec.json.decode(raw, type=list[Header] | None) or []
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
         heads = [read(one, Header) for one in elements(raw)]
-    return list(dict.fromkeys(head.id for head in heads if head.id is not None))
+    return {
+        head.id: head.grouping is not None and bool(head.grouping.is_simulated_msg)
+        for head in heads
+        if head.id is not None
+    }
 
 
 def bubble(data: bytes | msgspec.Raw) -> Bubble:

@@ -30,11 +30,13 @@ class _Draft:
 
 @dataclass(slots=True)
 class Talk:
-    """A session in the making. `model` is what answers where a piece does not say; `brief` leaves reasoning out."""
+    """A session in the making. `model` is what answers where a piece does not say; `brief` leaves reasoning out;
+    `child`: an agent speaks in the person's place."""
 
     session: str
     model: str = ""
     brief: bool = False
+    child: bool = False
     injected: int = 0
     api_errors: int = 0
     tokens: Tokens | None = None
@@ -65,8 +67,9 @@ class Talk:
     def prompt(self, text: str, native: str, time: datetime | None = None, *, images: bool = False) -> None:
         """What stands for the person: their words become a turn, everything else is counted."""
         said = typed(text) or ("[image]" if images else "")
-        if not said:
+        if not said or self.child:
             self.injected += bool(text.strip())
+            self._joins = self._joins and not self.child
             return
         self._draft("user", said, native, time, "", NO_TOKENS)
         self._joins = False
@@ -120,6 +123,7 @@ class Talk:
                 tool_calls=tuple(draft.calls),
                 model=draft.model,
                 tokens=draft.tokens,
+                sidechain=self.child,
             )
             for ordinal, draft in enumerate(self._drafts)
         ]

@@ -241,13 +241,16 @@ def test_subagents_are_tied_to_their_parents_and_share_their_folder(tmp_path: Pa
     editor = Editor(tmp_path)
     window = {"id": "w1", "uri": {"fsPath": "/srv/app", "scheme": "file"}}
     editor.chat([prompt("Go")], "parent", workspaceIdentifier=window)
-    editor.chat([prompt("Look", "u9")], "child", subagentInfo={"parentComposerId": "parent", "toolCallId": "t"})
+    told = {"parentComposerId": "parent", "toolCallId": "t"}
+    editor.chat([prompt("Look", "u9"), reply("Found", "a9")], "child", subagentInfo=told)
     transcripts = {one.session_id: one for one in found(tmp_path)[0]}
     assert transcripts["child"].parent == "parent"
     turns, session, _ = taken(transcripts["child"])
     assert session.parent == "parent"
-    assert turns[0].cwd == "/srv/app"
-    assert taken(transcripts["parent"])[1].parent == ""
+    assert [(turn.text, turn.cwd, turn.sidechain) for turn in turns] == [("Found", "/srv/app", True)]
+    assert (session.prompts, session.injected) == (0, 1)  # what the agent was told is no person's word
+    turns, session, _ = taken(transcripts["parent"])
+    assert (session.parent, session.prompts, turns[0].sidechain) == ("", 1, False)
 
 
 def test_tokens_and_cost_are_blank_where_cursor_keeps_them_and_told_where_it_does_not(tmp_path: Path):
@@ -276,6 +279,15 @@ def test_messages_no_person_typed_are_counted_and_make_no_turn(tmp_path: Path):
     turns, session, _ = only(tmp_path)
     assert [turn.text for turn in turns] == ["Fix it", "Explain <user_query> to me", "Now this", "[image]", "Rich"]
     assert session.injected == 2
+
+
+def test_messages_that_only_their_place_tells_to_be_no_persons_make_no_turn(tmp_path: Path):
+    said = [prompt("Go", "u1"), reply("Ok", "a1"), prompt("Continue working toward the goal", "u2")]
+    heads: list[dict[str, Any]] = [{"bubbleId": one, "type": 1} for one in ("u1", "a1")]
+    heads.append({"bubbleId": "u2", "type": 1, "grouping": {"isRenderable": True, "isSimulatedMsg": True}})
+    Editor(tmp_path).chat(said, fullConversationHeadersOnly=heads)
+    turns, session, _ = only(tmp_path)
+    assert ([turn.text for turn in turns], session.injected) == (["Go", "Ok"], 1)
 
 
 @pytest.mark.parametrize(
@@ -400,7 +412,8 @@ def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: P
     assert [(c.kind, c.command, c.status) for c in turns[1].tool_calls] == [("shell", "make test", "pending")]
     assert (session.injected, faults) == (1, [])
     assert counted(session) == independent.Counts(1, 1)
-    assert [one.code for one in taken(transcripts[1])[2]] == ["bad-line"]
+    turns, session, faults = taken(transcripts[1])
+    assert (turns, session.prompts, session.injected, [one.code for one in faults]) == ([], 0, 1, ["bad-line"])
 
 
 def test_the_mark_of_trust_tells_the_folder_of_a_project(tmp_path: Path):
