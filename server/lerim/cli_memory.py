@@ -54,7 +54,7 @@ def list_command(
 @memory_app.command("search")
 @guarded
 def search_command(
-    words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="Any text.")],
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="Any text.")],
     limit: Annotated[
         int | None, typer.Option(min=1, max=1000, help="At most so many; the setting search.limit.")
     ] = None,

@@ -21,9 +21,7 @@ queue_app = typer.Typer(help="The sessions that wait to be learned from, or fail
 
 Which = Annotated[
     list[int] | None,
-    typer.Argument(
-        metavar="[JOB]...", min=1, max=2**63 - 1, show_default="all", help="As `lerim queue list` calls it."
-    ),
+    typer.Argument(metavar="JOB", min=1, max=2**63 - 1, show_default="all", help="As `lerim queue list` calls it."),
 ]
 
 
@@ -49,7 +47,12 @@ def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
         output.show_json(shown)
         return
     if not shown.jobs:
-        output.say("Nothing waits: every session was learned from.")
+        known = sum(shown.counts.values())
+        output.say(
+            "Nothing waits: every session was learned from."
+            if known
+            else "Nothing waits. `lerim sync` reads the sessions of this repository."
+        )
         return
     output.show_table(
         ("job", "kind", "agent", "session", "state", "tries", "next try", "reason"),

@@ -20,7 +20,7 @@ from lerim.review.views import CandidateView, candidate_view
 review_app = typer.Typer(help="Candidates waiting for you.", no_args_is_help=True)
 
 Quotes = Literal["shared", "local"]
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="As `lerim review list` shows them.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="As `lerim review list` shows them.")]
 QuotesOption = Annotated[
     Quotes | None,
     typer.Option("--quotes", help="Commit the quotes with the memories, or keep them on this machine."),

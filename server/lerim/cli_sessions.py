@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -16,6 +17,7 @@ from lerim.cli_place import HERE, Json, Repo, guarded, here, home, when
 from lerim.errors import NotFoundError, UsageError
 from lerim.extraction.redact import clean
 from lerim.memory.lines import moment
+from lerim.sessions import browsing
 from lerim.sessions.browsing import Brief
 from lerim.sessions.catalog import Catalog, TurnRow
 from lerim.sessions.filters import Filters
@@ -135,16 +137,21 @@ def list_command(
         counts = f"{output.counted(one.prompts, 'prompt')}, {output.counted(one.tool_calls, 'call')}"
         files = f", {output.counted(one.files, 'file')}" if one.files else ""
         output.show_item(
-            f"{shown.id}", [f"{shown.title}", f"{shown.platform}, {shown.ended[:16]}, {counts}{files}, {shown.folder}"]
+            f"{shown.id}",
+            [f"{shown.title}", f"{shown.platform}, {_minute(shown.ended)}, {counts}{files}, {shown.folder}"],
         )
-    if not found:
+    if len(found) == limit:
+        output.note(f"The last {limit}; --limit shows more.")
+    if not found and filters != Filters(projects=filters.projects):
+        output.say("No session is like that.")
+    elif not found:
         output.say("No sessions. `lerim sync` reads them.")
 
 
 @sessions_app.command("search")
 @guarded
 def search_command(
-    words: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Any text.")],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Any text.")],
     agent: Agent = None,
     branch: Branch = "",
     model: Model = "",
@@ -162,15 +169,17 @@ def search_command(
     filters = _filters(repo, everywhere, agent, branch, model, file, failed, since, until)
     with _catalog() as catalog:
         found = catalog.search(query, limit=limit, filters=filters) if catalog else []
+        titles = [] if as_json or not catalog else [_title_of(catalog, one) for one in found]
     if as_json:
         output.show_json(TurnsView([_turn(one) for one in found]))
         return
-    for one in found:
+    for one, title in zip(found, titles, strict=True):
         shown = _turn(one)
         head = f"{shown.session} --turn {shown.number}"
-        output.show_item(head, [f"{shown.platform}, {shown.role}, {shown.time[:16]}", _snippet(shown, query)])
+        about = f"{shown.platform}, {shown.role}, {_minute(shown.time)}, in: {title}"
+        output.show_item(head, [about, _snippet(shown, query)])
     if not found:
-        output.say("Nothing found.")
+        output.say("Nothing found." if catalog else "No sessions were read yet; `lerim sync` reads them.")
 
 
 @sessions_app.command("show")
@@ -198,13 +207,15 @@ def show_command(
         output.show_json(ShownView(shown, [_turn(row) for row in rows]))
         return
     output.say(output.visible(shown.title))
-    output.say(output.visible(f"{shown.platform} session {shown.id}, {shown.started[:16]} to {shown.ended[:16]}"))
+    times = f"{_minute(shown.started)} to {_minute(shown.ended)}"
+    output.say(output.visible(f"{shown.platform} session {shown.id}, {times}, {shown.folder}"))
     for row in rows:
         said = _turn(row)
-        output.say(output.visible(f"\n[{said.number}] {said.role} {said.time[:19]}"))
-        for text in (said.text, said.tools):
+        output.say()
+        output.say(output.visible(f"[{said.number}] {said.role}, {_minute(said.time)}"))
+        for text, margin in ((said.text, ""), (said.tools, "  ")):
             if text:
-                output.say(output.visible(text, lines=True).rstrip())
+                output.say(textwrap.indent(output.visible(text, lines=True).rstrip(), margin))
 
 
 def _filters(
@@ -242,7 +253,7 @@ def _session(one: Brief) -> SessionView:
     return SessionView(
         id=clean(one.session),
         platform=one.platform,
-        title=_line(one.title or one.opening, TITLE) or "(no title)",
+        title=_title(one),
         started=moment(one.started) if one.started else "",
         ended=moment(one.ended) if one.ended else "",
         folder=clean(one.cwds[0]) if one.cwds else "",
@@ -274,6 +285,22 @@ def _turn(row: TurnRow) -> TurnView:
         tools=clean(row.tools),
         score=round(row.score, 3),
     )
+
+
+def _minute(time: str) -> str:
+    """A time for people."""
+    return f"{time[:10]} {time[11:16]} UTC" if time else "at no known time"
+
+
+def _title_of(catalog: Catalog, row: TurnRow) -> str:
+    """What the session of a turn is called."""
+    place = browsing.place_of(catalog.db, row.id)
+    brief = browsing.session(catalog.db, place[0]) if place else None
+    return _title(brief) if brief else "(no title)"
+
+
+def _title(one: Brief) -> str:
+    return _line(one.title or one.opening, TITLE) or "(no title)"
 
 
 def _cleaned(texts: Iterable[str]) -> list[str]:

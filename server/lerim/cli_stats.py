@@ -70,7 +70,7 @@ def _statistics(by: By, since: str, until: str, repo: Path | None) -> Statistics
 def _cells(one: Figures) -> tuple[str, ...]:
     return (
         one.key or "unknown",
-        *(str(number) for number in (one.sessions, one.prompts, one.tool_calls, one.errors)),
+        *(f"{number:,}" for number in (one.sessions, one.prompts, one.tool_calls, one.errors)),
         *(
             "" if number is None else f"{number:,}"
             for number in (one.input, one.output, one.cache_read, one.cache_write)

@@ -19,6 +19,15 @@ _WRONG = cast(type[Exception], typer.BadParameter.__mro__[1])
 class Lerim(TyperGroup):
     """The whole command line. Without `--json` it is as typer has it."""
 
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command. What is wrong with a value is said without the name of the class that found it."""
+        try:
+            return super().invoke(ctx)
+        except _WRONG as error:
+            wrong = cast(Any, error)
+            wrong.message = wrong.message.replace("Value error, ", "", 1)
+            raise
+
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
         """Runs the arguments and ends the process with the exit code."""
         if "--json" not in (sys.argv[1:] if args is None else args):

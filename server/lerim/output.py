@@ -25,6 +25,8 @@ _ACTING = re.compile(
 """Characters of the categories `visible` writes out that JSON leaves as they are."""
 WIDE = 160
 """Columns of a table that goes into a file or a pipe."""
+_NUMBER = re.compile(r"(?:[0-9][0-9,.]*)?")
+"""What stands in a column that is set to the right."""
 
 
 class Unwritten(LerimError):  # noqa: N818 - it is said, and nothing can be done with it
@@ -151,10 +153,12 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
         pad_edge=False,
         show_header=any(columns),
     )
-    for name in columns:
-        table.add_column(Text(name), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
+    shown = [[visible(cell) for cell in row] for row in rows]
+    for at, name in enumerate(columns):
+        numbers = name and all(_NUMBER.fullmatch(row[at]) for row in shown)
+        table.add_column(Text(name), overflow="fold", justify="right" if numbers else "left")
+    for row in shown:
+        table.add_row(*map(Text, row))
     console.print(table)
     with written():
         sys.stdout.write(drawn.getvalue())

@@ -145,3 +145,13 @@ def test_a_broken_file_stops_a_sync_with_a_message_and_is_left_alone(desk: Desk)
     assert "Mend the file" in result.stderr
     assert run("list").exit_code == run("remove", "claude").exit_code == 1
     assert broken.read_text() == '{"platforms": '
+
+
+def test_an_option_before_the_command_is_refused_not_forgotten(desk: Desk) -> None:
+    for wrong in (["--repo", str(desk.repo), "list"], ["--repo", str(desk.repo), "remove", "codex"]):
+        result = run(*wrong)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "These options come after the command." in result.stderr
+    refused = run("--json", "list")
+    assert (refused.exit_code, json.loads(refused.stdout)["error"]["code"]) == (2, "usage")
+    assert state("codex") != "removed"

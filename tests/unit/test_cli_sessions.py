@@ -137,3 +137,26 @@ def test_a_list_for_people_names_each_session_with_what_to_show(said: Desk):
     found = run("search", "lowered").output
     assert "aaaa1111 --turn 3" in found
     assert "Lowered max_attempts" in found
+
+
+def test_a_match_says_which_session_it_is_in_and_when(said: Desk):
+    found = run("search", "lowered").output
+    assert "claude, assistant, 2026-03-02 12:01 UTC, in: Why does getUserName wait?" in found
+    assert "claude, 2026-03-02 12:01 UTC, 2 prompts" in run("list").output
+
+
+def test_turns_are_told_apart_by_an_empty_line_and_what_was_run_is_set_in(said: Desk):
+    shown = run("show", "aaaa1").output
+    assert "\n\n[1] assistant, 2026-03-01 12:01 UTC\nBackoff" in shown
+    assert "\n  $ uv run pytest -x" in shown
+
+
+def test_a_list_that_may_go_on_says_so_and_an_empty_one_why(said: Desk):
+    assert run("list", "--all", "--limit", "1").stderr == "The last 1; --limit shows more.\n"
+    assert run("list", "--all").stderr == ""
+    assert run("list", "--agent", "codex").stdout == "No session is like that.\n"
+
+
+def test_a_search_before_the_first_sync_says_that_nothing_was_read(desk: Desk):
+    assert run("search", "anything").stdout == "No sessions were read yet; `lerim sync` reads them.\n"
+    assert run("list").stdout == "No sessions. `lerim sync` reads them.\n"

@@ -97,3 +97,9 @@ def test_without_a_catalog_there_is_nothing_and_none_is_made(desk: Desk, tmp_pat
     assert "`lerim sync` reads the sessions" in run().stdout
     assert not desk.home.root.exists()
     assert run("--repo", str(tmp_path)).exit_code == 2
+
+
+def test_figures_stand_below_each_other(said: Desk) -> None:
+    head, *rows = [line for line in run("--by", "agent").stdout.splitlines() if line.strip() and "─" not in line][:3]
+    end = head.index("prompts") + len("prompts")
+    assert [row[end - 1] for row in rows] == ["3", "3"]

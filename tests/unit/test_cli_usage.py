@@ -113,3 +113,16 @@ def test_what_is_wrong_with_the_settings_files_is_in_the_report_and_said_once(re
     mine.write_text("[search\n", encoding="utf-8")
     problems = json.loads(run("sync", "--repo", str(repo), "--json").stdout)["problems"]
     assert ["none of its settings count" in one["message"] for one in problems] == [True, False]
+
+
+def test_a_value_that_is_none_of_the_choices_is_answered_with_them():
+    for more in ([], ["--json"]):
+        told = run("sessions", "list", "--agent", "codx", *more).output
+        assert "'codx' is not one of" in told
+        assert "Value error" not in told
+
+
+def test_what_may_be_given_several_times_is_shown_so_once():
+    for command in (["sessions", "search"], ["memory", "search"], ["review", "accept"], ["queue", "retry"]):
+        usage = run(*command, "--help").stdout.splitlines()[0]
+        assert usage.count("...") == 1
