@@ -18,12 +18,13 @@ from lerim.memory.lines import moment
 from lerim.paths import Home
 from lerim.project import Owners, Project, listed
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import SKIPPED, Stores, discover, likely, open_databases, standing
+from lerim.sessions.discovery import Stores, discover, likely, open_databases, standing
 from lerim.sessions.health import UNREADABLE, Health
 from lerim.sessions.model import Platform, Stamp, Transcript
 from lerim.sessions.platforms import choices, places
 from lerim.sessions.readers import NAMES, READERS
 from lerim.sessions.stored import file_of
+from lerim.sessions.troubles import SKIPPED
 
 NO_FOLDER = "no-folder"
 _HOMELESS = "It does not say which folder it ran in, so it is of no project."
@@ -154,12 +155,12 @@ class _Look:
     def _kept(self, platform: Platform, stores: Stores) -> dict[str, Stamp | None]:
         """The sessions of databases that did not change, and so were not listed again."""
         opened = {database.path for database in stores.opened}
-        unopened = {str(one.path) for one in stores.databases if one.path not in opened}
+        unopened = {one.path for one in stores.databases if one.path not in opened}
         return {
             place: one.stamp
             for place, one in self.health.transcripts.items()
             if one.platform == platform and one.within and not one.parent
-            if str(file_of(place, one.within)) in unopened
+            if file_of(place, one.within) in unopened
         }
 
     def _mine(self, main: list[Transcript], there: Mapping[str, Stamp | None]) -> list[str]:

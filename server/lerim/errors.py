@@ -144,3 +144,10 @@ class Problem:
     code: str
     path: str
     message: str
+
+    def __post_init__(self) -> None:
+        # Names of files may hold what no JSON can: what is told is always text.
+        for name in ("path", "message"):
+            said = getattr(self, name)
+            if not said.isascii():
+                object.__setattr__(self, name, said.encode("utf-8", "replace").decode())

@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -30,11 +31,13 @@ from lerim.report import Emit, Progress, SessionCounts, Stage, State, SyncReport
 from lerim.review.place import Place
 from lerim.review.run import Run, try_write
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import SKIPPED, Stores, changes, discover, likely, open_databases
+from lerim.sessions.discovery import Stores, changes, discover, likely, open_databases
 from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Transcript
 from lerim.sessions.platforms import removed, roots_of
 from lerim.sessions.readers import probe, reading
+from lerim.sessions.session_rows import CLOSED
+from lerim.sessions.troubles import told
 
 FIRST_BYTES = 8_000_000
 FIRST_OTHERS = 200
@@ -135,7 +138,7 @@ def sync(
         catalog.hold(removed(home))
         emit(Progress("looking", 0, 0, 0))
         stores, stale = _stale(catalog, home, environ, owners)
-        learning.problems += [problem for problem in stores.problems if problem.code != SKIPPED]
+        learning.problems += told(stores.problems, (str(project.root), *project.folders))
         try:
             known = catalog.places_of(project.key)
             named, others = likely(stale, known, (str(project.root), *project.folders))
@@ -247,11 +250,12 @@ def index_rest(
                 emit(Progress("reading", number, len(stale), candidates, "other projects' sessions"))
                 yield transcript, _reading(catalog, transcript)
 
-        whole = True
+        waiting: set[Path] = set()
         for indexed in catalog.index_all(readings(), owners):
-            whole = whole and not indexed.failed and not indexed.taken
-        if whole and not cancelled():
-            catalog.keep_stores(stores.opened)
+            if indexed.taken or (indexed.failed and any(problem.code == CLOSED for problem in indexed.problems)):
+                waiting.add(indexed.transcript.path)
+        if not cancelled():
+            catalog.keep_stores(database for database in stores.opened if database.path not in waiting)
 
 
 def _remember(project: Project, home: Home) -> list[Problem]:

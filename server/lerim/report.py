@@ -112,7 +112,7 @@ def combine(first: SyncReport, second: SyncReport) -> SyncReport:
         dropped=dropped,
         dropped_items=[*first.dropped_items, *second.dropped_items],
         withdrawn=[*first.withdrawn, *second.withdrawn],
-        problems=[*first.problems, *second.problems],
+        problems=list(dict.fromkeys([*first.problems, *second.problems])),
         accepted=[*first.accepted, *second.accepted],
         left_out=max(first.left_out, second.left_out),
         model=second.model if second.model != "none" else first.model,

@@ -12,6 +12,7 @@ from lerim.errors import Problem, SettingsError
 from lerim.sessions import discovery, readers
 from lerim.sessions.catalog import Catalog, Readable
 from lerim.sessions.model import Platform, Transcript
+from lerim.sessions.troubles import SKIPPED
 
 LOOKED_AT = 50
 """A turn further down counts as not found."""
@@ -92,7 +93,7 @@ def index(catalog: Catalog, sessions: Path, stores: Sequence[Store]) -> list[Pro
     found = discovery.discover(roots)
     discovery.open_databases(found, {}, ())
     here, _ = discovery.standing(found, {})
-    problems = [one for one in found.problems if one.code != discovery.SKIPPED]
+    problems = [one for one in found.problems if one.code != SKIPPED]
     for indexed in catalog.index_all(_readings(here), _Nobody()):
         problems += indexed.problems
     return problems

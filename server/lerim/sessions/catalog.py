@@ -42,6 +42,7 @@ from lerim.sessions.model import Database, Platform, Stamp, StoreStamp, Transcri
 from lerim.sessions.queue import Job
 from lerim.sessions.queue_rows import JobRow
 from lerim.sessions.session_rows import SessionRow
+from lerim.sessions.stored import path_of, spelled
 from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
 
@@ -88,7 +89,7 @@ class Catalog:
         """The stamp each database had when all its sessions were last taken in."""
         with self._telling():
             rows = self.db.execute("SELECT path, size, mtime_ns, wal_size, wal_mtime_ns FROM stores")
-            return {Path(path): (size, at, wal, wal_at) for path, size, at, wal, wal_at in rows}
+            return {path_of(path): (size, at, wal, wal_at) for path, size, at, wal, wal_at in rows}
 
     def keep_stores(self, databases: Iterable[Database]) -> None:
         """Remembers that all sessions of these databases, as they were found, have been taken in."""
@@ -324,4 +325,4 @@ class Catalog:
 
 
 def _spelled(path: str | Path) -> str:
-    return storable(str(path))
+    return spelled(path) if isinstance(path, Path) else storable(path)

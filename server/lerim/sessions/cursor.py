@@ -18,6 +18,7 @@ from lerim.sessions import cursor_agents, cursor_chats, cursor_cli, cursor_listi
 from lerim.sessions.cursor_folders import by_digest, of_project
 from lerim.sessions.live import databases
 from lerim.sessions.model import Database, Found, Transcript
+from lerim.sessions.session_files import is_folder
 from lerim.sessions.whole import WholeReading
 
 _STORE = "store.db"
@@ -78,7 +79,7 @@ def _folders(folder: Path, problems: list[Problem]) -> list[Path]:
     """The folders in a folder, in order; one that cannot be listed is a Problem."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+            return sorted(Path(entry.path) for entry in entries if is_folder(entry))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lerim.errors import LerimError, Problem
+from lerim.sessions.live import OLDER
 from lerim.sessions.model import Database, Found, Platform, Stamp, StoreStamp, Transcript
 from lerim.sessions.readers import LISTERS, READERS
+from lerim.sessions.stored import path_of, spelled
 
 SLUG_CHARACTERS = 200
-SKIPPED = "skipped"
-"""The problem code of a store that nobody but its own program can read: told by the doctor, not by each sync."""
-
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -50,7 +50,12 @@ def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
     stores = Stores()
     for platform, places in roots.items():
         for root in places:
-            found: Found = READERS[platform].find(root, folders)
+            try:
+                found: Found = READERS[platform].find(root, folders)
+            except OSError as error:
+                what = f"This store cannot be looked at: {error.strerror or error}"
+                stores.problems.append(Problem("unreadable", str(root), what))
+                continue
             stores.transcripts += found.transcripts
             had = {one.path for one in stores.databases}  # OPENCODE_DB may name one that lies in the data folder
             stores.databases += [one for one in found.databases if one.path not in had]
@@ -66,15 +71,20 @@ def open_databases(stores: Stores, known: Mapping[Path, StoreStamp], folders: Se
     for database in stores.databases:
         if known.get(database.path) == database.stamp:
             continue
+        lister = LISTERS[database.platform]
         try:
-            transcripts, problems = LISTERS[database.platform].listed(database, folders)
+            transcripts, problems = lister.listed(database, folders)
         except LerimError as error:
             where = error.where or str(database.path)
             stores.problems.append(Problem(error.code, where, f"{error.message} {error.todo}".strip()))
             continue
+        stores.problems += problems
+        if any(problem.code == OLDER for problem in problems):
+            # What it lacks is not gone, and what was read before was newer.
+            stores.transcripts += transcripts if database.path not in known else []
+            continue
         stores.opened.append(database)
         stores.transcripts += transcripts
-        stores.problems += problems
 
 
 def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
@@ -100,8 +110,8 @@ def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
             unchanged += 1
         else:
             changed.append(transcript)
-    opened = {str(database.path) for database in stores.opened}
-    closed = {str(database.path) for database in stores.databases} - opened
+    opened = {spelled(database.path) for database in stores.opened}
+    closed = {spelled(database.path) for database in stores.databases} - opened
     gone = [place for place in missing if place in moved or _is_gone(place, opened, closed)]
     return Changes(tuple(new), tuple(changed), unchanged, tuple(gone))
 
@@ -124,7 +134,7 @@ def standing(stores: Stores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcri
 def _kept_in_databases(stores: Stores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
     """The sessions that stand in some database, also in one that was not opened now."""
     kept = {(one.platform, one.session_id) for one in stores.transcripts if one.within}
-    platforms = {str(database.path): database.platform for database in stores.databases}
+    platforms = {spelled(database.path): database.platform for database in stores.databases}
     for place in stamps if platforms else ():
         path, _, within = place.rpartition("#")
         if platform := platforms.get(path):
@@ -134,10 +144,17 @@ def _kept_in_databases(stores: Stores, stamps: Mapping[str, Stamp]) -> set[tuple
 
 def _is_gone(place: str, opened: Collection[str], closed: Collection[str]) -> bool:
     path, mark, _ = place.rpartition("#")
-    if mark and (path in opened or path in closed or Path(path).is_file()):
+    if mark and (path in opened or path in closed):
         return path in opened  # its database was listed without it
     try:
-        os.lstat(path if mark and not Path(path).is_dir() else place)
+        if mark and stat.S_ISREG(path_of(path).stat().st_mode):
+            return False
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # a file of its own whose name has a mark in it, or a database that is gone
+    except OSError:
+        return False
+    try:
+        os.lstat(path_of(place))
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:

@@ -32,6 +32,9 @@ from lerim.sessions.regular import unbuffered
 CELL_LIMIT = 64 * 1024 * 1024
 """Bytes of the longest value read; a row with a longer one counts as one that cannot be read."""
 
+OLDER = "older-state"
+"""The problem code of a database of which only an older state could be read."""
+
 _TRIES = 5
 _PAUSE = 0.05
 _BUSY_SECONDS = 0.2
@@ -118,7 +121,7 @@ def _before_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problem
     what = (
         "Only an older state of this database could be read: its -wal cannot be opened and there is no room to copy it"
     )
-    problems.append(Problem("older-state", str(path), f"{what}. Free some space, or start the program it belongs to."))
+    problems.append(Problem(OLDER, str(path), f"{what}. Free some space, or start the program it belongs to."))
     return found
 
 

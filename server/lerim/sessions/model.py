@@ -18,6 +18,7 @@ from typing import Literal
 import msgspec
 
 from lerim.errors import Problem
+from lerim.sessions.stored import spelled
 
 Platform = Literal["claude", "codex", "cursor", "opencode", "copilot", "gemini"]
 Role = Literal["user", "assistant"]
@@ -195,7 +196,8 @@ class Transcript:
     @property
     def place(self) -> str:
         """What the catalog knows it by."""
-        return f"{self.path}#{self.within}" if self.within else str(self.path)
+        path = spelled(self.path)
+        return f"{path}#{self.within}" if self.within else path
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from functools import partial
 from heapq import nlargest
 from pathlib import Path
 
-from lerim.errors import Problem
+from lerim.errors import Problem, TranscriptError
 from lerim.sessions import live, opencode_stores
 from lerim.sessions.live_rows import columns, number, rows, text
 from lerim.sessions.model import Database, Found, Transcript
 from lerim.sessions.opencode_forks import originals
 from lerim.sessions.opencode_stores import choice
 from lerim.sessions.opencode_turns import folded
+from lerim.sessions.session_files import entries
 from lerim.sessions.whole import Loaded, WholeReading
 
 __all__ = ["find", "listed", "probe", "read"]
@@ -40,25 +41,14 @@ def find(root: Path, folders: Sequence[str]) -> Found:
     if root.is_file():
         found.databases.extend(live.databases("opencode", [root], found.problems))
         return found
-    named = [Path(entry.path) for entry in _entries(root, found.problems) if _DATABASE.fullmatch(entry.name)]
+    named = [Path(entry.path) for entry in entries(root, found.problems) if _DATABASE.fullmatch(entry.name)]
     found.databases.extend(live.databases("opencode", named, found.problems))
     storage = root / "storage"
-    for project in _entries(storage / "session", found.problems):
-        for entry in _entries(Path(project.path), found.problems):
+    for project in entries(storage / "session", found.problems):
+        for entry in entries(Path(project.path), found.problems):
             if entry.name.endswith(".json"):
                 _add(storage, Path(entry.path), found)
     return found
-
-
-def _entries(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {error.strerror or error}"))
-        return []
 
 
 def _add(storage: Path, path: Path, found: Found) -> None:
@@ -67,11 +57,11 @@ def _add(storage: Path, path: Path, found: Found) -> None:
         known = path.stat()
         if not stat.S_ISREG(known.st_mode):
             return
-        messages = [one for one in _entries(storage / "message" / path.stem, found.problems) if one.is_file()]
+        messages = [one for one in entries(storage / "message" / path.stem, found.problems) if one.is_file()]
         stamps = [(known.st_size, known.st_mtime_ns)]
         for message in messages[-_LAST:]:
             stamps.append(_stamp(message))
-            stamps += [_stamp(part) for part in _entries(storage / "part" / Path(message.path).stem, found.problems)]
+            stamps += [_stamp(part) for part in entries(storage / "part" / Path(message.path).stem, found.problems)]
     except OSError as error:
         what = f"This session cannot be looked at: {error.strerror or error}"
         found.problems.append(Problem("unreadable", str(path), what))
@@ -118,6 +108,12 @@ def _sessions(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int
     there = columns(db, "session")
     if "id" not in there:
         return [], 0
+    if not all(needed <= columns(db, table) for table, needed in opencode_stores.NEEDED.items()):
+        raise TranscriptError(
+            "The sessions in this database are in a form that this version of Lerim does not know",
+            where=str(path),
+            todo="Update Lerim; what was read of them before is kept.",
+        )
     news = _news(db, lost)
     wanted = ("parent_id", "directory", "time_updated", "revert")
     found: list[Transcript] = []

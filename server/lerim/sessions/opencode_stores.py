@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,10 +18,14 @@ from lerim.sessions.live_rows import columns, number, rows, text
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.opencode_records import Exchanged, Export, Info, Message, Part, Project, Revert, Times
 from lerim.sessions.opencode_tools import called
-from lerim.sessions.regular import buffered
+from lerim.sessions.regular import buffered, unreadable
+from lerim.sessions.session_files import entries
 
 FILE_LIMIT = 64 * 1024 * 1024
 """Longer files are skipped and told of."""
+
+NEEDED = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "session_id", "data"}}
+"""The columns without which nothing that was said can be read, by table."""
 
 _TYPES = ("text", "reasoning", "tool", "file", "compaction", "subtask")
 
@@ -164,13 +167,13 @@ def _said(
     db: sqlite3.Connection, kept: Kept, message_where: str, part_where: str, value: str, place: str, *, brief: bool
 ) -> None:
     """Takes in the messages and the parts that belong to `value`."""
-    if {"id", "session_id", "data"} <= columns(db, "message"):
+    if NEEDED["message"] <= columns(db, "message"):
         lost: list[int] = []
         for native, data in rows(db, "message", "id, data", message_where, (value,), lost):
             kept.say(_json(data), text(native), f"{place} {text(native)}")
         for row in lost:
             kept.lost("message", f"{place} row {row}")
-    if {"id", "message_id", "session_id", "data"} <= columns(db, "part"):
+    if NEEDED["part"] <= columns(db, "part"):
         lost = []
         for native, message, data in rows(db, "part", "id, message_id, data", part_where, (value,), lost):
             kept.add(_json(data), text(native), text(message), f"{place} {text(native)}", brief=brief)
@@ -255,14 +258,7 @@ def one_of_files(storage: Path, session: str, message: str) -> Kept:
 
 
 def _named(folder: Path, kept: Kept) -> Iterator[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            yield from [Path(entry.path) for entry in entries if entry.name.endswith(".json")]
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        what = f"This folder cannot be listed: {error.strerror or error}"
-        kept.problems.append(Problem("unreadable", str(folder), what))
+    yield from (Path(entry.path) for entry in entries(folder, kept.problems) if entry.name.endswith(".json"))
 
 
 def _part_of(kept: Kept, path: Path, *, quiet: bool) -> bytes | None:
@@ -293,11 +289,7 @@ def _file(path: Path) -> bytes | None:
         with buffered(path) as file:
             data = file.read(FILE_LIMIT + 1)
     except OSError as error:
-        raise TranscriptError(
-            f"The transcript cannot be read: {error.strerror or error}",
-            where=str(path),
-            todo="Check that the file is still there and that you may read it.",
-        ) from error
+        raise unreadable(path, error) from error
     return data if len(data) <= FILE_LIMIT else None
 
 
