@@ -30,6 +30,7 @@ class Metadata(msgspec.Struct, rename="camel", gc=False):
 
     tool_call_rounds: msgspec.Raw = NOTHING
     tool_call_results: msgspec.Raw = NOTHING
+    resolved_model: str | None = ""
 
 
 class Usage(msgspec.Struct, rename="camel", gc=False):

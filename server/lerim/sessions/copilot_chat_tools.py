@@ -49,6 +49,7 @@ _KINDS: dict[str, ToolKind] = {
     "askquestions": "ask",
 }
 _ERROR = "ERROR while calling tool"
+_CANCELLED = "The user cancelled the tool call."
 _CODE = re.compile(r"ommand exited with (?:exit )?code:? (-?\d{1,10})\b|[Ee]xit code: (-?\d{1,10})\b")
 _CODE_AT_ENDS = 400
 _LINK = re.compile(r"\[[^\]\n]{0,500}\]\(file://([^)\n]{1,2000})\)")
@@ -229,6 +230,8 @@ def _status(call: ToolCall, shown: Part | None, brought: str | None, text: str, 
         return "denied"
     if text.startswith(_ERROR) or (shown is not None and _failed(shown)):
         return "error"
+    if text.startswith(_CANCELLED):
+        return "interrupted"
     if brought is not None or (shown is not None and shown.is_complete and _began(shown)):
         return "ok"
     return "interrupted" if over else "pending"

@@ -118,11 +118,19 @@ def turns_of(request: Request, session: str, ordinal: int, cwd: str, *, last: bo
                 cwd=cwd,
                 reasoning="" if brief else plain(cut("\n\n".join(step.reasoning))).strip(),
                 tool_calls=tuple(step.calls),
-                model=plain(request.model_id)[:200],
+                model=_model(request),
                 tokens=used if number + 1 == len(steps) else NO_TOKENS,
             )
         )
     return made
+
+
+def _model(request: Request) -> str:
+    """The model that answered, also where the editor was left to choose it."""
+    metadata = request.result.metadata if request.result else None
+    chosen = plain(request.model_id)
+    picked = plain(metadata.resolved_model) if metadata and (not chosen or chosen.endswith("/auto")) else ""
+    return (picked or chosen)[:200]
 
 
 def _name(native: str | None, session: str, fallback: str) -> str:

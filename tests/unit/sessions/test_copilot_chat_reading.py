@@ -224,6 +224,13 @@ def test_a_chat_tells_its_title_version_models_and_times(tmp_path):
     assert session.started is not None and session.started.timestamp() == 1_780_000_000
 
 
+def test_the_model_that_was_chosen_for_the_person_is_named(tmp_path):
+    picked = {"metadata": {"resolvedModel": "gpt-5-mini"}}
+    asked = request("one", markdown("a"), modelId="copilot/auto", result=picked)
+    _, done = only(tmp_path, asked, request("two", markdown("b"), modelId="copilot/auto"))
+    assert done.session.models == ("gpt-5-mini", "copilot/auto")
+
+
 def test_a_chat_tells_the_branch_and_the_folder_where_its_version_does(tmp_path):
     told = {"repoData": {"workspaceType": "local-git", "localBranch": "fix/login"}}
     path = chats.whole(tmp_path / "one.json", request("go"), workingDirectory="file:///home/ana/my%20app", **told)

@@ -60,6 +60,8 @@ def test_calls_of_a_subagent_are_calls_of_their_own(tmp_path):
         (terminal("make", confirmed={"type": 5}), "The user chose to skip", "denied", None),
         (terminal("make", confirmed=True), "fine", "ok", None),
         (terminal("make"), "ERROR while calling tool: no such terminal", "error", None),
+        (terminal("make"), "The user cancelled the tool call.", "interrupted", None),
+        (terminal("make", confirmed={"type": 0}), "The user cancelled the tool call.", "denied", None),
     ],
 )
 def test_how_a_command_ended_is_told_in_all_its_forms(tmp_path, shown, result, status, code):
