@@ -46,12 +46,16 @@ def failed(said: dict[str, Any]) -> bool:
 
 
 def spent(found: list[dict[str, Any]]) -> tuple[int, int, int, int] | None:
-    """What the session said when it was shut down; nothing where it was not, or went on afterwards."""
+    """What the session said when it was shut down, each time it was; nothing where it went on afterwards."""
     last = [one for one in found if one["type"] in ("session.shutdown", "assistant.message")][-1:]
     if not last or last[0]["type"] != "session.shutdown":
         return None
+    ends = {}
+    for at, one in enumerate(found):
+        if one["type"] == "session.shutdown":
+            ends[sum(before["type"] == "session.resume" for before in found[:at])] = one["data"]["modelMetrics"]
     total = [0, 0, 0, 0]
-    for model in last[0]["data"]["modelMetrics"].values():
+    for model in (model for metrics in ends.values() for model in metrics.values()):
         use = model["usage"]
         read, write = use.get("cacheReadTokens", 0), use.get("cacheWriteTokens", 0)
         for at, more in enumerate((use["inputTokens"] - read - write, use["outputTokens"], read, write)):

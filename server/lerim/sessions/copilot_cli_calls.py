@@ -47,7 +47,7 @@ _KINDS: dict[str, ToolKind] = {
 }
 _CONTINUES = ("read_", "write_", "stop_")
 _EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
-_CODE = re.compile(r"\s*<(?:exited|shellId: \S{1,100} completed) with exit code (-?\d{1,10})>\s*\Z")
+_CODE = re.compile(r"\s{0,9}<[^<>\n]{1,150}\bexit code (-?\d{1,10})>\s{0,9}\Z")
 _RUNNING = re.compile(r"<command with (?:shellId|id): (\S{1,100}) is still running")
 _TAIL = 400
 _SAID = re.compile(r"\AUser (?:selected|responded|answered|said|typed)(?: with)?: ?")
@@ -107,15 +107,29 @@ def ended(said: Data, kind: ToolKind) -> Ended:
         fault = read(said.error, Fault) if said.error is not NOTHING else Fault()
         message = plain(fault.message) or plain(_string(said.error))
         return Ended("denied" if fault.code in _DENIED else "error", plain(cut(message)))
-    text = plain(cut("\n".join(parts(read(said.result, Result).content)) or _string(said.result)))
+    result = read(said.result, Result)
+    text = plain(cut("\n".join(parts(result.content)) or _string(said.result)))
     if kind != "shell":
         return Ended("ok", text)
     tail = text[-_TAIL:]
     if found := _CODE.search(tail):
         code = int(found[1])
         return Ended("error" if code else "ok", text[: len(text) - len(tail) + found.start()], code)
+    beside = _exit_code(result.contents)
+    if beside is not None:
+        return Ended("error" if beside else "ok", text, beside)
     running = _RUNNING.search(tail)
     return Ended("ok", text, None, running[1] if running else "")
+
+
+def _exit_code(contents: msgspec.Raw) -> int | None:
+    """The exit code where it stands beside the text."""
+    listed = loose(contents) if contents is not NOTHING else None
+    for one in reversed(listed) if isinstance(listed, list) else ():
+        code = one.get("exitCode") if isinstance(one, dict) else None
+        if type(code) is int and abs(code) < 1 << 32:
+            return code
+    return None
 
 
 def answered(call: ToolCall, text: str) -> tuple[Answer, ...]:

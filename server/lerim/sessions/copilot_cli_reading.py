@@ -28,9 +28,11 @@ _MOST = 1 << 48
 
 
 class CopilotTally(Tally, gc=False):
-    """Totals of a session up to a point in it. `told`: what was used is known for all that was said so far."""
+    """Totals of a session up to a point in it. `told`: what was used is known for all that was said so far;
+    `earlier`: what was used before the session was resumed last."""
 
     told: bool = False
+    earlier: Counted = NO_TOKENS
     engine: str = ""
     title: str = ""
 
@@ -62,7 +64,7 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
 
     def _session(self) -> Session:
         tally, transcript = self._tally, self.transcript
-        session = tally.session(transcript.session_id, transcript.path, transcript.parent)
+        session = tally.session(transcript.session_id, transcript.path, transcript.parent or tally.parent)
         title = self._title or tally.title or session.title
         tokens = session.tokens if tally.told else None
         return changed(session, platform="copilot", title=title, tokens=tokens)
@@ -89,8 +91,13 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         tally = self._tally
         tally.version = plain(said.copilot_version)[:50] or tally.version
         tally.engine = plain(said.selected_model)[:200] or tally.engine
+        tally.parent = plain(said.detached_from_spawning_parent_session_id)[:200] or tally.parent
         if said.context is not None:
             self._moved(said.context.cwd, said.context.branch)
+
+    def _resumed(self, event: Event, said: Data) -> None:
+        self._tally.earlier = self._tally.tokens
+        self._begun(event, said)
 
     def _elsewhere(self, _: Event, said: Data) -> None:
         self._moved(said.cwd, said.branch)
@@ -117,7 +124,8 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         text = plain(cut("\n".join(parts(said.content)), _CONTEXT)).strip()
         if not text and isinstance(shown := loose(said.attachments), list) and shown:
             text = "[attachment]"
-        if not text or said.source not in ("", "user", None) or self._aside(event) or text.startswith(_INJECTED):
+        automatic = said.is_autopilot_continuation or said.source not in ("", "user", None) or tally.parent
+        if not text or automatic or self._aside(event) or text.startswith(_INJECTED):
             tally.injected += 1
             return
         tally.prompts += 1
@@ -239,9 +247,10 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         self._tally.api_errors += 1
 
     def _shut(self, _: Event, said: Data) -> None:
-        """The session ends: only now it is told what was used, for all that was said since it began."""
+        """The session ends: only now it is told what was used, for all that was said since it began or was resumed."""
         tally = self._tally
-        tally.tokens = _used(loose(said.model_metrics))
+        used, earlier = _used(loose(said.model_metrics)), tally.earlier
+        tally.tokens = (earlier[0] + used[0], earlier[1] + used[1], earlier[2] + used[2], earlier[3] + used[3])
         tally.told = True
         self._processes.leave(self._line)
 
@@ -278,7 +287,7 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
 _OPENS = frozenset({"user.message", "assistant.message", "tool.execution_start", "tool.user_requested"})
 _TELLS: dict[str, Callable[[Reading, Event, Data], None]] = {
     "session.start": Reading._begun,
-    "session.resume": Reading._begun,
+    "session.resume": Reading._resumed,
     "session.context_changed": Reading._elsewhere,
     "session.model_change": Reading._model,
     "session.title_changed": Reading._named,

@@ -28,6 +28,7 @@ class Result(msgspec.Struct, gc=False):
     """What a tool brought back, or what became of a question for permission."""
 
     content: msgspec.Raw = NOTHING
+    contents: msgspec.Raw = NOTHING
     kind: str | None = ""
     feedback: str | None = ""
 
@@ -45,6 +46,7 @@ class Data(msgspec.Struct, rename="camel", gc=False):
     content: msgspec.Raw = NOTHING
     attachments: msgspec.Raw = NOTHING
     source: str | None = ""
+    is_autopilot_continuation: bool | None = None
     message_id: str | None = ""
     model: str | None = ""
     tool_requests: list[Asked] | None = None
@@ -59,6 +61,7 @@ class Data(msgspec.Struct, rename="camel", gc=False):
     error: msgspec.Raw = NOTHING
     session_id: str | None = ""
     copilot_version: str | None = ""
+    detached_from_spawning_parent_session_id: str | None = ""
     selected_model: str | None = ""
     new_model: str | None = ""
     context: Context | None = None

@@ -65,6 +65,7 @@ def test_our_own_memories_are_never_learned_from_again(tmp_path):
         ("a\n<shellId: 3 completed with exit code 0>", "ok", 0, "a"),
         ("no\n<exited with exit code 2>", "error", 2, "no"),
         ("\n<shellId: 51 completed with exit code 128>", "error", 128, ""),
+        ("no\n<command with id: 4 exited with exit code 1>", "error", 1, "no"),
         ("no code", "ok", None, "no code"),
     ],
 )
@@ -245,6 +246,37 @@ def test_tokens_are_known_once_the_session_was_shut_down(tmp_path):
     assert done.session.tokens is None
     _, done = lines.turns_of(tmp_path, *spoken, used, lines.reply("m2", "More"), lines.shut(inputTokens=300))
     assert done.session.tokens == Tokens(300, 0, 0, 0)
+
+
+def test_what_was_used_before_a_session_was_resumed_is_added(tmp_path):
+    first = [lines.start(), lines.reply("m1", "Yes"), lines.shut(inputTokens=100, outputTokens=9, cacheReadTokens=60)]
+    second = [lines.event("session.resume"), lines.reply("m2", "More"), lines.shut(inputTokens=30, outputTokens=2)]
+    _, done = lines.turns_of(tmp_path, *first, *second)
+    assert done.session.tokens == Tokens(70, 11, 60, 0)
+
+
+def test_what_goes_on_by_itself_is_not_typed(tmp_path):
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.start(),
+        lines.prompt("Use uv"),
+        lines.prompt("Continue working toward the objective", isAutopilotContinuation=True),
+    )
+    assert [turn.text for turn in turns] == ["Use uv"]
+    assert (done.session.prompts, done.session.injected) == (1, 1)
+
+
+def test_a_session_that_another_one_began_has_no_prompt(tmp_path):
+    begun = lines.start(detachedFromSpawningParentSessionId="p-1")
+    turns, done = lines.turns_of(tmp_path, begun, lines.prompt("Note what was learned"), lines.reply("m1", "Done"))
+    assert [turn.text for turn in turns] == ["Done"]
+    assert (done.session.parent, done.session.prompts) == ("p-1", 0)
+
+
+def test_the_exit_code_may_stand_beside_the_text(tmp_path):
+    told = {"content": "no", "contents": [{"type": "shell_exit", "shellId": "3", "exitCode": 2}]}
+    call, session = one_call(tmp_path, "bash", {"command": "make"}, lines.done("t1", "", result=told))
+    assert (call.status, call.exit_code, call.output, session.tool_errors) == ("error", 2, "no", 1)
 
 
 def test_an_error_of_the_service_is_counted_and_what_a_compaction_says_is_not_read(tmp_path):
