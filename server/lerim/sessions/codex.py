@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem
 from lerim.sessions.claude_records import loose
 from lerim.sessions.claude_records import read as shaped
 from lerim.sessions.codex_files import find, probe
@@ -15,6 +15,7 @@ from lerim.sessions.codex_reading import Reading
 from lerim.sessions.codex_records import Record
 from lerim.sessions.gemini_records import contents
 from lerim.sessions.model import Transcript
+from lerim.sessions.regular import unreadable
 from lerim.sessions.whole import Loaded, WholeReading
 
 if TYPE_CHECKING:
@@ -40,11 +41,7 @@ def _load(transcript: Transcript, *, brief: bool) -> Loaded:
     try:
         data = contents(transcript.path)
     except OSError as error:
-        raise TranscriptError(
-            f"The transcript cannot be read: {error.strerror or error}",
-            where=str(transcript.path),
-            todo="Check that the file is still there and that you may read it.",
-        ) from error
+        raise unreadable(transcript.path, error) from error
     rollout = shaped(data, _Rollout)
     folded = Reading(transcript, brief=brief)
     turns = folded.fold([rollout.session, *(shaped(item, Record) for item in rollout.items or ())])

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import functools
-import os
-import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from lerim.sessions.claude_records import BadLine, read
+from lerim.sessions import session_files
+from lerim.sessions.claude_records import read
 from lerim.sessions.claude_tally import titled
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.codex_human import begins_in
 from lerim.sessions.codex_records import decode, parts
-from lerim.sessions.compressed import SUFFIX, unpacked
+from lerim.sessions.compressed import SUFFIX
+from lerim.sessions.jsonl import beginning
 from lerim.sessions.model import Found, Transcript
 from lerim.sessions.regular import buffered
-from lerim.sessions.session_files import entries, regular
 
 FOLDERS = ("sessions", "archived_sessions")
 _DEEP = 4
-_PEEK = 256 * 1024
 _NAMES = 4 * 1024 * 1024
 _ENDINGS = (".jsonl", ".json", ".jsonl" + SUFFIX)
 
@@ -40,29 +38,14 @@ def find(root: Path, _folders: Sequence[str] = ()) -> Found:
 
 
 def _look(folder: Path, deep: int, found: Found) -> None:
-    listed = entries(folder, found.problems)
+    listed = session_files.entries(folder, found.problems)
     names = {entry.name for entry in listed}
     for entry in listed:
         if entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):
             if entry.name.removesuffix(SUFFIX) not in names or not entry.name.endswith(SUFFIX):
-                _add(entry, found)
+                found.transcripts.extend(session_files.transcript("codex", entry, id_of(entry.name), found.problems))
         elif deep and entry.is_dir(follow_symlinks=False):
             _look(Path(entry.path), deep - 1, found)
-
-
-def _add(entry: os.DirEntry[str], found: Found) -> None:
-    known_as = regular(entry, found.problems)
-    if known_as is not None:
-        found.transcripts.append(
-            Transcript(
-                platform="codex",
-                path=Path(entry.path),
-                session_id=id_of(entry.name),
-                size=known_as.st_size,
-                mtime_ns=known_as.st_mtime_ns,
-                inode=known_as.st_ino,
-            )
-        )
 
 
 def id_of(name: str) -> str:
@@ -81,27 +64,14 @@ def began(name: str) -> datetime | None:
 
 def probe(transcript: Transcript) -> str:
     """The working folder named in a rollout's first 256 kB; '' if none, or if it cannot be read."""
-    path = transcript.path
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return ""
-        with buffered(path) as file:
-            start = unpacked(file, _PEEK).read(_PEEK) if path.name.endswith(SUFFIX) else file.read(_PEEK)
-    except OSError:
-        return ""
-    for line in start.split(b"\n"):
-        try:
-            records = decode(line)
-        except BadLine as fault:
-            records = fault.args[1]
-        for record in records:
-            said = record.payload or record
-            if said.cwd:
-                return plain(said.cwd)[:4096]
-            if said.role == "user":
-                for text in parts(said.content):
-                    if cwd := begins_in(text):
-                        return plain(cwd)
+    for record in beginning(transcript.path, decode):
+        said = record.payload or record
+        if said.cwd:
+            return plain(said.cwd)[:4096]
+        if said.role == "user":
+            for text in parts(said.content):
+                if cwd := begins_in(text):
+                    return plain(cwd)
     return ""
 
 

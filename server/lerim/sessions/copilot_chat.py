@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem
 from lerim.sessions.broken_json import encoded, part, shaped
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.copilot_chat_folders import folder_of, opened
@@ -17,7 +17,7 @@ from lerim.sessions.copilot_chat_log import state
 from lerim.sessions.copilot_chat_records import Chat, Repository, Request
 from lerim.sessions.copilot_chat_turns import moment, turns_of, typed, usage
 from lerim.sessions.model import NO_TOKENS, Found, Tokens, Transcript, Turn
-from lerim.sessions.regular import buffered
+from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.session_files import entries, is_folder, sessions
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded, WholeReading
@@ -71,11 +71,7 @@ def _load(transcript: Transcript, *, brief: bool) -> Loaded:
     try:
         told, faults = state(path)
     except OSError as error:
-        raise TranscriptError(
-            f"The chat cannot be read: {error.strerror or error}",
-            where=str(path),
-            todo="Check that the file is still there and that you may read it.",
-        ) from error
+        raise unreadable(path, error) from error
     asked, repository = told.pop("requests", None), told.get("repoData")
     chat = shaped(encoded({name: one for name, one in told.items() if isinstance(one, str | int | float)}), Chat)
     native = plain(chat.session_id)[:200] or transcript.session_id

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from lerim.sessions.claude_records import BadLine
 from lerim.sessions.claude_tally import titled
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.copilot_cli_history import load
 from lerim.sessions.copilot_cli_reading import Reading
 from lerim.sessions.copilot_cli_records import decode
+from lerim.sessions.jsonl import beginning
 from lerim.sessions.model import Found, Transcript
 from lerim.sessions.regular import buffered
-from lerim.sessions.session_files import entries, is_folder, regular
+from lerim.sessions.session_files import entries, is_folder, transcript
 from lerim.sessions.whole import WholeReading
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 _STATE = "session-state"
 _HISTORY = "history-session-state"
 _EVENTS = "events.jsonl"
-_PEEK = 256 * 1024
 _SIDE = 64 * 1024
 
 
@@ -56,18 +54,7 @@ def find(root: Path, _folders: Sequence[str] = ()) -> Found:
 
 
 def _add(entry: os.DirEntry[str], native: str, found: Found) -> None:
-    known_as = regular(entry, found.problems)
-    if known_as is not None:
-        found.transcripts.append(
-            Transcript(
-                platform="copilot",
-                path=Path(entry.path),
-                session_id=native,
-                size=known_as.st_size,
-                mtime_ns=known_as.st_mtime_ns,
-                inode=known_as.st_ino,
-            )
-        )
+    found.transcripts.extend(transcript("copilot", entry, native, found.problems))
 
 
 def probe(transcript: Transcript) -> str:
@@ -75,22 +62,10 @@ def probe(transcript: Transcript) -> str:
     path = transcript.path
     if path.suffix == ".json":
         return ""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return ""
-        with buffered(path) as file:
-            start = file.read(_PEEK)
-    except OSError:
-        return ""
-    for line in start.split(b"\n"):
-        try:
-            events = decode(line)
-        except BadLine as fault:
-            events = fault.args[1]
-        for event in events:
-            cwd = (event.data.context.cwd if event.data.context else "") or event.data.cwd
-            if cwd:
-                return plain(cwd)[:4096]
+    for event in beginning(path, decode):
+        cwd = (event.data.context.cwd if event.data.context else "") or event.data.cwd
+        if cwd:
+            return plain(cwd)[:4096]
     return _beside(path, "cwd")[:4096]
 
 

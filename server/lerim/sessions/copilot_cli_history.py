@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem
 from lerim.sessions.claude_records import NOTHING, loose, read
 from lerim.sessions.codex_records import parts
 from lerim.sessions.copilot_cli_reading import Reading
 from lerim.sessions.copilot_cli_records import Asked, Context, Data, Event
 from lerim.sessions.gemini_records import contents
 from lerim.sessions.model import Transcript
+from lerim.sessions.regular import unreadable
 from lerim.sessions.whole import Loaded
 
 
@@ -61,11 +62,7 @@ def load(transcript: Transcript, *, brief: bool) -> Loaded:
     try:
         data = contents(transcript.path)
     except OSError as error:
-        raise TranscriptError(
-            f"The transcript cannot be read: {error.strerror or error}",
-            where=str(transcript.path),
-            todo="Check that the file is still there and that you may read it.",
-        ) from error
+        raise unreadable(transcript.path, error) from error
     history = read(data, _History)
     folded = Reading(transcript, brief=brief)
     turns = folded.fold(_events(history, transcript))

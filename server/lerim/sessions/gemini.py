@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem
 from lerim.sessions import gemini_antigravity
 from lerim.sessions.claude_human import Typed, cut
 from lerim.sessions.claude_tally import moment
@@ -18,7 +18,7 @@ from lerim.sessions.gemini_records import Message, Recorded, Usage, recorded
 from lerim.sessions.gemini_tools import Plans, called, own_command
 from lerim.sessions.gemini_words import words
 from lerim.sessions.model import NO_TOKENS, Found, Tokens, Transcript, Turn, turn_id
-from lerim.sessions.regular import buffered
+from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.totals import settled, spent, summed
 from lerim.sessions.whole import Loaded, WholeReading
 
@@ -66,11 +66,7 @@ def _load(transcript: Transcript, *, brief: bool) -> Loaded:
     try:
         session = recorded(path)
     except OSError as error:
-        raise TranscriptError(
-            f"The session cannot be read: {error.strerror or error}",
-            where=str(path),
-            todo="Check that the file is still there and that you may read it.",
-        ) from error
+        raise unreadable(path, error) from error
     header = session.header
     native = plain(header.session_id)[:200] or transcript.session_id
     child = bool(transcript.parent) or header.kind == "subagent"

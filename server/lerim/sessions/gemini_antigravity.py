@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem
 from lerim.sessions.broken_json import NOTHING, part, shaped
 from lerim.sessions.claude_human import cut
 from lerim.sessions.claude_tally import moment
@@ -18,7 +18,7 @@ from lerim.sessions.claude_tools import plain
 from lerim.sessions.gemini_antigravity_tools import answered, asked, ended, unwrapped
 from lerim.sessions.lines import lines
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Transcript, Turn, turn_id
-from lerim.sessions.regular import buffered
+from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.session_files import entries, is_folder, regular, stamped
 from lerim.sessions.totals import settled, spent, summed
 from lerim.sessions.whole import Loaded
@@ -124,11 +124,7 @@ def load(transcript: Transcript, *, brief: bool) -> Loaded:
                         what = f"A step of this session could not be read ({str(error).split(':')[0]})"
                         problems.append(Problem("bad-line", f"{path}@{start}", what))
     except OSError as error:
-        raise TranscriptError(
-            f"The session cannot be read: {error.strerror or error}",
-            where=str(path),
-            todo="Check that the file is still there and that you may read it.",
-        ) from error
+        raise unreadable(path, error) from error
     child = bool(steps) and not any(_explicit(step) for step in steps)
     turns, injected, parent = _turns(transcript, steps, beginning.decode(), child=child, brief=brief)
     return Loaded(

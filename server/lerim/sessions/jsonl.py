@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from io import BufferedReader, FileIO
+from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
 
 import msgspec
@@ -22,14 +23,31 @@ from lerim.sessions.claude_turns import Drafts
 from lerim.sessions.compressed import SUFFIX, UNPACKED, unpacked
 from lerim.sessions.lines import BLOCK, Line, fingerprint, lines
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.regular import unbuffered
+from lerim.sessions.regular import buffered, unbuffered, unreadable
 
 PROBLEMS = 100
 """Problems told one by one; what comes after is only counted."""
 
+PEEK = 256 * 1024
+
 Kept = TypeVar("Kept", bound=Tally)
 Record = TypeVar("Record")
 Ended = TypeVar("Ended", bound=Drafts)
+
+
+def beginning(path: Path, decode: Callable[[bytes], list[Record]]) -> Iterator[Record]:
+    """The records in a transcript's first 256 kB, as far as they can be read; none where the file cannot be."""
+    try:
+        with buffered(path) as file:
+            start = unpacked(file, PEEK).read(PEEK) if path.name.endswith(SUFFIX) else file.read(PEEK)
+    except OSError:
+        return
+    for line in start.split(b"\n"):
+        try:
+            records = decode(line)
+        except BadLine as fault:
+            records = fault.args[1]
+        yield from records
 
 
 class _Resume(msgspec.Struct):
@@ -106,11 +124,7 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
                     with BufferedReader(raw, BLOCK) as file:
                         yield from self._growing(raw, file)
         except OSError as error:
-            raise TranscriptError(
-                f"The transcript cannot be read: {error.strerror or error}",
-                where=str(self.path),
-                todo="Check that the file is still there and that you may read it.",
-            ) from error
+            raise unreadable(self.path, error) from error
         finally:
             self._file = None
 

@@ -8,6 +8,8 @@ import stat
 from io import BufferedReader, FileIO
 from pathlib import Path
 
+from lerim.errors import TranscriptError
+
 _QUIETLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -32,3 +34,12 @@ def contents(path: Path) -> bytes:
     """All of a file. Raises OSError."""
     with buffered(path) as file:
         return file.read()
+
+
+def unreadable(path: Path, error: OSError) -> TranscriptError:
+    """The error to raise for a transcript that the system does not let be read."""
+    return TranscriptError(
+        f"The transcript cannot be read: {error.strerror or error}",
+        where=str(path),
+        todo="Check that the file is still there and that you may read it.",
+    )

@@ -50,6 +50,17 @@ def sessions(
     ]
 
 
+def transcript(
+    platform: Platform, entry: os.DirEntry[str], native: str, problems: list[Problem], *, parent: str = ""
+) -> list[Transcript]:
+    """The transcript that a file is, under the session's own id; none for what is no file."""
+    known_as = regular(entry, problems)
+    if known_as is None:
+        return []
+    path, known = Path(entry.path), (known_as.st_size, known_as.st_mtime_ns, known_as.st_ino)
+    return [Transcript(platform, path, native, *known, parent)]
+
+
 def stamped(inode: int, cwd: str) -> int:
     """An inode changed by the folder told for its file, so that the session is read again once that is known. It fits
     in the 63 bits of a database's number."""
@@ -78,12 +89,13 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def regular(entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result | None:
-    """The stat of a file; None for anything else, and for what cannot be looked at."""
+    """The stat of a file; None for anything else, for what cannot be looked at (a problem, as is a link to nowhere),
+    and for what was deleted meanwhile."""
     try:
         known_as = entry.stat()
-    except FileNotFoundError:
-        return None
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not entry.is_symlink():
+            return None
         problems.append(Problem("unreadable", entry.path, f"This file cannot be looked at: {error.strerror or error}"))
         return None
     return known_as if stat.S_ISREG(known_as.st_mode) else None
