@@ -50,6 +50,13 @@ export function momentText(time: string): string {
   return Number.isNaN(when.getTime()) ? "" : when.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 }
 
+/** The time of day of a moment on the day of `since`, else as `momentText` says it. */
+export function clockText(time: string, since: string): string {
+  const when = new Date(time);
+  if (when.toDateString() !== new Date(since).toDateString()) return momentText(time);
+  return Number.isNaN(when.getTime()) ? "" : when.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+}
+
 export function tokensText({ tokens }: Pick<SessionView, "tokens">): string {
   if (tokens === null) return notRecorded;
   const cached = tokens.cacheRead + tokens.cacheWrite;
@@ -60,15 +67,19 @@ function numberText(value: number): string {
   return value.toLocaleString("en-US");
 }
 
+/** "4 prompts, 2 tool calls, 1 error"; of what there was none, but for prompts, nothing is said. */
+export function workText(session: SessionView): string {
+  return [
+    counted(session.prompts, "prompt"),
+    ...(session.toolCalls > 0 ? [counted(session.toolCalls, "tool call")] : []),
+    ...(session.toolErrors > 0 ? [counted(session.toolErrors, "error")] : []),
+    ...(session.denials > 0 ? [`${session.denials} denied`] : []),
+  ].join(", ");
+}
+
 /** What a session is made of, a fact a line. */
 export function sessionTooltip(session: SessionView): string {
   const seconds = secondsOf(session);
-  const prompts = [
-    counted(session.prompts, "prompt"),
-    counted(session.toolCalls, "tool call"),
-    counted(session.toolErrors, "error"),
-    ...(session.denials > 0 ? [`${session.denials} denied`] : []),
-  ];
   return [
     session.title,
     "",
@@ -77,7 +88,7 @@ export function sessionTooltip(session: SessionView): string {
     `Model: ${session.models.join(", ") || notRecorded}`,
     `Branch: ${session.branches.join(", ") || notRecorded}`,
     `Folder: ${session.folder || notRecorded}`,
-    `Work: ${prompts.join(", ")}`,
+    `Work: ${workText(session)}`,
     `Files touched: ${session.files ?? notRecorded}`,
     `Tokens: ${tokensText(session)}`,
     ...(session.cost === null ? [] : [`Cost: $${session.cost.toFixed(2)}`]),

@@ -1,6 +1,6 @@
 // The transcript viewer's browser side: a whole session, of which only what is in sight exists and is asked for.
 import type { OutlineView, SessionTurn, SessionView } from "../sessionprotocol";
-import { durationText, momentText, secondsOf, tokensText } from "../sessionwording";
+import { durationText, momentText, secondsOf, tokensText, workText } from "../sessionwording";
 import { type FromTranscript, parseToTranscript, type ToTranscript } from "../views/transcriptmessages";
 import { counted } from "../wording";
 import { button, h } from "./dom";
@@ -150,13 +150,13 @@ function factsOf(session: SessionView): string {
     ...(session.branches.length > 0 ? [`branch ${session.branches.map(plain).join(", ")}`] : []),
     session.models.length > 0 ? session.models.map(plain).join(", ") : "model not recorded",
     `tokens ${tokensText(session)}`,
-    `${counted(session.prompts, "prompt")}, ${counted(session.toolCalls, "tool call")}, ${counted(session.toolErrors, "error")}`,
+    workText(session),
     ...(session.parent === "" ? [] : [`a subagent of ${plain(session.parent).slice(0, 8)}`]),
   ].join(" · ");
 }
 
 function make(at: number): HTMLElement {
-  const place = { position: at, count: outline?.kinds.length ?? 0, agent: outline?.session.agent ?? "The agent" };
+  const place = { position: at, count: outline?.kinds.length ?? 0, agent: outline?.session.agent ?? "The agent", began: outline?.session.started ?? "" };
   const turn = turns.get(at);
   const article = turn === undefined ? waitingArticle(place, guessedHeight(outline?.sizes[at] ?? 0)) : drawn(turn, at, place);
   article.classList.toggle("target", at === target);

@@ -1,5 +1,5 @@
 import type { CallView, SessionTurn } from "../sessionprotocol";
-import { momentText } from "../sessionwording";
+import { clockText, momentText } from "../sessionwording";
 import { blocks } from "./blocks";
 import { button, h } from "./dom";
 import { prose, shown } from "./prose";
@@ -15,6 +15,8 @@ export interface TurnPlace {
   readonly position: number;
   readonly count: number;
   readonly agent: string;
+  /** When its session began: a turn of that day says the time alone. */
+  readonly began: string;
 }
 
 const speakers: Readonly<Record<string, string>> = { prompt: "You", shell: "You ran", command: "You" };
@@ -26,7 +28,7 @@ export function turnArticle(turn: SessionTurn, place: TurnPlace, actions: TurnAc
   return h(
     "article",
     { class: `turn from-${turn.role}`, attributes: { ...articleAttributes(place), "aria-labelledby": head } },
-    h("h2", { class: "turn-head", id: head }, h("span", { class: "who" }, who), h("span", { class: "when" }, momentText(turn.time) || "at an unknown time")),
+    h("h2", { class: "turn-head", id: head }, h("span", { class: "who" }, who), h("span", { class: "when", title: momentText(turn.time) }, clockText(turn.time, place.began) || "at an unknown time")),
     ...blocks(turn.text).map((block) =>
       block.code || turn.kind === "shell" ? h("pre", { attributes: { tabindex: "0" } }, ...shown(block.text)) : h("div", { class: "words", attributes: { dir: "auto" } }, ...prose(block.text)),
     ),

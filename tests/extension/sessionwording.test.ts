@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentDescription, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, queueText, sessionDescription, sessionTooltip, tokensText, withoutIcons } from "../../extension/sessionwording";
+import { agentDescription, clockText, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, queueText, sessionDescription, sessionTooltip, tokensText, withoutIcons, workText } from "../../extension/sessionwording";
 import { agent, session } from "./fakes/sidecar";
 
 const noon = new Date(2026, 10, 21, 12).getTime();
@@ -29,6 +29,19 @@ test("what is not recorded is said to be so", () => {
   const tooltip = sessionTooltip(session("a", { tokens: null, files: null, models: [], branches: [], cost: 0.5, error: "It is torn." }));
   for (const line of ["Tokens: not recorded", "Files touched: not recorded", "Model: not recorded", "Branch: not recorded", "Cost: $0.50", "It is torn."]) expect(tooltip).toContain(line);
   expect(tokensText(session("a"))).toBe("1,200 in, 300 out, 9,000 cached");
+});
+
+test("a turn of the day its session began says the time alone", () => {
+  const began = new Date(2026, 10, 21, 9, 5).toISOString();
+  expect(clockText(new Date(2026, 10, 21, 23, 59).toISOString(), began)).toBe("23:59");
+  expect(clockText(new Date(2026, 10, 22, 0, 1).toISOString(), began)).toBe("22 Nov 2026, 00:01");
+  expect(clockText(began, "")).toBe("21 Nov 2026, 09:05");
+  expect([clockText("", ""), clockText("", began)]).toEqual(["", ""]);
+});
+
+test("of what a session had none nothing is said", () => {
+  expect(workText(session("a", { prompts: 1, toolCalls: 0, toolErrors: 0, denials: 0 }))).toBe("1 prompt");
+  expect(workText(session("a", { prompts: 4, toolCalls: 2, toolErrors: 1, denials: 1 }))).toBe("4 prompts, 2 tool calls, 1 error, 1 denied");
 });
 
 test("a match says whose words it found", () => {
