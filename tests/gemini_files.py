@@ -47,7 +47,7 @@ def tokens(sent: int, received: int, cached: int = 0, thoughts: int = 0, tool: i
 
 
 def call(name: str, output: Any = "done", status: str = "success", **args: Any) -> Fields:
-    native = f"{name}_{next(_numbers)}"
+    native = f"{name}_{next(_numbers):08}"
     response = output if isinstance(output, dict) else {"output": output}
     result = [{"functionResponse": {"id": native, "name": name, "response": response}}]
     return {"id": native, "name": name, "args": args, "result": result, "status": status, "timestamp": ""}

@@ -15,7 +15,7 @@ from lerim.sessions.claude_tally import known, moment
 from lerim.sessions.gemini_words import words
 from lerim.sessions.lines import lines
 from lerim.sessions.regular import buffered
-from lerim.sessions.session_files import LIMIT, settling
+from lerim.sessions.session_files import LIMIT, contents, settling
 
 BEGINNING = 1024 * 1024
 """Bytes of the files in which the working folder is looked for."""
@@ -50,6 +50,7 @@ class Call(msgspec.Struct, rename="camel", gc=False):
     name: str | None = ""
     args: msgspec.Raw = NOTHING
     result: msgspec.Raw = NOTHING
+    result_display: msgspec.Raw = NOTHING
     status: str | None = ""
     agent_id: str | None = ""
 
@@ -134,16 +135,6 @@ def recorded(path: Path) -> Recorded:
     return session
 
 
-def contents(path: Path) -> bytes:
-    """The bytes of a file. Raises TranscriptError for one that is too large, OSError."""
-    if path.stat().st_size > LIMIT:
-        raise TranscriptError(
-            f"This session is larger than {LIMIT >> 20} MB", where=str(path), todo="It is left out of the catalog."
-        )
-    with buffered(path) as file:
-        return file.read()
-
-
 def _whole(path: Path, session: Recorded, *, alone: bool) -> None:
     data = contents(path)
     session.text = data[:BEGINNING]
@@ -208,7 +199,10 @@ def _apply(line: _Line, data: bytes, start: int, session: Recorded) -> None:
     elif line.id or line.type:
         session.put(line, f"@{start}")
     else:
-        session.head(shaped(data, Header))
+        told = shaped(data, Header)
+        session.head(told)
+        for number, one in enumerate(pieces(told.messages)):
+            session.put(shaped(one, Message), f"@{start}.{number}")
 
 
 def _shorten(kept: list[Message], noted: str | None, session: Recorded) -> None:

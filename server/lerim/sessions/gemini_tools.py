@@ -200,6 +200,8 @@ def _result(record: Call) -> str:
     told = [_response(one.get("response")) for one in own if isinstance(one, dict)]
     told += [one for one in parts if isinstance(one, str)]
     told += [text for one in parts if isinstance(one, dict) and isinstance(text := one.get("text"), str)]
+    if not any(told) and isinstance(shown := part(record.result_display), str):
+        told = [shown]
     return plain(cut("\n".join(one for one in told if one)))
 
 

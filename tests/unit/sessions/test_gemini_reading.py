@@ -351,6 +351,21 @@ def test_fields_of_a_wrong_type_cost_themselves(tmp_path):
     assert done.problems == []
 
 
+def test_an_old_session_that_stands_whole_in_the_first_line_of_a_log_is_read(tmp_path):
+    whole = files.header(summary="Old") | {"messages": [prompt("one"), reply("first")]}
+    path = tmp_path / "s.jsonl"
+    path.write_text(f"{json.dumps(whole)}\n{json.dumps(prompt('two'))}\n", encoding="utf-8")
+    turns, done = files.reading(path)
+    assert ([turn.text for turn in turns], done.session.title) == (["one", "first", "two"], "Old")
+
+
+def test_what_a_call_showed_stands_for_a_result_that_is_not_kept(tmp_path):
+    shown = call("read_file", status="error") | {"result": None, "resultDisplay": "File not found."}
+    changed = call("replace") | {"result": None, "resultDisplay": {"fileDiff": "@@", "fileName": "a.py"}}
+    turns, _ = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", shown, changed)))
+    assert [(one.status, one.output) for one in turns[1].tool_calls] == [("error", "File not found."), ("ok", "")]
+
+
 def test_only_what_is_new_and_the_last_exchange_come_again(tmp_path):
     told = [prompt("one"), reply("first"), prompt("two"), reply("second")]
     path = files.log(tmp_path / "s.jsonl", *told)
