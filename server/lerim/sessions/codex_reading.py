@@ -22,7 +22,7 @@ from lerim.sessions.claude_tools import ends, own_command, plain
 from lerim.sessions.claude_turns import REACH, Draft
 from lerim.sessions.codex_calls import ALONE, CALLS, OUTPUTS, opened
 from lerim.sessions.codex_files import began, named
-from lerim.sessions.codex_human import begins_in, of_event, of_item, printed, typed
+from lerim.sessions.codex_human import begins_in, of_event, of_item, printed
 from lerim.sessions.codex_outputs import output
 from lerim.sessions.codex_records import Payload, Record, decode, fields, parts, text_of
 from lerim.sessions.codex_results import Results
@@ -63,8 +63,7 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         self.session = self._session()
         return turns
 
-    def _decode(self, data: bytes) -> list[Record]:
-        return decode(data)
+    _decode = staticmethod(decode)
 
     def _session(self) -> Session:
         return self._tally.thread_session(self.transcript, self._title)
@@ -296,11 +295,12 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
     def _completed(self, said: Payload) -> None:
         """In threads kept by pages the items stand where others have events."""
         item = shaped(said.item, Payload)
-        text = "\n".join(parts(item.content))
         if item.type == "UserMessage":
-            self._confirm(typed(text), text)
-        elif item.type == "AgentMessage" and text:
-            self._say("event", text, "")
+            self._confirm(*of_item(item))
+        elif item.type == "AgentMessage":
+            self._say("event", "".join(parts(item.content)), "")
+        elif item.status == "failed":
+            self._results.ran(replace(item, call_id=item.id, exit_code=item.exit_code or 1), self._line)
 
     # --- turns ---------------------------------------------------------------------------------------------------
 

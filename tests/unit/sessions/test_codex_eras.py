@@ -419,6 +419,21 @@ def test_a_thread_kept_by_pages_tells_its_prompts_in_completed_items(tmp_path):
     assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
 
 
+def test_a_thread_kept_by_pages_tells_of_pictures_and_failures_in_completed_items(tmp_path):
+    shown = [{"type": "local_image", "path": "/a.png"}, {"type": "text", "text": "Look at this"}]
+    turns, done = lines.turns_of(
+        tmp_path,
+        lines.meta(history_mode="paginated"),
+        lines.event("item_completed", item={"type": "UserMessage", "id": "i1", "content": shown}),
+        lines.call("c1", "mcp__x__y"),
+        lines.event("item_completed", item={"type": "McpToolCall", "id": "c1", "status": "failed"}),
+        lines.output("c1", "Wall time: 0.1 seconds\nOutput:\nno such issue"),
+        lines.event("item_completed", item={"type": "UserMessage", "id": "i2", "content": shown[:1]}),
+    )
+    assert [turn.text for turn in turns if turn.role == "user"] == ["Look at this", "[image]"]
+    assert (turns[1].tool_calls[0].status, done.session.tool_errors) == ("error", 1)
+
+
 def test_thoughts_stand_with_the_answer_they_led_to(tmp_path):
     thought = lines.item("reasoning", summary=[{"type": "summary_text", "text": "**Looking**"}], encrypted_content="x")
     turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt("Use uv"), thought, lines.said("Yes"))
