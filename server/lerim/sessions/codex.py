@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from lerim.errors import Problem
-from lerim.sessions.claude_records import loose
+from lerim.sessions import one_object
 from lerim.sessions.claude_records import read as shaped
 from lerim.sessions.codex_files import find, probe
 from lerim.sessions.codex_reading import Reading
 from lerim.sessions.codex_records import Record
-from lerim.sessions.gemini_records import contents
 from lerim.sessions.model import Transcript
-from lerim.sessions.regular import unreadable
 from lerim.sessions.whole import Loaded, WholeReading
 
 if TYPE_CHECKING:
@@ -38,16 +36,9 @@ def read(transcript: Transcript, resume: bytes | None = None, *, brief: bool = F
 
 def _load(transcript: Transcript, *, brief: bool) -> Loaded:
     """A rollout of the first Codex, written in TypeScript: one object that holds all items."""
-    try:
-        data = contents(transcript.path)
-    except OSError as error:
-        raise unreadable(transcript.path, error) from error
-    rollout = shaped(data, _Rollout)
-    folded = Reading(transcript, brief=brief)
-    turns = folded.fold([rollout.session, *(shaped(item, Record) for item in rollout.items or ())])
-    prompts = [turn.ordinal for turn in turns if turn.role == "user"]
-    if rollout.items is None and loose(data) is None:
-        folded.problems.append(
-            Problem("bad-line", str(transcript.path), "This transcript could not be read: it is no whole JSON")
-        )
-    return Loaded(folded.session, turns, prompts[-1] if prompts else 0, folded.problems)
+    return one_object.load(transcript, _Rollout, _records, Reading(transcript, brief=brief))
+
+
+def _records(rollout: _Rollout) -> Iterator[Record]:
+    yield rollout.session
+    yield from (shaped(item, Record) for item in rollout.items or ())

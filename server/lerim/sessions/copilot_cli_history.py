@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 
-from lerim.errors import Problem
-from lerim.sessions.claude_records import NOTHING, loose, read
+from lerim.sessions import one_object
+from lerim.sessions.claude_records import NOTHING
 from lerim.sessions.codex_records import parts
 from lerim.sessions.copilot_cli_reading import Reading
 from lerim.sessions.copilot_cli_records import Asked, Context, Data, Event
-from lerim.sessions.gemini_records import contents
 from lerim.sessions.model import Transcript
-from lerim.sessions.regular import unreadable
 from lerim.sessions.whole import Loaded
 
 
@@ -59,19 +59,8 @@ _FAILED = ("failure", "error", *_REFUSED)
 
 def load(transcript: Transcript, *, brief: bool) -> Loaded:
     """The turns of such a session. Raises TranscriptError when it cannot be read."""
-    try:
-        data = contents(transcript.path)
-    except OSError as error:
-        raise unreadable(transcript.path, error) from error
-    history = read(data, _History)
-    folded = Reading(transcript, brief=brief)
-    turns = folded.fold(_events(history, transcript))
-    prompts = [turn.ordinal for turn in turns if turn.role == "user"]
-    if history.chat_messages is None and loose(data) is None:
-        folded.problems.append(
-            Problem("bad-line", str(transcript.path), "This transcript could not be read: it is no whole JSON")
-        )
-    return Loaded(folded.session, turns, prompts[-1] if prompts else 0, folded.problems)
+    events = partial(_events, transcript=transcript)
+    return one_object.load(transcript, _History, events, Reading(transcript, brief=brief))
 
 
 def _events(history: _History, transcript: Transcript) -> list[Event]:

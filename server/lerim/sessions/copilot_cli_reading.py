@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace as changed
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from lerim.sessions.codex_records import parts
 from lerim.sessions.copilot_cli_calls import Ended, answered, ended, opened, shell_of
 from lerim.sessions.copilot_cli_records import Data, Event, Result, decode
 from lerim.sessions.jsonl import LineReading
-from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, Turn, TurnKind, turn_id
+from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind, turn_id
 from lerim.sessions.processes import Processes
 
 _CONTEXT = (OWN, "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder")
@@ -50,14 +50,6 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         drafts = CallDrafts()
         self._processes = Processes(drafts, brief=brief)
         super().__init__(transcript, resume, CopilotTally(cwd=transcript.cwd), drafts, brief=brief)
-
-    def fold(self, events: Iterable[Event]) -> list[Turn]:
-        """The turns of events that do not come from a file of lines."""
-        for self._line, event in enumerate(events):
-            self._take(event)
-        turns = list(self._drafts.rest())
-        self.session = self._session()
-        return turns
 
     def _decode(self, data: bytes) -> list[Event]:
         return decode(data)

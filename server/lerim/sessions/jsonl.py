@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
@@ -127,6 +127,14 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
             raise unreadable(self.path, error) from error
         finally:
             self._file = None
+
+    def fold(self, records: Iterable[Record]) -> list[Turn]:
+        """The turns of records that do not come from a file of lines; `session` holds after it."""
+        for self._line, record in enumerate(records):
+            self._take(record)
+        turns = list(self._drafts.rest())
+        self.session = self._session()
+        return turns
 
     def checkpoint(self) -> bool:
         """In the middle of the iteration: makes `resume` and `session` what they are after the turns handed out so far.

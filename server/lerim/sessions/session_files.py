@@ -8,8 +8,9 @@ import time
 import zlib
 from pathlib import Path
 
-from lerim.errors import Problem
+from lerim.errors import Problem, TranscriptError
 from lerim.sessions.model import Platform, Transcript
+from lerim.sessions.regular import buffered
 
 LIMIT = 256 * 1024 * 1024
 """Larger files are not read by who would have to hold them as a whole."""
@@ -99,6 +100,16 @@ def regular(entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result 
         problems.append(Problem("unreadable", entry.path, f"This file cannot be looked at: {error.strerror or error}"))
         return None
     return known_as if stat.S_ISREG(known_as.st_mode) else None
+
+
+def contents(path: Path) -> bytes:
+    """The bytes of a file. Raises TranscriptError for one that is too large, OSError."""
+    if path.stat().st_size > LIMIT:
+        raise TranscriptError(
+            f"This session is larger than {LIMIT >> 20} MB", where=str(path), todo="It is left out of the catalog."
+        )
+    with buffered(path) as file:
+        return file.read()
 
 
 def settling(path: Path) -> bool:
