@@ -30,7 +30,7 @@ def tool(tool_id: str, call_id: str = "", *, confirmed: Any = None, complete: bo
     return {
         "kind": "toolInvocationSerialized",
         "toolId": tool_id,
-        "toolCallId": call_id or f"shown-{next(_numbers)}",
+        "toolCallId": call_id or f"shown-{next(_numbers):06}",
         "invocationMessage": markdown("Using a tool"),
         "isConfirmed": {"type": 1} if confirmed is None else confirmed,
         "isComplete": complete,
@@ -45,7 +45,7 @@ def terminal(command: str, exit_code: int | None = None, **fields: Any) -> Field
 
 
 def asked(name: str, native: str = "", **arguments: Any) -> Fields:
-    return {"id": native or f"toolu_{next(_numbers)}", "name": name, "arguments": json.dumps(arguments)}
+    return {"id": native or f"toolu_{next(_numbers):06}", "name": name, "arguments": json.dumps(arguments)}
 
 
 def metadata(*calls: Fields, results: dict[str, str] | None = None) -> Fields:
