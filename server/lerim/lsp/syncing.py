@@ -18,6 +18,7 @@ from lerim.report import Found, Progress, Stage, SyncReport, Withdrew
 from lerim.worker import Line
 
 if TYPE_CHECKING:
+    from lerim.project import Owners
     from lerim.sessions.discovery import Stores
 
 log = logging.getLogger("lerim.sync")
@@ -126,25 +127,38 @@ def _look(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.Look, bo
     from lerim.sessions.discovery import discover
     from lerim.sessions.platforms import roots_of
 
+    owners = Owners(listed(sidecar.home)[0])
     with Catalog.open(sidecar.home) as catalog:  # the folders a sync knows: some sessions' stamps tell by which
-        folders = [*Owners(listed(sidecar.home)[0]).folders, *catalog.folders()]
+        folders = [*owners.folders, *catalog.folders()]
     stores = discover(roots_of(sidecar.environ, sidecar.home), folders)
     for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
     seen = clockwork.look(stores.transcripts, stores.databases, time.time_ns())
-    return seen, clockwork.due(seen, sidecar.looked, lambda: _behind(sidecar, projects, stores))
+    return seen, clockwork.due(seen, sidecar.looked, lambda: _behind(sidecar, projects, stores, owners, folders))
 
 
-def _behind(sidecar: Sidecar, projects: Sequence[str], stores: Stores) -> bool:
-    """Whether the catalog lacks a transcript or a database as it is, or a sync that was cut short left something to
-    learn from."""
+def _behind(sidecar: Sidecar, projects: Sequence[str], stores: Stores, owners: Owners, folders: Sequence[str]) -> bool:
+    """Whether the catalog lacks a transcript as it is, or a sync that was cut short left something to learn from.
+
+    Some agents write their database all the time, whatever is said: one that changed is listed here, and remembered
+    where it has nothing new, since starting a job costs more. Of a database only the sessions of these projects count.
+    """
     from lerim.sessions.catalog import Catalog
-    from lerim.sessions.discovery import changes
+    from lerim.sessions.discovery import changes, open_databases
+    from lerim.sessions.regular import readable
 
     with Catalog.open(sidecar.home) as catalog:
-        if (found := changes(stores, catalog.stamps())).new or found.changed:
-            return True
-        known = catalog.stores()
-        if any(known.get(database.path) != database.stamp for database in stores.databases):
-            return True
+        open_databases(stores, catalog.stores(), folders)
+        found = changes(stores, catalog.stamps())
+        stale = (*found.new, *found.changed)
+        own = frozenset[str]().union(*(catalog.places_of(project) for project in projects))
+        closed = catalog.closed() if stale else frozenset()
+        for one in stale:
+            if one.place in closed and (one.within or not readable(one.path)):
+                continue
+            if not one.within or not one.cwd or one.place in own or owners.owner(one.cwd) in projects:
+                return True
+        unread = {one.path for one in stale}
+        catalog.vanished(found.vanished)
+        catalog.keep_stores(one for one in stores.opened if one.path not in unread)
         return any(catalog.pending(project) or catalog.counts(project).get("running") for project in projects)

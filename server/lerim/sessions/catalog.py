@@ -123,6 +123,14 @@ class Catalog:
             session_rows.enter(self.db, transcript)
             session_rows.fail(self.db, transcript, problem)
 
+    def closed(self) -> frozenset[str]:
+        """The places of transcripts that could not be opened the last time."""
+        with self._telling():
+            return frozenset(
+                place
+                for (place,) in self.db.execute("SELECT place FROM transcripts WHERE error != '' AND size IS NULL")
+            )
+
     def vanished(self, places: Iterable[str]) -> None:
         """Marks transcripts that are gone; their turns stay, and what waited to be done with them waits."""
         with self._telling(), transaction(self.db):
@@ -182,6 +190,16 @@ class Catalog:
             filters = replace(filters, projects=(project,))
         with self._telling():
             return turns.search(self.db, query, filters, limit)
+
+    def search_sessions(
+        self, query: str, project: str | None = None, limit: int = 20, filters: Filters = EVERYTHING
+    ) -> list[TurnRow]:
+        """The best turn of each session that speaks of `query`, best session first; the score is the session's. As
+        `search` otherwise."""
+        if project is not None:
+            filters = replace(filters, projects=(project,))
+        with self._telling():
+            return turns.sessions(self.db, query, filters, limit)
 
     def statistics(
         self, by: By = "day", project: str | None = None, since: datetime | None = None, until: datetime | None = None

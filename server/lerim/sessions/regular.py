@@ -43,3 +43,12 @@ def unreadable(path: Path, error: OSError) -> TranscriptError:
         where=str(path),
         todo="Check that the file is still there and that you may read it.",
     )
+
+
+def readable(path: Path) -> bool:
+    """Whether a file can be opened."""
+    try:
+        unbuffered(path).close()
+    except OSError:
+        return False
+    return True

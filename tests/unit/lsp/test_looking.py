@@ -12,11 +12,17 @@ from typing import Any
 import pytest
 
 from claude_lines import prompt
+from cursor_store import CID, Editor
+from cursor_store import prompt as said
+from cursor_store import reply as answered
 from desk import Desk
 from lerim.lsp.syncing import _look
 from lerim.paths import Home
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.cursor import find
 from lerim.sessions.platforms import remove
 from opencode_store import Store, text
+from rights import bound
 
 
 @pytest.fixture
@@ -63,3 +69,66 @@ def test_an_agent_that_was_removed_asks_for_none(desk: Desk) -> None:
     remove(desk.home, "claude")
     old(desk.session("s1", prompt("More")))
     assert not wants_a_sync(desk)
+
+
+def editor_of(home: Path, folder: Path) -> Editor:
+    editor = Editor(home / ".config" / "Cursor" / "User")
+    where = {"id": "w", "uri": {"fsPath": str(folder), "scheme": "file"}}
+    editor.chat([said("Hello", "u1"), answered("Hi", "a1")], workspaceIdentifier=where)
+    return editor
+
+
+def grown(editor: Editor, native: str) -> None:
+    order = [{"bubbleId": one, "type": kind} for one, kind in (("u1", 1), ("a1", 2), (native, 1))]
+    editor.put(f"bubbleId:{CID}:{native}", said("More", native))
+    known = {"_v": 13, "composerId": CID, "createdAt": 1771682203557, "lastUpdatedAt": 1771742099999}
+    with editor.open() as db:
+        (value,) = db.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (f"composerData:{CID}",)).fetchone()
+    editor.put(f"composerData:{CID}", json.loads(value) | known | {"fullConversationHeadersOnly": order})
+
+
+def test_a_database_that_is_written_all_the_time_asks_for_a_sync_only_when_something_was_said(
+    desk: Desk, isolated: Path
+) -> None:
+    editor = editor_of(isolated, desk.repo)
+    assert wants_a_sync(desk)
+    desk.sync()
+    for number in range(3):
+        editor.put("window.state", {"scrolled": number}, table="ItemTable")
+        assert not wants_a_sync(desk)
+        with Catalog.open(desk.home) as catalog:
+            assert set(catalog.stores().values()) == {one.stamp for one in find(editor.root, ()).databases}
+    grown(editor, "u2")
+    assert wants_a_sync(desk)
+    assert desk.sync().sessions.changed == 1
+    assert not wants_a_sync(desk)
+
+
+def test_what_is_said_of_other_projects_in_a_database_waits_and_is_not_taken_for_read(
+    desk: Desk, isolated: Path
+) -> None:
+    editor = editor_of(isolated, isolated)
+    desk.sync()
+    grown(editor, "u2")
+    assert not wants_a_sync(desk)
+    assert not wants_a_sync(desk)
+    desk.sync()
+    with Catalog.open(desk.home) as catalog:
+        assert [turn.text for turn in catalog.search("More")] == ["More"]
+
+
+def test_a_file_that_stays_closed_and_a_torn_database_ask_for_no_sync_whatever_else_changes(
+    desk: Desk, isolated: Path
+) -> None:
+    closed = desk.session("closed", prompt("Hello"))
+    old(closed)
+    closed.chmod(0)
+    editor = editor_of(isolated, desk.repo)
+    (isolated / ".local" / "share" / "opencode").mkdir(parents=True)
+    (isolated / ".local" / "share" / "opencode" / "opencode.db").write_bytes(b"This is no database. " * 500)
+    with bound():
+        desk.sync()
+        editor.put("window.state", {"scrolled": 1}, table="ItemTable")
+        assert not wants_a_sync(desk)
+        closed.chmod(0o644)
+        assert wants_a_sync(desk)
