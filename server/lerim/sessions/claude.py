@@ -42,8 +42,7 @@ class Reading(LineReading[Record, Tally, Drafts]):
         parent = transcript.parent or (self._tally.parent if self._child else "")
         return self._tally.session(transcript.session_id, self.path, parent if parent != transcript.session_id else "")
 
-    def _decode(self, data: bytes) -> list[Record]:
-        return decode(data)
+    _decode = staticmethod(decode)
 
     # --- records -------------------------------------------------------------------------------------------------
 

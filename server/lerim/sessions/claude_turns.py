@@ -142,7 +142,8 @@ class Drafts:
 
     def due(self, turns: int, offset: int) -> bool:
         """Whether `ready` has anything to hand out."""
-        return bool(self._queue) and self._final(self._queue[0], turns, offset)
+        queue = self._queue
+        return bool(queue) and self._final(queue[0], turns, offset)
 
     def ready(self, turns: int, offset: int) -> Iterator[Turn]:
         """Hands out what became final, given how many turns have begun and how far the file was read."""

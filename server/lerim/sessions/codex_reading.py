@@ -53,7 +53,7 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         self._thinking: list[str] = []
         drafts = CallDrafts()
         self._results = Results(drafts, brief=brief)
-        super().__init__(transcript, resume, CodexTally(), drafts, brief=brief)
+        super().__init__(transcript, resume, CodexTally(thread=transcript.session_id), drafts, brief=brief)
 
     def fold(self, records: Iterable[Record]) -> list[Turn]:
         """The turns of records that do not come from a file of lines."""

@@ -51,8 +51,7 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         self._processes = Processes(drafts, brief=brief)
         super().__init__(transcript, resume, CopilotTally(cwd=transcript.cwd), drafts, brief=brief)
 
-    def _decode(self, data: bytes) -> list[Event]:
-        return decode(data)
+    _decode = staticmethod(decode)
 
     def _session(self) -> Session:
         tally, transcript = self._tally, self.transcript

@@ -21,7 +21,7 @@ from lerim.sessions.claude_records import BadLine
 from lerim.sessions.claude_tally import Seen, Tally
 from lerim.sessions.claude_turns import Drafts
 from lerim.sessions.compressed import SUFFIX, UNPACKED, unpacked
-from lerim.sessions.lines import BLOCK, Line, fingerprint, lines
+from lerim.sessions.lines import BLOCK, fingerprint, lines
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.regular import buffered, unbuffered, unreadable
 
@@ -100,7 +100,7 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         self.session = self._session()
 
     @abstractmethod
-    def _decode(self, data: bytes) -> list[Record]:
+    def _decode(self, line: bytes) -> list[Record]:
         """The records of a line. Raises BadLine."""
 
     @abstractmethod
@@ -164,17 +164,21 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
 
     def _read(self, file: BinaryIO, offset: int) -> Generator[Turn, None, int]:
         drafts, tally = self._drafts, self._tally
-        for line in lines(file, offset):
-            records = self._records(line)
-            if records is None or (line[0] >= UNPACKED and self._file is None):
+        decode, take, growing = self._decode, self._take, self._file is not None
+        for start, end, data, complete in lines(file, offset):
+            try:
+                records = decode(data) if data is not None else self._skipped_line(start, complete)
+            except BadLine as fault:
+                records = self._faulty(fault, start) if complete else None
+            if records is None or (start >= UNPACKED and not growing):
                 break
-            self._line, offset = line[0], line[1]
-            self._several = False
+            self._line, offset = start, end
             if len(records) > 1:
                 self._keep()
                 self._several = True
             for record in records:
-                self._take(record)
+                take(record)
+            self._several = False
             if drafts.due(tally.turns, offset):
                 self._offset = offset
                 yield from drafts.ready(tally.turns, offset)
@@ -221,22 +225,16 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
             _Resume(self.FORMAT, start, fingerprint(raw, start), kept, self._seen.upto(tally.seen))
         )
 
-    def _records(self, line: Line) -> list[Record] | None:
-        """The records of a line; None for the last one while it is still being written."""
-        start, _, data, complete = line
-        if data is None:
-            if not complete:
-                return None
-            self._problem("line-too-long", start, "A line of this transcript is too long and was skipped")
-            return []
-        try:
-            return self._decode(data)
-        except BadLine as fault:
-            if not complete:
-                return None
-            what, records = fault.args
-            self._problem("bad-line", start, f"A line of this transcript could not be read ({what}) and was skipped")
-            return list(records)
+    def _skipped_line(self, start: int, complete: bool) -> list[Record] | None:
+        if not complete:
+            return None
+        self._problem("line-too-long", start, "A line of this transcript is too long and was skipped")
+        return []
+
+    def _faulty(self, fault: BadLine, start: int) -> list[Record]:
+        what, records = fault.args
+        self._problem("bad-line", start, f"A line of this transcript could not be read ({what}) and was skipped")
+        return list(records)
 
     def _problem(self, code: str, start: int, message: str) -> None:
         self._faults += 1
