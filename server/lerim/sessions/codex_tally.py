@@ -20,6 +20,7 @@ from lerim.sessions.model import Session, Transcript
 _REMEMBERED = 256
 _PAIRS = 8
 _MOST = 1 << 48
+_WHOLE = 32
 _AT_ONCE = timedelta(seconds=0.5)
 """Lines of one write follow each other within this; no answer of a model does."""
 
@@ -76,6 +77,8 @@ class CodexTally(Tally, gc=False):
     def begin_task(self, native: str | None) -> None:
         """What follows belongs to the task of this id."""
         task = known(native)
+        if 0 < len(task) < _WHOLE:  # a number, which every thread has
+            task = f"{self.thread} {task}"
         if task and task != self.task:
             self.task = task
             self.said = {}

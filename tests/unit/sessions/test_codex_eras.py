@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 import codex_lines as lines
-from lerim.sessions.model import Tokens
+from lerim.sessions.codex import read
+from lerim.sessions.model import Tokens, Transcript
 
 CONTEXT = "<environment_context>\n<cwd>/home/ana/app</cwd>\n</environment_context>"
 PARENT = "0199dddd-0000-7000-8000-00000000000d"
@@ -125,6 +126,19 @@ def test_the_same_words_typed_twice_are_two_turns(tmp_path):
         tmp_path, lines.meta(), lines.prompt("go on"), lines.said("Yes"), lines.prompt("go on"), lines.said("Yes")
     )
     assert len({turn.id for turn in turns}) == 4
+
+
+def test_the_same_words_in_two_threads_are_two_turns_where_tasks_are_but_numbered_or_no_head_is_told(tmp_path):
+    def ids(native, *before):
+        path = tmp_path / f"rollout-2026-03-01T00-00-00-{native}.jsonl"
+        path.write_bytes(lines.encoded(*before, *lines.prompt("go on"), *lines.said("Yes")))
+        known = path.stat()
+        one = Transcript("codex", path, native, known.st_size, known.st_mtime_ns, known.st_ino)
+        return {turn.id for turn in read(one)}
+
+    task = lines.event("task_started", turn_id="1")
+    assert not ids(PARENT, lines.meta(PARENT), task) & ids(LATER, lines.meta(LATER), task)
+    assert not ids(PARENT) & ids(LATER)
 
 
 @pytest.mark.parametrize(
