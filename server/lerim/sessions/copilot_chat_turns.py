@@ -30,6 +30,8 @@ from lerim.sessions.copilot_chat_tools import called, changed, chosen, kind_of
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Turn, turn_id
 
 _OVER = (1, 2, 3)
+_FENCE = "```"
+"""Stands by itself around the changes of a file."""
 _UNIQUE = 20
 """Characters from which an id is one of a kind: older versions only count their requests."""
 
@@ -149,9 +151,9 @@ def _steps(request: Request, *, over: bool, brief: bool) -> list[_Step]:
     results = brought(request)
     wanted = [one for _, calls in rounds for one in calls]
     matched = _matched([one for one in shown if _invokes(one) and not one.sub_agent_invocation_id], wanted)
-    steps = _laid_out(shown) or ([_Step()] if wanted else [])
-    if not shown and rounds:
-        steps[0].texts = ["\n\n".join(text for text, _ in rounds if text)] if steps else []
+    steps = _laid_out(shown) or ([_Step()] if rounds else [])
+    if not shown and rounds and (said := [text for text, _ in rounds if text]):
+        steps[0].texts = ["\n\n".join(said)]
     taken: set[int] = set()
     edited: set[str] = set()
     for step in steps:
@@ -220,7 +222,8 @@ def _laid_out(shown: list[Part]) -> list[_Step]:
 def _text(one: Part) -> str:
     """The words of a part that the person was shown as the answer."""
     if one.kind in ("", None):
-        return markdown(one.value)
+        text = markdown(one.value)
+        return "" if text.strip() == _FENCE else text
     if one.kind in ("markdownContent", "markdownVuln", "warning"):
         return markdown(one.content)
     if one.kind == "inlineReference":

@@ -168,6 +168,19 @@ def test_every_kind_of_part_is_told_as_words_reasoning_a_call_or_left_out(tmp_pa
     assert done.session.tool_calls == 1
 
 
+def test_an_answer_that_only_the_model_kept_is_read_from_there(tmp_path):
+    rounds = {"toolCallRounds": [{"response": "hello", "toolCalls": []}, {"response": "again", "toolCalls": []}]}
+    turns, _ = only(tmp_path, request("go", calls=rounds), request("on", calls={"toolCallRounds": [{"response": ""}]}))
+    assert [turn.text for turn in turns] == ["go", "hello\n\nagain", "on"]
+
+
+def test_the_fences_around_a_change_are_no_words(tmp_path):
+    group = {"kind": "textEditGroup", "uri": {"path": "/a/b.py"}, "edits": [[{"text": "x"}]]}
+    shown = [markdown("I change it.\n"), markdown("\n```\n"), group, markdown("\n```\n"), markdown("Done.")]
+    turns, _ = only(tmp_path, request("go", *shown))
+    assert [turn.text for turn in turns] == ["go", "I change it.", "Done."]
+
+
 def test_failures_of_the_service_are_counted_and_a_cancelled_request_is_none(tmp_path):
     failed = request("go", state=3, result={"errorDetails": {"message": "quota"}})
     cancelled = request("go", state=2, result={"errorDetails": {"code": "canceled", "message": "Canceled"}})
