@@ -6,6 +6,7 @@ import html
 import re
 
 from lerim.sessions.claude_human import OWN, Typed, cut
+from lerim.sessions.claude_records import loose
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.codex_records import Payload, parts, text_of
 
@@ -60,6 +61,7 @@ _WRAPPED = re.compile(r"\A#.*?^## My request:[ \t]*\n?", re.MULTILINE | re.DOTAL
 _HEADINGS = ("## My request for Codex:", "## My request:")
 _PICTURE = re.compile(r"</?image(?: [^<>\n]{1,4000})?>\Z")
 _SPOKEN = "<realtime_delegation>"
+_REPLY = "<send_user_message_question_reply>"
 _SHELL = "<user_shell_command>"
 _WHERE = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
 
@@ -72,12 +74,22 @@ def typed(text: str) -> Typed | None:
         return Typed("shell", command) if command else None
     if text.startswith(_SPOKEN):
         text = "" if "<source>transcript_tail_flush<" in text else html.unescape(_between(text, "input", last=False))
+    if text.startswith(_REPLY):
+        text = _replied(_between(text, _REPLY[1:-1]))
     if not text or text.startswith(_INJECTED):
         return None
     asked = _REQUEST.search(text) or _WRAPPED.match(text)
     if asked:
         text = text[asked.end() :].strip()
     return Typed("prompt", text) if text else None
+
+
+def _replied(text: str) -> str:
+    """What the person answered to questions that did not wait for it."""
+    told = loose(text.encode("utf-8", "replace"))
+    replies = told if isinstance(told, list) else [told]
+    answers = [one.get("answer") for one in replies if isinstance(one, dict)]
+    return "\n".join(answer for answer in answers if isinstance(answer, str)) or text
 
 
 def _leading(text: str) -> str:

@@ -260,9 +260,9 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
 
     def _used(self, said: Payload) -> None:
         usage = said.info.total_token_usage if said.info else None
-        if usage is None:
+        if said.info is None or usage is None:
             return
-        more, tally, draft = self._tally.use(usage), self._tally, self._draft
+        more, tally, draft = self._tally.use(usage, said.info.last_token_usage), self._tally, self._draft
         if draft is not None and not any(draft.tokens):
             draft.tokens, draft.last = more, self._line
         else:  # told before the message it is for

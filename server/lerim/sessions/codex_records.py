@@ -23,9 +23,10 @@ class Usage(msgspec.Struct, gc=False):
 
 
 class Info(msgspec.Struct, gc=False):
-    """What was used since the thread began."""
+    """What was used since the thread began, or since that of which it is a fork did; and by the last answer."""
 
     total_token_usage: Usage | None = None
+    last_token_usage: Usage | None = None
 
 
 class Git(msgspec.Struct, gc=False):

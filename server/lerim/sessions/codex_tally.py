@@ -108,13 +108,15 @@ class CodexTally(Tally, gc=False):
         self.unpaired = (*self.unpaired[1 - _PAIRS :], (source, one))
         return False
 
-    def use(self, usage: Usage) -> Counted:
-        """Counts what was used since the running total was told last; returns it."""
-        cached, written = _count(usage.cached_input_tokens), _count(usage.cache_write_input_tokens)
-        fresh = max(0, _count(usage.input_tokens) - cached - written)
-        now = (fresh, _count(usage.output_tokens), cached, written)
+    def use(self, usage: Usage, last: Usage | None) -> Counted:
+        """Counts what was used since the running total was told last; returns it. `last` is what one answer used: a
+        fork's first total holds all that its parent had used."""
+        now = _counted(usage)
         before = self.total if sum(now) >= sum(self.total) else NO_TOKENS
-        more = (now[0] - before[0], now[1] - before[1], now[2] - before[2], now[3] - before[3])
+        if not self.counted and (self.forked or self.born) and last is not None and not self.replayed:
+            more = _counted(last)
+        else:
+            more = (now[0] - before[0], now[1] - before[1], now[2] - before[2], now[3] - before[3])
         self.total = now
         self.counted = True
         if not self.replayed:
@@ -130,6 +132,11 @@ class CodexTally(Tally, gc=False):
         )
         tokens = session.tokens if self.counted else None
         return replace(session, platform="codex", title=title or self.thread_name or self.first_prompt, tokens=tokens)
+
+
+def _counted(usage: Usage) -> Counted:
+    cached, written = _count(usage.cached_input_tokens), _count(usage.cache_write_input_tokens)
+    return max(0, _count(usage.input_tokens) - cached - written), _count(usage.output_tokens), cached, written
 
 
 def _count(number: int | None) -> int:

@@ -207,6 +207,12 @@ def test_of_a_prompt_wrapped_by_an_editor_only_the_request_is_typed(tmp_path):
             "Use uv",
         ),
         ("<realtime_delegation>\n  <input>Use &quot;uv&quot;</input>\n</realtime_delegation>", 'Use "uv"'),
+        (
+            '<send_user_message_question_reply>[{"question":"Which?","answer":"Use uv"}]'
+            "</send_user_message_question_reply>",
+            "Use uv",
+        ),
+        ("<send_user_message_question_reply>\nUse uv\n</send_user_message_question_reply>", "Use uv"),
         ("# AGENTS.md\n\nWrite this file", "# AGENTS.md\n\nWrite this file"),
         ("Document the heading\n## My request:\nof the form", "Document the heading\n## My request:\nof the form"),
     ],
@@ -296,6 +302,26 @@ def test_a_fork_of_before_tasks_had_ids_does_not_count_the_tokens_of_its_parent_
     turns, done = lines.turns_of(tmp_path, *written, *own)
     assert [turn.text for turn in turns] == ["Use uv", "Yes", "And a test", "Done"]
     assert done.session.tokens == Tokens(60, 11, 50, 0)
+
+
+def test_a_subagent_goes_on_from_the_total_of_its_parent_without_counting_it(tmp_path):
+    def used(total, last):
+        whole, one = (lines.spent(entry, 0, 1)["payload"]["info"]["total_token_usage"] for entry in (total, last))
+        return lines.event("token_count", info={"total_token_usage": whole, "last_token_usage": one})
+
+    spawn = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}
+    child = lines.meta("0199bbbb-0000-7000-8000-00000000000b", source=spawn, forked_from_id=PARENT)
+    _, done = lines.turns_of(
+        tmp_path,
+        child,
+        lines.meta(PARENT),
+        lines.event("task_started", turn_id="019ff000-0000-7000-8000-000000000002"),
+        lines.said("I looked"),
+        used(9_000_100, 100),
+        lines.said("More"),
+        used(9_000_300, 200),
+    )
+    assert done.session.tokens == Tokens(300, 1, 0, 0)
 
 
 def test_a_second_head_of_the_same_thread_is_no_fork(tmp_path):
