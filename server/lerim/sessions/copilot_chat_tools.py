@@ -110,7 +110,7 @@ def chosen(shown: Part, *, over: bool) -> ToolCall:
     questions = part(shown.questions)
     data = part(shown.data)
     given = data if isinstance(data, dict) else {}
-    answers = tuple(replace(_question(one), answer=_said(given.get(one.get("id")))) for one in _objects(questions))
+    answers = tuple(replace(_question(one), answer=_said(given.get(_text(one, "id")))) for one in _objects(questions))
     answered = any(one.answer for one in answers)
     status: ToolStatus = "ok" if answered else "interrupted" if over else "pending"
     return ToolCall(id="", name="questionCarousel", kind="ask", status=status, answers=answers)

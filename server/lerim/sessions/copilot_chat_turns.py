@@ -79,7 +79,8 @@ def typed(request: Request) -> str:
     said = plain(cut("".join(one for one in texts if isinstance(one, str))).strip())
     variables = part(request.variable_data)
     attached = variables.get("variables") if isinstance(variables, dict) else None
-    images = any(isinstance(one, dict) and one.get("kind") == "image" for one in attached or ())
+    entries = attached if isinstance(attached, list) else []
+    images = any(isinstance(one, dict) and one.get("kind") == "image" for one in entries)
     return said or ("[image]" if images else "")
 
 

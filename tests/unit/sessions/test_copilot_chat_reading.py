@@ -271,6 +271,14 @@ def test_fields_of_a_wrong_type_cost_themselves_and_a_request_that_is_none_costs
     assert len(done.problems) == 1
 
 
+@pytest.mark.parametrize("odd", [{"a": 1}, [[]], 7, True, "x", None])
+def test_questions_and_attachments_of_a_wrong_type_cost_themselves(tmp_path, odd):
+    carousel = {"kind": "questionCarousel", "questions": [{"id": odd, "title": "Which?"}], "data": {"q": "A"}}
+    fields = {"variableData": {"variables": odd}}
+    turns, _ = only(tmp_path, request("", carousel, markdown("ok"), **fields), request("two"))
+    assert [turn.text for turn in turns] == ["", "ok", "two"]
+
+
 def test_lone_surrogates_and_nul_are_replaced(tmp_path):
     turns, _ = only(tmp_path, request("half \ud83d and \0", markdown("\udc00 ok")))
     assert [turn.text for turn in turns] == ["half \ufffd and \ufffd", "\ufffd ok"]
