@@ -46,8 +46,13 @@ class CallDrafts(Drafts):
 
         A turn that is final but waits behind another one counts as handed out: a reading that begins with it does so.
         """
+        held = self._calls.get(native)
+        if held is None:
+            return None
         turns = self._queue[-1].ordinal + 1 if self._queue else 0
-        found = [one for one in self._calls.get(native, ()) if not self._final(one[0], turns, offset)]
+        if len(held) == 1:
+            return None if self._final(held[0][0], turns, offset) else held[0]
+        found = [one for one in held if not self._final(one[0], turns, offset)]
         if not found:
             return None
         return next((one for one in found if one[0].calls[one[1]].status == "pending"), found[-1])

@@ -221,11 +221,12 @@ def texts(content: str | list[Block] | None) -> list[str]:
     return [block.text for block in content or () if block.type == "text" and block.text]
 
 
-def loose(data: bytes | msgspec.Raw) -> object:
+def loose(data: bytes | str | msgspec.Raw) -> object:
     """Any JSON as plain Python values; None where it cannot be read (deep nesting)."""
     try:
         return msgspec.json.decode(data)
     except UnicodeError:  # skipped unread by the quick way, so met only now
-        return loose(bytes(data).decode("utf-8", "replace").encode())
+        raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+        return loose(raw.decode("utf-8", "replace").encode())
     except FAULTS:
         return None

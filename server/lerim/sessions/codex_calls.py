@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import PurePath
 
 import msgspec
 
@@ -158,7 +157,7 @@ def command_of(value: object) -> str:
     if isinstance(value, str):
         return plain(value)
     words = [plain(word) for word in value if isinstance(word, str)] if isinstance(value, list) else []
-    if len(words) > 1 and PurePath(words[0].replace("\\", "/")).name.lower().removesuffix(".exe") in _SHELLS:
+    if len(words) > 1 and words[0].replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") in _SHELLS:
         rest = words[1:]
         while len(rest) > 1 and rest[0].lower() in _SWITCHES:
             rest = rest[1:]

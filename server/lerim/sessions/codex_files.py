@@ -14,7 +14,7 @@ from lerim.sessions.claude_records import read
 from lerim.sessions.claude_tally import titled
 from lerim.sessions.claude_tools import plain
 from lerim.sessions.codex_human import begins_in
-from lerim.sessions.codex_records import decode, parts
+from lerim.sessions.codex_records import decode, parts, payload_of
 from lerim.sessions.compressed import SUFFIX
 from lerim.sessions.jsonl import beginning
 from lerim.sessions.model import Found, Transcript
@@ -65,7 +65,7 @@ def began(name: str) -> datetime | None:
 def probe(transcript: Transcript) -> str:
     """The working folder named in a rollout's first 256 kB; '' if none, or if it cannot be read."""
     for record in beginning(transcript.path, decode):
-        said = record.payload or record
+        said = payload_of(record)
         if said.cwd:
             return plain(said.cwd)[:4096]
         if said.role == "user":

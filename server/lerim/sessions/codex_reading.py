@@ -24,7 +24,7 @@ from lerim.sessions.codex_calls import ALONE, CALLS, OUTPUTS, opened
 from lerim.sessions.codex_files import began, named
 from lerim.sessions.codex_human import begins_in, of_event, of_item, printed
 from lerim.sessions.codex_outputs import output
-from lerim.sessions.codex_records import Payload, Record, decode, fields, parts, text_of
+from lerim.sessions.codex_records import Line, Payload, Record, decode, fields, parts, payload_of, text_of
 from lerim.sessions.codex_results import Results
 from lerim.sessions.codex_tally import CodexTally
 from lerim.sessions.jsonl import LineReading
@@ -41,7 +41,7 @@ class _Held(NamedTuple):
     text: str
 
 
-class Reading(LineReading[Record, CodexTally, CallDrafts]):
+class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
     """One pass over a rollout; see `LineReading`."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
@@ -55,7 +55,7 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
         self._results = Results(drafts, brief=brief)
         super().__init__(transcript, resume, CodexTally(thread=transcript.session_id), drafts, brief=brief)
 
-    def fold(self, records: Iterable[Record]) -> list[Turn]:
+    def fold(self, records: Iterable[Line | Record]) -> list[Turn]:
         """The turns of records that do not come from a file of lines."""
         for self._line, record in enumerate(records):
             self._take(record)
@@ -68,19 +68,20 @@ class Reading(LineReading[Record, CodexTally, CallDrafts]):
     def _session(self) -> Session:
         return self._tally.thread_session(self.transcript, self._title)
 
-    def _take(self, record: Record) -> None:
-        said = record.payload or record
-        kind = (said.type or record.type or "") if record.payload is not None else (record.type or "")
+    def _take(self, record: Line | Record) -> None:
+        said = record.payload or payload_of(record)
+        kind = said.type or record.type or ""
         how = _TELLS.get(kind)
         if how is None:
-            if kind != "session_meta" and (kind or record.payload is not None or not record.id):
+            if kind != "session_meta" and (kind or record.payload is not None or not said.id):
                 return
             how = Reading._meta
         if kind in _OPENS and not (self._answering and kind in CALLS):
             self._keep()
-        self._time = moment(record.timestamp) or self._tally.bare
-        if self._time is not None:
-            self._tally.at(self._time)
+        tally = self._tally
+        self._time = time = moment(record.timestamp) or tally.bare
+        if time is not None:
+            tally.at(time)
         how(self, said)
 
     # --- where and when ------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from lerim.sessions.claude_records import FAULTS, NOTHING, loose, patient
+from lerim.sessions.claude_records import FAULTS, NOTHING, loose, patient, read
 
 
 class Usage(msgspec.Struct, gc=False):
@@ -79,22 +79,38 @@ class Record(Payload, gc=False):
     record_type: str | None = ""
 
 
-_quick = msgspec.json.Decoder(Record).decode
+class Line(msgspec.Struct, gc=False):
+    """A line with a payload, as all but the oldest are."""
+
+    type: str | None = ""
+    timestamp: str | None = ""
+    payload: Payload | None = None
+
+
+_quick = msgspec.json.Decoder(Line).decode
 
 _UNREAD = re.compile(
     rb'\{"timestamp":"[^"]{1,40}","type":"'
     rb'(?:world_state|compacted|inter_agent_communication_metadata|event_msg","payload":\{"type":"agent_reasoning)"'
 )
+_WORTH = 2048
+"""Bytes from which on leaving a line unread is faster than looking whether it may be."""
 
 
-def decode(line: bytes) -> list[Record]:
+def decode(line: bytes) -> list[Line | Record]:
     """The records of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
-    if _UNREAD.match(line) and _alone(line):
+    if len(line) > _WORTH and _UNREAD.match(line) and _alone(line):
         return []
     try:
-        return [_quick(line)]
+        record = _quick(line)
     except FAULTS:
-        return patient(line, Record)
+        return [*patient(line, Record)]
+    return [read(line, Record) if record.payload is None else record]
+
+
+def payload_of(line: Line | Record) -> Payload:
+    """What a line tells: its payload, or in the oldest ones the line itself."""
+    return line.payload or (line if isinstance(line, Record) else Payload())
 
 
 def _alone(line: bytes) -> bool:
@@ -128,5 +144,5 @@ def fields(raw: msgspec.Raw) -> dict[str, object]:
     """A JSON object, also one that stands as text in a string; empty for anything else."""
     value = loose(raw) if raw is not NOTHING else None
     if isinstance(value, str):
-        value = loose(value.encode("utf-8", "surrogatepass")) if value.lstrip().startswith("{") else None
+        value = loose(value) if value.startswith("{") or value.lstrip().startswith("{") else None
     return value if isinstance(value, dict) else {}

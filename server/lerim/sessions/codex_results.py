@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.call_drafts import CallDrafts
 from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_records import loose
+from lerim.sessions.claude_records import FAULTS, loose
 from lerim.sessions.claude_tools import ends, plain
 from lerim.sessions.codex_calls import answered, question_ids, running_of
 from lerim.sessions.codex_outputs import Output, output, settled, went_well
@@ -14,6 +17,7 @@ from lerim.sessions.codex_records import Payload, fields
 from lerim.sessions.model import ToolCall, ToolKind
 from lerim.sessions.processes import Processes
 
+_by_name = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _READ: frozenset[ToolKind] = frozenset({"ask", "plan", "agent"})
 
 Counted = tuple[int, int]
@@ -99,7 +103,7 @@ class Results:
         """What an event tells of a patch: the files it changed, in full, and that it failed."""
         if said.success is False:
             self._foretell(said, 1, offset)
-        whole = [plain(path)[:4096] for path in list(fields(said.changes))[:200]]
+        whole = [plain(path)[:4096] for path in list(_changes(said.changes))[:200]]
         if whole:
             self._drafts.change(plain(said.call_id), offset, lambda one: _in_full(one, whole))
 
@@ -125,6 +129,14 @@ class Results:
 
 def _well(call: ToolCall) -> ToolCall:
     return replace(call, status="ok", exit_code=0 if call.kind == "shell" else None)
+
+
+def _changes(raw: msgspec.Raw) -> Iterable[str]:
+    """The files of a patch, by whose names its changes stand: those are left unread."""
+    try:
+        return _by_name(raw)
+    except FAULTS:
+        return fields(raw)
 
 
 def _counted(told: Output, call: ToolCall | None) -> Counted:
