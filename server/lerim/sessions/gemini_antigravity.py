@@ -30,6 +30,17 @@ _TAGS = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "SYSTEM_MESSAGE", "EPHEM
 _REQUEST, _REQUEST_END = "<USER_REQUEST>", "</USER_REQUEST>"
 
 
+_NOTES = 8 * 1024 * 1024
+"""Bytes of the noted prompts that are read."""
+
+
+class _Noted(msgspec.Struct, rename="camel", gc=False):
+    """A prompt as it is noted beside the conversations: the only record that names their folder."""
+
+    workspace: str | None = ""
+    conversation_id: str | None = ""
+
+
 class Step(msgspec.Struct, gc=False):
     """One step of a conversation."""
 
@@ -58,14 +69,33 @@ def find(root: Path) -> tuple[list[Transcript], list[Problem]]:
     for product in entries(root, problems):
         if not product.name.startswith("antigravity") or not is_folder(product):
             continue
+        folders = _workspaces(Path(product.path))
         for one in entries(Path(product.path) / "brain", problems):
-            if is_folder(one) and (log := _log(Path(one.path), problems)):
+            if is_folder(one) and (log := _log(Path(one.path), folders.get(one.name, ""), problems)):
                 found.append(log)
         problems += _skipped(Path(product.path) / "conversations", {one.session_id for one in found}, problems)
     return found, problems
 
 
-def _log(folder: Path, problems: list[Problem]) -> Transcript | None:
+def _workspaces(product: Path) -> dict[str, str]:
+    """The folder of each conversation that the noted prompts name; empty where they cannot be read."""
+    try:
+        with buffered(product / "history.jsonl") as file:
+            text = file.read(_NOTES)
+    except OSError:
+        return {}
+    found: dict[str, str] = {}
+    for line in text.split(b"\n"):
+        try:
+            noted = shaped(line, _Noted)
+        except ValueError:
+            continue
+        if noted.conversation_id and noted.workspace:
+            found[noted.conversation_id] = plain(noted.workspace)[:4096]
+    return found
+
+
+def _log(folder: Path, cwd: str, problems: list[Problem]) -> Transcript | None:
     for place in (folder / ".system_generated" / "logs", folder):
         there = {entry.name: entry for entry in entries(place, problems) if entry.name in _LOGS}
         for name in _LOGS:
@@ -77,7 +107,8 @@ def _log(folder: Path, problems: list[Problem]) -> Transcript | None:
                     session_id=folder.name,
                     size=known.st_size,
                     mtime_ns=known.st_mtime_ns,
-                    inode=stamped(known.st_ino, ""),
+                    inode=stamped(known.st_ino, cwd),
+                    cwd=cwd,
                 )
     return None
 
@@ -126,7 +157,7 @@ def load(transcript: Transcript, *, brief: bool) -> Loaded:
     except OSError as error:
         raise unreadable(path, error) from error
     child = bool(steps) and not any(_explicit(step) for step in steps)
-    turns, injected, parent = _turns(transcript, steps, beginning.decode(), child=child, brief=brief)
+    turns, injected, parent = _turns(transcript, steps, transcript.cwd or beginning.decode(), child=child, brief=brief)
     return Loaded(
         session=summed(
             transcript,

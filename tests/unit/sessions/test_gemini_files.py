@@ -278,6 +278,24 @@ def test_the_shortened_log_of_antigravity_wraps_what_was_asked_once_more(tmp_pat
     assert files.reading(full)[0][1].tool_calls[0].command == '"make"'
 
 
+def test_the_prompts_that_antigravity_notes_tell_the_folder_of_a_conversation(tmp_path):
+    said = step(0, "USER_EXPLICIT", "USER_INPUT", content="<USER_REQUEST>hi</USER_REQUEST>")
+    for name in ("aa", "bb"):
+        conversation(tmp_path, name, said, step(1, "MODEL", "PLANNER_RESPONSE", content="Hello."))
+    notes = [
+        {"display": "hi", "timestamp": 1, "workspace": FOLDER},
+        {"display": "hi", "timestamp": 2, "workspace": FOLDER, "conversationId": "aa"},
+        {"display": "hi", "timestamp": 3, "workspace": 7, "conversationId": "bb"},
+    ]
+    text = "".join(json.dumps(one) + "\n" for one in notes) + '{"display": "hal'
+    (tmp_path / "antigravity" / "history.jsonl").write_text(text, encoding="utf-8")
+    known, unknown = find(tmp_path, []).transcripts
+    assert (known.cwd, unknown.cwd, probe(known), probe(unknown)) == (FOLDER, "", FOLDER, "")
+    done = read(known)
+    assert {turn.cwd for turn in done} == {FOLDER}
+    assert done.session.cwds == (FOLDER,)
+
+
 def test_a_question_antigravity_asks_has_its_answer(tmp_path):
     asked = {"questions": [{"question": "Which one?", "options": ["uv", "pip"]}, {"question": "Why?"}]}
     path = conversation(
