@@ -25,7 +25,7 @@ export interface Views {
 
 /** Registers every command; an error of one is shown once, with the log a click away. */
 export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents }: Views): vscode.Disposable {
-  const search = (): void => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
+  const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
     "lerim.openReview": async () => {
@@ -50,9 +50,7 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.searchSessions": search,
     "lerim.openSession": (id) => {
       if (id !== undefined && !isToken(id)) throw new Error("This link is broken.");
-      if (id !== undefined) return transcripts.open(id, "");
-      search();
-      return undefined;
+      return id === undefined ? search() : transcripts.open(id, "");
     },
     "lerim.refreshSessions": () => sessions.refresh(),
     "lerim.moreSessions": (node) => sessions.more(node),

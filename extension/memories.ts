@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "./context";
 import * as protocol from "./protocol";
 import { chooseRoot, rootFolders } from "./roots";
+import { searchList } from "./searchlist";
 import { iconOf, memoryDetail, titleDetail } from "./wording";
 
 interface MemoryItem extends vscode.QuickPickItem {
@@ -9,58 +10,21 @@ interface MemoryItem extends vscode.QuickPickItem {
 }
 
 const searchLimit = 50;
-const typingMs = 120;
 
 /** Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. */
 export async function searchMemories(context: Pick<Context, "request">): Promise<void> {
   const root = await rootOrNull();
   if (root === undefined) return;
-  const pick = vscode.window.createQuickPick<MemoryItem>();
-  pick.placeholder = "Search memories by words, symbols or paths";
-  let cancel = new vscode.CancellationTokenSource();
-  let timer: NodeJS.Timeout | undefined;
-  const look = async (query: string): Promise<void> => {
-    cancel.cancel();
-    cancel.dispose();
-    const own = (cancel = new vscode.CancellationTokenSource());
-    pick.busy = true;
-    try {
-      const { memories } = await context.request(protocol.memorySearch, { root, query, limit: searchLimit }, own.token);
-      if (own.token.isCancellationRequested) return;
-      pick.items = memories.map(rankedItem);
-      pick.title = memories.length === 0 ? "No memory matches" : undefined;
-    } catch (error) {
-      if (own.token.isCancellationRequested) return;
-      pick.items = [];
-      pick.title = `Search failed: ${error instanceof Error ? error.message : String(error)}`;
-    } finally {
-      if (!own.token.isCancellationRequested) pick.busy = false;
-    }
-  };
-  pick.onDidChangeValue((value) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => void look(value), typingMs);
-  });
-  pick.onDidAccept(() => {
-    const [chosen] = pick.selectedItems;
-    if (chosen === undefined) return;
-    pick.hide();
-    openFile(chosen.memory, root).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${error instanceof Error ? error.message : String(error)}`));
-  });
-  pick.onDidHide(() => {
-    clearTimeout(timer);
-    cancel.cancel();
-    cancel.dispose();
-    pick.dispose();
-  });
-  pick.show();
-  await look("");
+  await searchList<MemoryItem>(
+    "Search memories by words, symbols or paths",
+    async (query, cancel) => {
+      const { memories } = await context.request(protocol.memorySearch, { root, query, limit: searchLimit }, cancel);
+      return { items: memories.map(rankedItem), title: memories.length === 0 ? "No memory matches" : undefined };
+    },
+    ({ memory }) => openFile(memory, root),
+  );
 }
 
-/**
- * VS Code moves items whose label matches the typed text to the top. The title therefore stands in the description, which is
- * not matched, and the sidecar's ranking stays.
- */
 function rankedItem(memory: protocol.MemoryView): MemoryItem {
   return { label: iconOf(memory), description: memory.title, detail: memoryDetail(memory), alwaysShow: true, memory };
 }

@@ -19,7 +19,7 @@ function hit(id: string): protocol.HitView {
 
 function search(everywhere = false): FakeQuickPick {
   // SAFETY: the fake has every member the search uses
-  searchSessions(context as unknown as Parameters<typeof searchSessions>[0], everywhere, (id, turn) => {
+  void searchSessions(context as unknown as Parameters<typeof searchSessions>[0], everywhere, (id, turn) => {
     opened.push([id, turn]);
     return Promise.resolve();
   });
