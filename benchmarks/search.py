@@ -37,7 +37,7 @@ SHARED = Path(os.environ.get("LERIM_TEST_SESSIONS") or Path(__file__).resolve().
 LOCOMO = SHARED.parent / "data" / "locomo10.json"
 HELD = range(5, 10)
 DEPTH = 60
-"""Turns asked for; sessions are ranked by the best of them."""
+"""Turns asked for, and sessions."""
 _EVIDENCE = re.compile(r"D:?\s*(\d+)\s*:\s*0*(\d+)$")
 
 
@@ -174,9 +174,10 @@ def recalled(catalog: Catalog, asked: Iterable[Question]) -> Recall:
         started = time.perf_counter()
         found = [turn.id for turn in catalog.search(question.text, f"c{question.conversation}", DEPTH)]
         seconds.append(time.perf_counter() - started)
+        sessions = catalog.search_sessions(question.text, f"c{question.conversation}", DEPTH)
+        ranked = [turn.id.partition(":")[0] for turn in sessions]
         mrr.append(next((1 / (at + 1) for at, one in enumerate(found) if one in question.turns), 0.0))
         wanted = {one.partition(":")[0] for one in question.turns}
-        ranked = list(dict.fromkeys(one.partition(":")[0] for one in found))
         for top, shares in turns.items():
             shares.append(sum(one in found[:top] for one in question.turns) / len(question.turns))
             whole[top].append(len(wanted & set(ranked[:top])) / len(wanted))

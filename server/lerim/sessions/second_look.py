@@ -30,8 +30,15 @@ INDEX = 1.2
 """What the index's own score counts."""
 COVERED = 0.4
 """The power of the share of words found."""
+KIN, ROOT, ALIKE = 0.5, 4, 0.6
+"""What a word counts that is akin to one of the query (`allergic`, `allergies`): so many first letters are the same,
+and this share of the longer of the two."""
 PAIR = 1.0
 """What two words count that stand together as in the query."""
+FURTHER = 0.5
+"""What each further turn counts in its session beside the one before it."""
+COPIED = 60
+"""Characters from which the same text is a copy, and not only the same short answer."""
 SPEAKER, DATED, ASKS = 1.3, 1.3, 0.7
 """Factors: the query names who speaks (`Ana: …`); it asks when, and the turn tells a time; the turn is a question."""
 HEAD = 40
@@ -50,8 +57,8 @@ _TIMES = frozenset(
 
 @dataclass(slots=True)
 class Candidate:
-    """A turn the index named; `score` is the index's. The second look fills in the rest: `held` is what each word of
-    the query counts in it."""
+    """A turn the index named; `score` is the index's until it is ranked. The second look fills in the rest: `held` is
+    what each word of the query counts in it."""
 
     row: int
     transcript: int
@@ -68,13 +75,13 @@ class Candidate:
     dated: bool = False
 
 
-def ranked(query: Query, found: Sequence[Candidate], held: Sequence[int], number: int) -> list[tuple[int, float]]:
-    """The rows of `found`, best first, with a score. `held` says how many turns hold each word, of `number`."""
+def ranked(query: Query, found: Sequence[Candidate], held: Sequence[int], number: int) -> list[Candidate]:
+    """The turns best first, each with its score. `held` says how many turns hold each word, of `number`."""
     words = _Words(query.terms)
     for one in found:
         words.count(one)
     mean = sum(one.length for one in found) / max(1, len(found)) or 1.0
-    rare = [max(0.01, math.log((max(number, many) - many + 0.5) / (many + 0.5))) for many in held]
+    rare = [_weight(term, many, number) for term, many in zip(query.terms, held, strict=True)]
     for one in found:
         worn = FULL * (1 - LENGTH + LENGTH * one.length / mean)
         one.held = [
@@ -84,8 +91,36 @@ def ranked(query: Query, found: Sequence[Candidate], held: Sequence[int], number
     for one in found:
         best[one.transcript] = list(map(max, one.held, best.get(one.transcript, one.held)))
     prose = {(one.transcript, one.ordinal): one.held for one in found if one.prose}
-    scores = [(-_score(one, query, _near(one, prose), sum(best[one.transcript]), words), one.row) for one in found]
-    return [(row, -score) for score, row in sorted(scores)]
+    for one in found:
+        one.score = _score(one, query, _near(one, prose), sum(best[one.transcript]), words)
+    return sorted(found, key=lambda one: (-one.score, one.row))
+
+
+def once(found: Sequence[Candidate]) -> list[Candidate]:
+    """Ranked turns with those behind that say again what a better one says (agents copy sessions under new ids)."""
+    first: dict[tuple[str, str], Candidate] = {}
+    copies = []
+    for one in found:
+        if first.setdefault((one.text, one.tools), one) is not one and len(one.text) + len(one.tools) >= COPIED:
+            copies.append(one)
+    behind = {id(one) for one in copies}
+    return [*(one for one in found if id(one) not in behind), *copies]
+
+
+def by_session(found: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+    """The best turn of each session with the session's score, best first: of two with a turn as good, the one that
+    says more of it. `found` is ranked."""
+    sessions: dict[int, tuple[Candidate, float, float]] = {}
+    for one in found:
+        best, score, share = sessions.get(one.transcript, (one, 0.0, 1.0))
+        sessions[one.transcript] = best, score + share * one.score, share * FURTHER
+    return sorted(((best, score) for best, score, _ in sessions.values()), key=lambda pair: -pair[1])
+
+
+def _weight(term: Term, many: int, number: int) -> float:
+    """What a word of the query counts by its rareness; more for one of several parts, a path or a name."""
+    rare = math.log((max(number, many) - many + 0.5) / (many + 0.5))
+    return max(0.01, rare) * math.sqrt(len(term.stems))
 
 
 def _near(one: Candidate, prose: Mapping[tuple[int, int], list[float]]) -> list[float]:
@@ -125,6 +160,11 @@ class _Words:
         for at, term in enumerate(terms):
             self._first.setdefault(term.stems[0], []).append(at)
         self._joined = {term.joined: at for at, term in enumerate(terms) if len(term.stems) > 1}
+        self._roots: dict[str, list[int]] = {}
+        for at, term in enumerate(terms):
+            if len(term.stems) == 1 and len(term.stems[0]) >= ROOT and term.stems[0].isalpha():
+                self._roots.setdefault(term.stems[0][:ROOT], []).append(at)
+        self._akin: dict[str, int] = {}
         self._seen: set[str] = set()
         self._telling: dict[str, tuple[int, ...]] = {}
         self._times: set[str] = set()
@@ -135,6 +175,9 @@ class _Words:
         said = tokens(index_text(one.text[:CHARACTERS]))
         one.length = len(said)
         one.dated = not self._learn(said).isdisjoint(self._times)
+        for word in said if self._akin else ():
+            if word in self._akin:
+                one.held[self._akin[word]] += KIN
         last, behind = -2, -3
         for at, which in self._hits(said):
             one.held[which] += 1
@@ -161,10 +204,21 @@ class _Words:
                 self._telling[word] = tuple(self._first[root])
             elif word in self._joined:
                 self._telling[word] = (self._joined[word],)
+            elif (near := self._nearest(root)) is not None:
+                self._akin[word] = near
             if root in _TIMES:
                 self._times.add(word)
         self._seen |= words
         return words
+
+    def _nearest(self, root: str) -> int | None:
+        """Which word of the query one is akin to."""
+        for at in self._roots.get(root[:ROOT], ()):
+            other = self._terms[at].stems[0]
+            alike = math.ceil(ALIKE * max(len(root), len(other)))
+            if root[:alike] == other[:alike]:
+                return at
+        return None
 
     def _hits(self, said: Sequence[str]) -> list[tuple[int, int]]:
         """Where words of the query stand, and which."""

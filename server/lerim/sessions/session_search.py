@@ -45,12 +45,27 @@ def search(db: sqlite3.Connection, text: str, filters: Filters, limit: int) -> l
     narrowed = _narrowed(db, filters)
     if not query.terms:
         return [] if filters == EVERYTHING else _newest(db, narrowed, limit)
+    found = second_look.once(_ranked(db, query, narrowed, limit))
+    return [(one.row, one.score) for one in found[:limit]]
+
+
+def sessions(db: sqlite3.Connection, text: str, filters: Filters, limit: int) -> list[tuple[int, float]]:
+    """The best turn of each session that speaks of `text`, with the session's score, best first; none for a text
+    without words. Any text is safe."""
+    query = queries.parse(text)
+    if not query.terms:
+        return []
+    found = second_look.by_session(_ranked(db, query, _narrowed(db, filters), limit))
+    return [(best.row, score) for best, score in found[:limit]]
+
+
+def _ranked(db: sqlite3.Connection, query: Query, narrowed: _Narrowed, limit: int) -> list[Candidate]:
     held = [_holding(db, term.match, narrowed) for term in query.terms]
     asked = _asked(db, query, [everywhere for _, everywhere in held])
     found = _likeliest(db, asked, narrowed, max(limit, LOOKED_AT))
     if not found and asked != query.match:  # the rarest words are not in these projects
         found = _likeliest(db, query.match, narrowed, max(limit, LOOKED_AT))
-    return second_look.ranked(query, found, [own for own, _ in held], _number(db, narrowed))[:limit]
+    return second_look.ranked(query, found, [own for own, _ in held], _number(db, narrowed))
 
 
 def places(db: sqlite3.Connection, filters: Filters, limit: int) -> list[str]:

@@ -204,13 +204,22 @@ def of_place(db: sqlite3.Connection, place: str) -> list[TurnRow]:
 
 def search(db: sqlite3.Connection, query: str, filters: Filters, limit: int) -> list[TurnRow]:
     """Turns that hold words of `query`, best first; see `session_search.search`."""
-    found = dict(session_search.search(db, query, filters, limit))
+    return _found(db, session_search.search(db, query, filters, limit))
+
+
+def sessions(db: sqlite3.Connection, query: str, filters: Filters, limit: int) -> list[TurnRow]:
+    """The best turn of each session that speaks of `query`, best session first; see `session_search.sessions`."""
+    return _found(db, session_search.sessions(db, query, filters, limit))
+
+
+def _found(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[TurnRow]:
+    scores = dict(ranked)
     rows = db.execute(
         f"SELECT turns.id, {_COLUMNS} FROM {_JOINED} WHERE turns.id IN (SELECT value FROM json_each(?))",
-        (msgspec.json.encode(list(found)).decode(),),
+        (msgspec.json.encode(list(scores)).decode(),),
     )
-    shown = {number: _row(row, found[number]) for number, *row in rows}
-    return [shown[number] for number in found]
+    shown = {number: _row(row, scores[number]) for number, *row in rows}
+    return [shown[number] for number in scores]
 
 
 _Row = tuple[str, Platform, str, str, str, int, Role, TurnKind, float | None, str, str, str | bytes]

@@ -72,6 +72,57 @@ def test_a_filter_without_words_gives_the_newest_and_no_words_without_a_filter_n
     assert found(home, said("one"), "", "?!", "\0") == [[], [], []]
 
 
+def test_a_verb_finds_its_other_forms_and_a_word_those_akin_to_it(home):
+    turns = said("the wall colour", "I bought paint for the wall", "the wall recommendations", "a wall of text")
+    bought, akin = found(home, turns, "buying wall", "recommended wall")
+    assert bought[0] == "I bought paint for the wall"
+    assert akin[0] == "the wall recommendations"
+
+
+def test_a_path_counts_more_than_a_common_word_said_often(home):
+    many = "This command runs a command that calls a command"
+    turns = said(many, "Done, docs/geese.md is gone", *["no command"] * 3, many + " again", "look at docs", "no geese")
+    (hits,) = found(home, turns, "which command removed docs/geese.md")
+    assert hits[0] == "Done, docs/geese.md is gone"
+
+
+def test_what_was_copied_into_other_sessions_comes_once_before_other_turns(home):
+    copied = "The quicksilver pump is described at some length in the manual of the plant, with pictures of it."
+    sessions = [
+        bench.told(
+            name, [Turn(f"{name}{at}", at, "user", "prompt", text, None, "/w/c0") for at, text in enumerate(texts)]
+        )
+        for name, texts in {"a": [copied], "b": [copied, "ordinary"], "c": [copied, "quicksilver"]}.items()
+    ]
+    bench.index(home, sessions)
+    with Catalog.open(home) as catalog:
+        hits = [turn.text for turn in catalog.search("quicksilver pump manual")]
+    assert sorted(hits) == sorted([copied] * 3 + ["quicksilver"])
+    assert hits[:2] == [copied, "quicksilver"]
+
+
+def test_the_session_that_says_more_of_it_comes_first_with_its_best_turn(home):
+    texts = {
+        "once": ["quicksilver pump", "weather", "rain"],
+        "often": ["quicksilver pump", "a pump again", "quicksilver it is"],
+        "never": ["weather", "snow", "wind"],
+    }
+    sessions = [
+        bench.told(
+            name, [Turn(f"{name}{at}", at, "user", "shell", text, None, "/w/c0") for at, text in enumerate(said)]
+        )
+        for name, said in texts.items()
+    ]
+    bench.index(home, sessions)
+    with Catalog.open(home) as catalog:
+        hits = catalog.search_sessions("quicksilver pump")
+        assert [turn.id for turn in hits] == ["often0", "once0"]
+        assert hits[0].score > hits[1].score
+        assert len(catalog.search_sessions("quicksilver pump", limit=1)) == 1
+        assert catalog.search_sessions("quicksilver", "elsewhere") == []
+        assert catalog.search_sessions("?!") == []
+
+
 def test_evidence_of_questions_is_recalled_on_conversations_the_search_was_not_tuned_on(home):
     if not bench.LOCOMO.exists():
         pytest.skip(f"no LoCoMo at {bench.LOCOMO}; it lies beside the folder LERIM_TEST_SESSIONS names, in data/")
@@ -81,7 +132,7 @@ def test_evidence_of_questions_is_recalled_on_conversations_the_search_was_not_t
         asked = [one for one in bench.questions(samples) if one.conversation in bench.HELD]
         recall = bench.recalled(catalog, asked)
     assert recall.questions == 985
-    assert recall.turns[5] >= 0.68
-    assert recall.turns[10] >= 0.76
-    assert recall.sessions[5] >= 0.87
+    assert recall.turns[5] >= 0.72
+    assert recall.turns[10] >= 0.795
+    assert recall.sessions[5] >= 0.885
     assert recall.sessions[10] >= 0.93
