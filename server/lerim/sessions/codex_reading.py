@@ -7,7 +7,7 @@ results. Events and items tell most things twice; each makes one turn.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from lerim.sessions.codex_records import Line, Payload, Record, decode, fields, 
 from lerim.sessions.codex_results import Results
 from lerim.sessions.codex_tally import CodexTally
 from lerim.sessions.jsonl import LineReading
-from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
+from lerim.sessions.model import Session, Transcript
 
 _PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.DOTALL)
 
@@ -46,7 +46,6 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
         self._title = named(transcript)
-        self._time: datetime | None = None
         self._draft: Draft | None = None
         self._answering = False
         self._held: list[_Held] = []
@@ -54,14 +53,6 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
         drafts = CallDrafts()
         self._results = Results(drafts, brief=brief)
         super().__init__(transcript, resume, CodexTally(thread=transcript.session_id), drafts, brief=brief)
-
-    def fold(self, records: Iterable[Line | Record]) -> list[Turn]:
-        """The turns of records that do not come from a file of lines."""
-        for self._line, record in enumerate(records):
-            self._take(record)
-        turns = list(self._drafts.rest())
-        self.session = self._session()
-        return turns
 
     _decode = staticmethod(decode)
 
@@ -208,7 +199,7 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
         native = self._tally.native("user", words.text)
         if not self._tally.new(self._seen, f"turn:{native}"):
             return
-        draft = self._begin("user", words.kind, native)
+        draft = self._turn("user", words.kind, native, aside=self._tally.child)
         self._answering, self._thinking = False, []
         self._tally.say(words)
         self._results.leave(self._line)
@@ -284,7 +275,8 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
     def _aborted(self, _: Payload) -> None:
         self._drafts.interrupt(self._line)
 
-    def _done(self, _: Payload) -> None:
+    def _done(self, said: Payload) -> None:
+        self._tally.api_errors += bool(fields(said.error))
         self._results.leave(self._line)
 
     def _failed(self, _: Payload) -> None:
@@ -320,7 +312,7 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
         tally = self._tally
         if not native or not told:
             native = self._fresh(native or tally.native("assistant", text))
-        self._draft = draft = self._begin("assistant", "reply", native)
+        self._draft = draft = self._turn("assistant", "reply", native, aside=self._tally.child)
         draft.model, draft.tokens = tally.engine, tally.owed
         tally.owed = NO_TOKENS
         draft.reasoning, self._thinking = self._thinking, []
@@ -338,28 +330,6 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
         """What this line says belongs to a turn that begins later."""
         if self._open is None:
             self._open = (self._line, self._before)
-
-    def _begin(self, role: Role, kind: TurnKind, native: str) -> Draft:
-        tally = self._tally
-        first, before = self._open or (self._line, self._before)
-        self._open = None
-        ordinal = tally.turns
-        tally.turns += 1
-        return self._drafts.begin(
-            Draft(
-                id=turn_id("codex", native),
-                ordinal=ordinal,
-                role=role,
-                kind=kind,
-                first=first,
-                last=self._line,
-                before=before,
-                time=self._time,
-                cwd=tally.cwd,
-                branch=tally.branch,
-                sidechain=tally.child,
-            )
-        )
 
 
 _OPENS = CALLS | {"message", "user_message", "agent_message", "reasoning", "item_completed"}

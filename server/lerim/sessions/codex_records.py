@@ -69,6 +69,7 @@ class Payload(msgspec.Struct, gc=False):
     changes: msgspec.Raw = NOTHING
     success: bool | None = None
     result: msgspec.Raw = NOTHING
+    error: msgspec.Raw = NOTHING
     thread_name: str | None = ""
 
 

@@ -443,6 +443,10 @@ def test_what_was_rolled_back_was_typed_all_the_same(tmp_path):
 def test_an_error_of_the_service_is_counted(tmp_path):
     _, done = lines.turns_of(tmp_path, lines.meta(), lines.event("error", message="overloaded"))
     assert done.session.api_errors == 1
+    failed = {"message": "You have hit your limit", "codex_error_info": "usage_limit_exceeded"}
+    ended = [lines.event("task_complete", error=failed), lines.event("task_complete", error=None)]
+    _, done = lines.turns_of(tmp_path, lines.meta(), *ended)
+    assert done.session.api_errors == 1
 
 
 def test_a_thread_kept_by_pages_tells_its_prompts_in_completed_items(tmp_path):
