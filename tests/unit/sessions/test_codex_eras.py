@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-import pytest
-
 import codex_lines as lines
 from lerim.sessions.codex import read
 from lerim.sessions.model import Tokens, Transcript
@@ -139,126 +137,6 @@ def test_the_same_words_in_two_threads_are_two_turns_where_tasks_are_but_numbere
     task = lines.event("task_started", turn_id="1")
     assert not ids(PARENT, lines.meta(PARENT), task) & ids(LATER, lines.meta(LATER), task)
     assert not ids(PARENT) & ids(LATER)
-
-
-@pytest.mark.parametrize(
-    "injected",
-    [
-        CONTEXT,
-        "# AGENTS.md instructions for /home/ana/app\n\n<INSTRUCTIONS>\nUse uv\n</INSTRUCTIONS>",
-        "<user_instructions>\nUse uv\n</user_instructions>",
-        "<turn_aborted>\nThe user interrupted\n</turn_aborted>",
-        "<skill>\n<name>x</name>\n</skill>",
-        "<permissions instructions>\nx\n</permissions instructions>",
-        "The following is the Codex agent history added since your last approval assessment",
-        '<hook_prompt hook_run_id="stop-1">Run the tests</hook_prompt>',
-        '<codex_internal_context source="goal">\nGo on\n</codex_internal_context>',
-        "<goal_context>\nGo on\n</goal_context>",
-        "<extension_context>\n<x>y</x>\n</extension_context>",
-        "<external_codex_apps_open_page>x</external_codex_apps_open_page>",
-        "<realtime_delegation><source>transcript_tail_flush</source><input>Go on</input></realtime_delegation>",
-        "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
-    ],
-)
-def test_what_codex_puts_into_messages_of_the_user_makes_no_turn(tmp_path, injected):
-    for records in ([lines.message("user", injected)], [lines.event("user_message", message=injected)]):
-        turns, done = lines.turns_of(tmp_path, lines.meta(), *records, lines.said("Hello"))
-        assert texts(turns) == [("reply", "Hello")]
-        assert done.session.injected == 1
-
-
-def test_a_message_of_an_unknown_kind_is_not_typed_where_events_tell_what_was(tmp_path):
-    turns, done = lines.turns_of(
-        tmp_path,
-        lines.meta(),
-        lines.message("user", "Plugins you may use: none"),
-        lines.prompt("Use uv"),
-        lines.said("Yes"),
-        lines.message("user", "A new kind of reminder"),
-        lines.said("And done"),
-    )
-    assert [turn.text for turn in turns] == ["Use uv", "Yes\n\nAnd done"]
-    assert done.session.injected == 2
-
-
-def test_messages_are_what_was_typed_where_no_events_are(tmp_path):
-    turns, _ = lines.turns_of(
-        tmp_path,
-        lines.meta(),
-        lines.message("user", CONTEXT),
-        lines.message("user", "Use uv"),
-        lines.message("assistant", "Yes"),
-    )
-    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
-
-
-def test_of_a_prompt_wrapped_by_an_editor_only_the_request_is_typed(tmp_path):
-    wrapped = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nUse uv\n"
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(wrapped))
-    assert texts(turns) == [("prompt", "Use uv")]
-
-
-@pytest.mark.parametrize(
-    ("wrapped", "asked"),
-    [
-        ("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nUse uv\n", "Use uv"),
-        (
-            "<in-app-browser-context page='1'>\nx\n</in-app-browser-context>\n\n## My request for Codex:\nUse uv",
-            "Use uv",
-        ),
-        ("<realtime_delegation>\n  <input>Use &quot;uv&quot;</input>\n</realtime_delegation>", 'Use "uv"'),
-        (
-            '<send_user_message_question_reply>[{"question":"Which?","answer":"Use uv"}]'
-            "</send_user_message_question_reply>",
-            "Use uv",
-        ),
-        ("<send_user_message_question_reply>\nUse uv\n</send_user_message_question_reply>", "Use uv"),
-        ("# AGENTS.md\n\nWrite this file", "# AGENTS.md\n\nWrite this file"),
-        ("Document the heading\n## My request:\nof the form", "Document the heading\n## My request:\nof the form"),
-    ],
-)
-def test_of_a_prompt_wrapped_by_an_application_only_the_request_is_typed(tmp_path, wrapped, asked):
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(wrapped))
-    assert texts(turns) == [("prompt", asked)]
-
-
-def test_a_picture_without_words_is_a_prompt_in_an_editor_too(tmp_path):
-    wrapped = "# Context from my IDE setup:\n\n## My request for Codex:\n"
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.event("user_message", message=wrapped, images=["data:x"]))
-    assert texts(turns) == [("prompt", "[image]")]
-
-
-def test_what_frames_a_picture_is_not_typed(tmp_path):
-    picture = {"type": "input_image", "image_url": "data:x"}
-    shown = lines.message("user", "<image name=[Image #1]>", "</image>", "Look at this")
-    shown["payload"]["content"].insert(1, picture)
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), shown, lines.message("assistant", "I see"))
-    assert texts(turns) == [("prompt", "Look at this"), ("reply", "I see")]
-
-
-def test_our_own_memories_are_never_learned_from_again(tmp_path):
-    told = "<lerim-memories>\nUse uv\n</lerim-memories>\nAdd a test"
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(told), lines.said(told))
-    assert [turn.text.strip() for turn in turns] == ["Add a test", "Add a test"]
-
-
-def test_a_picture_alone_is_a_prompt(tmp_path):
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.event("user_message", message="", images=["data:x"]))
-    assert texts(turns) == [("prompt", "[image]")]
-
-
-def test_a_persons_own_command_is_a_turn_with_what_it_printed(tmp_path):
-    told = (
-        "<user_shell_command>\n<command>\nmake test\n</command>\n<result>\n"
-        "Exit code: 2\nDuration: 0.1 seconds\nOutput:\nno rule\n</result>\n</user_shell_command>"
-    )
-    turns, done = lines.turns_of(
-        tmp_path, lines.meta(), lines.message("user", told), lines.event("user_message", message=told)
-    )
-    assert texts(turns) == [("shell", "make test")]
-    (call,) = turns[0].tool_calls
-    assert (call.name, call.status, call.exit_code, call.output) == ("!", "error", 2, "no rule")
-    assert done.session.prompts == 0
 
 
 def test_a_fork_keeps_the_ids_of_its_parent_and_does_not_count_its_tokens_again(tmp_path):
