@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from lerim.sessions.claude_files import begins_in, find
 from lerim.sessions.claude_human import Typed, cut, interrupts, output_of, queued, typed
 from lerim.sessions.claude_queue import operate, repeated, taken
@@ -13,7 +11,7 @@ from lerim.sessions.claude_tally import REDACTED, Tally, known, moment
 from lerim.sessions.claude_tools import WENT_WELL, opened, plain, result
 from lerim.sessions.claude_turns import Draft, Drafts, key_of
 from lerim.sessions.jsonl import LineReading
-from lerim.sessions.model import Role, Session, Transcript, TurnKind, turn_id
+from lerim.sessions.model import Role, Session, Transcript, TurnKind
 from lerim.sessions.spills import results_folder, spilled
 
 __all__ = ["Reading", "find", "probe", "read"]
@@ -34,7 +32,6 @@ class Reading(LineReading[Record, Tally, Drafts]):
         path = transcript.path
         folder = results_folder(path)
         self._child = bool(transcript.parent) or path.name.startswith("agent-")
-        self._time: datetime | None = None
         super().__init__(transcript, resume, Tally(), Drafts(lambda named: spilled(folder, named)), brief=brief)
 
     def _session(self) -> Session:
@@ -155,29 +152,11 @@ class Reading(LineReading[Record, Tally, Drafts]):
             self._drafts.run(draft)
 
     def _begin(self, record: Record, role: Role, kind: TurnKind, key: str, text: str = "") -> Draft:
-        tally = self._tally
-        ordinal = tally.turns
         native = known(record.uuid)
         if not native:
-            when = record.timestamp or f"{self.transcript.session_id} {ordinal}"
+            when = record.timestamp or f"{self.transcript.session_id} {self._tally.turns}"
             native = f"{role}\n{text}\n{key}\n{when}"
-        tally.turns += 1
-        return self._drafts.begin(
-            Draft(
-                id=turn_id("claude", native),
-                ordinal=ordinal,
-                role=role,
-                kind=kind,
-                first=self._line,
-                last=self._line,
-                before=self._before,
-                time=self._time,
-                cwd=tally.cwd,
-                branch=tally.branch,
-                sidechain=self._aside(record),
-                key=key,
-            )
-        )
+        return self._turn(role, kind, native, aside=self._aside(record), key=key)
 
 
 read = Reading

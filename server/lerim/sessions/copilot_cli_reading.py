@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace as changed
-from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -18,7 +17,7 @@ from lerim.sessions.codex_records import parts
 from lerim.sessions.copilot_cli_calls import Ended, answered, ended, opened, shell_of
 from lerim.sessions.copilot_cli_records import Data, Event, Result, decode
 from lerim.sessions.jsonl import LineReading
-from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind, turn_id
+from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind
 from lerim.sessions.processes import Processes
 
 _CONTEXT = (OWN, "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder")
@@ -44,7 +43,6 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False, title: str = ""
     ) -> None:
         self._title = title
-        self._time: datetime | None = None
         self._current: Draft | None = None
         self._shells: dict[str, str] = {}
         drafts = CallDrafts()
@@ -252,27 +250,8 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         return bool(event.agent_id or event.data.parent_tool_call_id)
 
     def _begin(self, event: Event, role: Role, kind: TurnKind, text: str, key: str = "") -> Draft:
-        tally = self._tally
-        ordinal = tally.turns
-        tally.turns += 1
-        return self._drafts.begin(
-            Draft(
-                id=turn_id(
-                    "copilot", known(event.id) or f"{role}\n{text}\n{key}\n{self.transcript.session_id} {ordinal}"
-                ),
-                ordinal=ordinal,
-                role=role,
-                kind=kind,
-                first=self._line,
-                last=self._line,
-                before=self._before,
-                time=self._time,
-                cwd=tally.cwd,
-                branch=tally.branch,
-                sidechain=self._aside(event),
-                key=key,
-            )
-        )
+        native = known(event.id) or f"{role}\n{text}\n{key}\n{self.transcript.session_id} {self._tally.turns}"
+        return self._turn(role, kind, native, aside=self._aside(event), key=key)
 
 
 _OPENS = frozenset({"user.message", "assistant.message", "tool.execution_start", "tool.user_requested"})

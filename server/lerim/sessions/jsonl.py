@@ -10,6 +10,7 @@ import os
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
+from datetime import datetime
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
@@ -19,10 +20,10 @@ import msgspec
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.claude_records import BadLine
 from lerim.sessions.claude_tally import Seen, Tally
-from lerim.sessions.claude_turns import Drafts
+from lerim.sessions.claude_turns import Draft, Drafts
 from lerim.sessions.compressed import SUFFIX, UNPACKED, unpacked
 from lerim.sessions.lines import BLOCK, fingerprint, lines
-from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
 from lerim.sessions.regular import buffered, unbuffered, unreadable
 
 PROBLEMS = 100
@@ -94,6 +95,7 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         self._seen = Seen()
         self._faults = 0
         self._line = 0
+        self._time: datetime | None = None
         self._offset = 0
         self._open: tuple[int, Kept] | None = None
         self._file: FileIO | None = None
@@ -190,6 +192,30 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         """Before a record with which a turn may begin: keeps the tally as it was before the line."""
         if not self._several:
             self._before = self._tally.snapshot()
+
+    def _turn(self, role: Role, kind: TurnKind, native: str, *, aside: bool, key: str = "") -> Draft:
+        """Begins a turn: with this line, or where what belongs to it was noted first."""
+        first, before = self._open or (self._line, self._before)
+        self._open = None
+        tally = self._tally
+        ordinal = tally.turns
+        tally.turns += 1
+        return self._drafts.begin(
+            Draft(
+                id=turn_id(self.transcript.platform, native),
+                ordinal=ordinal,
+                role=role,
+                kind=kind,
+                first=first,
+                last=self._line,
+                before=before,
+                time=self._time,
+                cwd=tally.cwd,
+                branch=tally.branch,
+                sidechain=aside,
+                key=key,
+            )
+        )
 
     def _rest(self) -> Iterator[Turn]:
         yield from self._drafts.rest()
