@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 import typer
@@ -32,6 +32,7 @@ MARGIN = 60
 """Of them before the first word found."""
 TITLE = 120
 
+By = Literal["turn", "session"]
 Everywhere = Annotated[bool, typer.Option("--all", help="The sessions of the whole machine.")]
 Agent = Annotated[Platform | None, typer.Option(help="Only sessions of this agent.")]
 Branch = Annotated[str, typer.Option(metavar="NAME", help="Only what was said on this git branch.")]
@@ -152,6 +153,7 @@ def list_command(
 @guarded
 def search_command(
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Any text.")],
+    by: Annotated[By, typer.Option(help="All turns that match, or of each session the best.")] = "turn",
     agent: Agent = None,
     branch: Branch = "",
     model: Model = "",
@@ -168,7 +170,12 @@ def search_command(
     query = " ".join(words)
     filters = _filters(repo, everywhere, agent, branch, model, file, failed, since, until)
     with _catalog() as catalog:
-        found = catalog.search(query, limit=limit, filters=filters) if catalog else []
+        if catalog is None:
+            found = []
+        elif by == "session":
+            found = catalog.search_sessions(query, limit=limit, filters=filters)
+        else:
+            found = catalog.search(query, limit=limit, filters=filters)
         titles = [] if as_json or not catalog else [_title_of(catalog, one) for one in found]
     if as_json:
         output.show_json(TurnsView([_turn(one) for one in found]))

@@ -73,6 +73,12 @@ def test_a_search_is_of_this_repository_unless_all_is_asked(said: Desk):
     assert len(texts("max_attempts", "--all")) == 3
 
 
+def test_a_search_by_session_shows_the_best_turn_of_each(said: Desk):
+    assert texts("lowered max_attempts", "--by", "session") == ["Lowered max_attempts."]
+    found = answer("search", "lowered max_attempts", "--by", "session", "--all")["turns"]
+    assert [turn["session"] for turn in found] == ["aaaa1111", "aaaa2222"]
+
+
 @pytest.mark.parametrize(
     ("filters", "number"),
     [
