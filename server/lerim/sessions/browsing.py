@@ -6,16 +6,14 @@ Positions count a session's turns from 0 as they stand in the catalog; ordinals 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from lerim.sessions import session_rows
 from lerim.sessions.model import Platform, Role, Tokens, TurnKind
-from lerim.sessions.stored import moment
+from lerim.sessions.stored import json_of, lines_of, moment
 from lerim.sessions.turn_text import storable, unpack
 
 PACKED = 3
@@ -162,7 +160,7 @@ def _places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | Non
     found: set[str] = set()
     for project in projects:
         found |= session_rows.places_of(db, project)
-    return _json(found)
+    return json_of(found)
 
 
 def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
@@ -177,9 +175,9 @@ def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
         opening="" if title else _opening(db, number),
         started=moment(started),
         ended=moment(ended),
-        cwds=_lines(cwds),
-        branches=_lines(branches),
-        models=_lines(models),
+        cwds=lines_of(cwds),
+        branches=lines_of(branches),
+        models=lines_of(models),
         turns=turns,
         prompts=prompts,
         tool_calls=calls,
@@ -199,11 +197,3 @@ def _opening(db: sqlite3.Connection, number: int) -> str:
         (number,),
     ).fetchone()
     return unpack(row[0])[0] if row else ""
-
-
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(text.split("\n")) if text else ()
-
-
-def _json(texts: Iterable[str]) -> str:
-    return msgspec.json.encode(list(texts)).decode()

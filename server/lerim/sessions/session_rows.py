@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-import msgspec
-
 from lerim.errors import Problem
 from lerim.sessions import queue
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
-from lerim.sessions.stored import file_of, moment
+from lerim.sessions.stored import file_of, json_of, lines_of, moment
 from lerim.sessions.turn_text import deflated, inflated, storable
 
 CLOSED = "unreadable"
@@ -204,7 +202,7 @@ def listed(
         {
             "project": project,
             "kind": kind,
-            "folders": _json(folders),
+            "folders": json_of(folders),
             "since": _seconds(since),
             "until": _seconds(until),
             "limit": limit,
@@ -265,9 +263,9 @@ def _row(
         title=title,
         started=moment(started),
         ended=moment(ended),
-        cwds=_lines(cwds),
-        branches=_lines(branches),
-        models=_lines(models),
+        cwds=lines_of(cwds),
+        branches=lines_of(branches),
+        models=lines_of(models),
         version=version,
         turns=turns,
         prompts=prompts,
@@ -281,14 +279,6 @@ def _row(
         cost=cost,
     )
     return SessionRow(session, own_turns, moment(first), moment(last), bool(waits), bool(vanished), error)
-
-
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(text.split("\n")) if text else ()
-
-
-def _json(texts: Iterable[str]) -> str:
-    return msgspec.json.encode(list(texts)).decode()
 
 
 def _seconds(when: datetime | None) -> float | None:

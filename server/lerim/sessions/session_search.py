@@ -10,13 +10,12 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import msgspec
-
 from lerim.sessions import query as queries
 from lerim.sessions import second_look, session_rows, touched
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.query import Query
 from lerim.sessions.second_look import TOOLS, Candidate
+from lerim.sessions.stored import json_of
 from lerim.sessions.turn_text import storable, unpack
 
 LOOKED_AT = 120
@@ -82,7 +81,7 @@ def places(db: sqlite3.Connection, filters: Filters, limit: int) -> list[str]:
         f" AND (t.id IN (SELECT transcript FROM turns WHERE 1{narrowed.where})"
         "  OR t.place IN (SELECT value FROM json_each(:copies)))"
         " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit",
-        {**narrowed.values, "copies": _json(sorted(copies)), "limit": limit},
+        {**narrowed.values, "copies": json_of(sorted(copies)), "limit": limit},
     )
     return [place for (place,) in rows]
 
@@ -111,14 +110,14 @@ def _narrowed(db: sqlite3.Connection, filters: Filters) -> _Narrowed:
             " AND touched.file IN (SELECT value FROM json_each(:files)))"
         )
     values: dict[str, str | float | None] = {
-        "projects": _json(filters.projects or ()),
+        "projects": json_of(filters.projects or ()),
         "agent": filters.agent,
         "session": storable(filters.session),
         "branch": storable(filters.branch),
         "model": storable(filters.model),
         "since": filters.since.timestamp() if filters.since else None,
         "until": filters.until.timestamp() if filters.until else None,
-        "files": _json(touched.files_named(db, filters.file)) if filters.file else "[]",
+        "files": json_of(touched.files_named(db, filters.file)) if filters.file else "[]",
     }
     return _Narrowed(home + conditions, home, values)
 
@@ -183,7 +182,3 @@ def _newest(db: sqlite3.Connection, narrowed: _Narrowed, limit: int) -> list[tup
         {**narrowed.values, "limit": limit},
     )
     return [(row, 0.0) for (row,) in rows]
-
-
-def _json(values: Sequence[str] | Sequence[int]) -> str:
-    return msgspec.json.encode(values).decode()

@@ -1,10 +1,13 @@
-"""What columns of the catalog hold, as what they mean."""
+"""What columns of the catalog hold, as what they mean, and lists as its statements take them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+
+import msgspec
 
 _MARK = "\x1a"
 _UNSTORABLE = re.compile(f"[{_MARK}\ud800-\udfff]")
@@ -35,3 +38,13 @@ def moment(seconds: float | None) -> datetime | None:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """Names that are stored one a line."""
+    return tuple(text.split("\n")) if text else ()
+
+
+def json_of(values: Iterable[str] | Iterable[int]) -> str:
+    """A list for SQLite's `json_each`: statements take one value where the number of them would be limited."""
+    return msgspec.json.encode(list(values)).decode()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-import msgspec
-
 from lerim.sessions.model import Turn
+from lerim.sessions.stored import json_of
 from lerim.sessions.turn_text import storable
 
 PATHS = 200
@@ -48,7 +47,7 @@ def files_named(db: sqlite3.Connection, file: str) -> list[int]:
 
 
 def _rows(db: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
-    asked = msgspec.json.encode(list(paths)).decode()
+    asked = json_of(paths)
     return dict(db.execute("SELECT path, id FROM files WHERE path IN (SELECT value FROM json_each(?))", (asked,)))
 
 

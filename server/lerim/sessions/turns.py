@@ -15,7 +15,7 @@ import msgspec
 from lerim.sessions import session_search, touched, turn_words
 from lerim.sessions.filters import Filters
 from lerim.sessions.model import NO_TOKENS, Platform, Role, Turn, TurnKind
-from lerim.sessions.stored import file_of, moment
+from lerim.sessions.stored import file_of, json_of, moment
 from lerim.sessions.turn_text import pack, readable, rendered, storable, unpack
 from lerim.sessions.turn_words import Said
 
@@ -98,7 +98,7 @@ def keep_only(db: sqlite3.Connection, transcript: int, ids: Iterable[str]) -> No
     """Removes the turns a transcript has no more (a rewound chat), inside a transaction."""
     gone = db.execute(
         "SELECT id, ordinal FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
-        (transcript, msgspec.json.encode(list(ids)).decode()),
+        (transcript, json_of(ids)),
     ).fetchall()
     standing = _standing(db, [(transcript, ordinal) for _, ordinal in gone])
     after = {of: dict(rows) for of, rows in standing.items()}
@@ -216,7 +216,7 @@ def _found(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[
     scores = dict(ranked)
     rows = db.execute(
         f"SELECT turns.id, {_COLUMNS} FROM {_JOINED} WHERE turns.id IN (SELECT value FROM json_each(?))",
-        (msgspec.json.encode(list(scores)).decode(),),
+        (json_of(scores),),
     )
     shown = {number: _row(row, scores[number]) for number, *row in rows}
     return [shown[number] for number in scores]
