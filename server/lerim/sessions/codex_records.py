@@ -77,7 +77,6 @@ class Record(Payload, gc=False):
     """A line."""
 
     payload: Payload | None = None
-    record_type: str | None = ""
 
 
 class Line(msgspec.Struct, gc=False):

@@ -149,7 +149,6 @@ class Part(msgspec.Struct, rename="camel", gc=False):
     tool_id: str | None = ""
     tool_call_id: str | None = ""
     invocation_message: msgspec.Raw = NOTHING
-    past_tense_message: msgspec.Raw = NOTHING
     is_confirmed: msgspec.Raw = NOTHING
     is_complete: bool | None = False
     tool_specific_data: Specific | None = None

@@ -6,8 +6,6 @@ Cursor writes them.
 
 from __future__ import annotations
 
-import os
-import stat
 import zlib
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +16,7 @@ from lerim.sessions import cursor_agents, cursor_chats, cursor_cli, cursor_listi
 from lerim.sessions.cursor_folders import by_digest, of_project
 from lerim.sessions.live import databases
 from lerim.sessions.model import Database, Found, Transcript
-from lerim.sessions.session_files import is_folder
+from lerim.sessions.session_files import entries, is_folder, transcript
 from lerim.sessions.whole import WholeReading
 
 _STORE = "store.db"
@@ -40,7 +38,7 @@ def find(root: Path, folders: Sequence[str]) -> Found:
         found.databases.extend(databases("cursor", places, found.problems))
     _chats(root / "chats", folders, found)
     for project in _folders(root / "projects", found.problems):
-        _agents(project, folders, found)
+        _add(project / "agent-transcripts", "", of_project(project, folders), _DEEP, found)
     return found
 
 
@@ -77,15 +75,7 @@ def read(transcript: Transcript, resume: bytes | None = None, *, brief: bool = F
 
 def _folders(folder: Path, problems: list[Problem]) -> list[Path]:
     """The folders in a folder, in order; one that cannot be listed is a Problem."""
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(Path(entry.path) for entry in entries if is_folder(entry))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        what = f"This folder cannot be listed: {error.strerror or error}"
-        problems.append(Problem("unreadable", str(folder), what))
-        return []
+    return [Path(entry.path) for entry in entries(folder, problems) if is_folder(entry)]
 
 
 def _chats(root: Path, folders: Sequence[str], found: Found) -> None:
@@ -99,36 +89,12 @@ def _chats(root: Path, folders: Sequence[str], found: Found) -> None:
             found.databases.append(Database("cursor", one.path, (size, written, wal, wal_written + mark)))
 
 
-def _agents(project: Path, folders: Sequence[str], found: Found) -> None:
-    root = project / "agent-transcripts"
-    cwd = of_project(project, folders)
-    mark = zlib.crc32(cwd.encode("utf-8", "surrogatepass"))
-    _add(root, "", cwd, mark, _DEEP, found)
-
-
-def _add(folder: Path, parent: str, cwd: str, mark: int, deep: int, found: Found) -> None:
+def _add(folder: Path, parent: str, cwd: str, deep: int, found: Found) -> None:
     """The transcripts in a folder and in those below it; what lies in `<id>/subagents` works for the session `<id>`."""
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        what = f"This folder cannot be listed: {error.strerror or error}"
-        found.problems.append(Problem("unreadable", str(folder), what))
-        return
-    for entry in entries:
+    for entry in entries(folder, found.problems):
         if entry.name.endswith(".jsonl"):
-            try:
-                known = entry.stat()
-            except OSError as error:
-                what = f"This file cannot be looked at: {error.strerror or error}"
-                found.problems.append(Problem("unreadable", entry.path, what))
-                continue
-            if stat.S_ISREG(known.st_mode):
-                path, inode = Path(entry.path), known.st_ino ^ mark
-                one = Transcript("cursor", path, path.stem, known.st_size, known.st_mtime_ns, inode, parent, cwd=cwd)
-                found.transcripts.append(one)
+            native = entry.name.removesuffix(".jsonl")
+            found.transcripts.extend(transcript("cursor", entry, native, found.problems, parent=parent, cwd=cwd))
         elif deep and entry.is_dir(follow_symlinks=False):
             above = folder.name if entry.name == "subagents" else parent
-            _add(Path(entry.path), above, cwd, mark, deep - 1, found)
+            _add(Path(entry.path), above, cwd, deep - 1, found)

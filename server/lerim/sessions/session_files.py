@@ -52,14 +52,21 @@ def sessions(
 
 
 def transcript(
-    platform: Platform, entry: os.DirEntry[str], native: str, problems: list[Problem], *, parent: str = ""
+    platform: Platform,
+    entry: os.DirEntry[str],
+    native: str,
+    problems: list[Problem],
+    *,
+    parent: str = "",
+    cwd: str = "",
 ) -> list[Transcript]:
-    """The transcript that a file is, under the session's own id; none for what is no file."""
+    """The transcript that a file is, under the session's own id, known by the folder that others tell for it too; none
+    for what is no file."""
     known_as = regular(entry, problems)
     if known_as is None:
         return []
-    path, known = Path(entry.path), (known_as.st_size, known_as.st_mtime_ns, known_as.st_ino)
-    return [Transcript(platform, path, native, *known, parent)]
+    size, written, inode = known_as.st_size, known_as.st_mtime_ns, stamped(known_as.st_ino, cwd)
+    return [Transcript(platform, Path(entry.path), native, size, written, inode, parent, cwd=cwd)]
 
 
 def stamped(inode: int, cwd: str) -> int:
