@@ -11,7 +11,7 @@ interface DayNode {
   readonly kind: "day";
   readonly day: string;
   readonly sessions: number;
-  readonly first: boolean;
+  readonly open: boolean;
 }
 
 interface SessionNode {
@@ -29,6 +29,8 @@ interface MoreNode {
 export type SessionsNode = DayNode | SessionNode | MoreNode;
 
 const viewId = "lerim.sessions";
+/** The newest days are open as long as they have no more sessions than this together; the newest always is. */
+const openSessions = 10;
 
 /** The Sessions view: days, and the sessions of each once it is opened. */
 export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vscode.Disposable {
@@ -91,7 +93,7 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     switch (node.kind) {
       case "day": {
         const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-        const item = new vscode.TreeItem(dayLabel(node.day, Date.now()), node.first ? Expanded : Collapsed);
+        const item = new vscode.TreeItem(dayLabel(node.day, Date.now()), node.open ? Expanded : Collapsed);
         item.id = `day:${node.day}`;
         item.description = String(node.sessions);
         item.accessibilityInformation = { label: `${dayLabel(node.day, Date.now())}, ${counted(node.sessions, "session")}` };
@@ -134,7 +136,11 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     }
     const { days } = await this.context.request(protocol.sessionsDays, { everywhere: this.#everywhere });
     await tellState(days.length === 0 ? "empty" : "listed");
-    return days.map(({ day, sessions }, at) => ({ kind: "day", day, sessions, first: at === 0 }));
+    let together = 0;
+    return days.map(({ day, sessions }, at) => {
+      together += sessions;
+      return { kind: "day", day, sessions, open: at === 0 || together <= openSessions };
+    });
   }
 
   async #sessions(day: DayNode): Promise<SessionsNode[]> {

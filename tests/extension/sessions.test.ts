@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import * as protocol from "../../extension/protocol";
 import { type SessionsNode, SessionsView } from "../../extension/views/sessions";
 import { FakeContext, session } from "./fakes/sidecar";
-import { act, reset, shown, type TreeItem, workspace } from "./fakes/vscode";
+import { act, reset, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
 
 type Owner = ConstructorParameters<typeof SessionsView>[0];
 
@@ -39,6 +39,15 @@ test("days are listed first, and a day's sessions only once it is opened", async
   const sessions = await view.getChildren(days[0]);
   expect(context.asked.at(-1)).toEqual({ method: "lerim/sessions/list", params: { day: "2026-03-02", everywhere: false, start: 0 } });
   expect(sessions.map((node) => itemOf(node).label)).toEqual(["Mend the cart (a)", "Mend the cart (b)", "Show more (1 left)"]);
+});
+
+test("the newest days are open until a screen of sessions is listed, the newest always", async () => {
+  const open = async (...numbers: number[]): Promise<boolean[]> => {
+    context.answer(protocol.sessionsDays, () => ({ days: numbers.map((sessions, at) => ({ day: `2026-03-${20 - at}`, sessions })) }));
+    return (await view.getChildren()).map((day) => itemOf(day).collapsibleState === TreeItemCollapsibleState.Expanded);
+  };
+  expect(await open(1, 4, 5, 1)).toEqual([true, true, true, false]);
+  expect(await open(300, 1)).toEqual([true, false]);
 });
 
 test("a session's row opens it, and what it is made of is said as plain text", async () => {
