@@ -38,7 +38,7 @@ def stats_command(
         output.say("Nothing was read yet, or nothing lies between these times; `lerim sync` reads the sessions.")
         return
     output.show_table(
-        (by, "sessions", "prompts", "calls", "failed", "in", "out", "from cache", "to cache", "hours", "USD"),
+        (by, "sessions", "prompts", "calls", "failed", "in", "out", "cached", "stored", "hours", "USD"),
         (_cells(one) for one in (*shown.groups, msgspec.structs.replace(shown.total, key="total"))),
     )
     if shown.total.untold:
@@ -71,10 +71,17 @@ def _cells(one: Figures) -> tuple[str, ...]:
     return (
         one.key or "unknown",
         *(f"{number:,}" for number in (one.sessions, one.prompts, one.tool_calls, one.errors)),
-        *(
-            "" if number is None else f"{number:,}"
-            for number in (one.input, one.output, one.cache_read, one.cache_write)
-        ),
+        *(_short(number) for number in (one.input, one.output, one.cache_read, one.cache_write)),
         f"{one.seconds / 3600:.1f}",
         "" if one.cost is None else f"{one.cost:.2f}",
     )
+
+
+def _short(number: int | None) -> str:
+    """`840`, `8.4k`, `176M`; '' for what is not known."""
+    if number is None:
+        return ""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if number >= size:
+            return f"{number / size:.1f}{unit}" if number < 10 * size else f"{number // size}{unit}"
+    return str(number)

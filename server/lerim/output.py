@@ -25,8 +25,10 @@ _ACTING = re.compile(
 """Characters of the categories `visible` writes out that JSON leaves as they are."""
 WIDE = 160
 """Columns of a table that goes into a file or a pipe."""
-_NUMBER = re.compile(r"(?:[0-9][0-9,.]*)?")
-"""What stands in a column that is set to the right."""
+LEAST = 10
+"""Columns that a text of a table has, however narrow the terminal is."""
+_NUMBER = re.compile(r"(?:[0-9][0-9,.]*[kMG]?)?")
+"""What stands in a column that is set to the right, and is never broken."""
 
 
 class Unwritten(LerimError):  # noqa: N818 - it is said, and nothing can be done with it
@@ -153,12 +155,18 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
         pad_edge=False,
         show_header=any(columns),
     )
+    least = 2
     shown = [[visible(cell) for cell in row] for row in rows]
     for at, name in enumerate(columns):
-        numbers = name and all(_NUMBER.fullmatch(row[at]) for row in shown)
-        table.add_column(Text(name), overflow="fold", justify="right" if numbers else "left")
+        numbers = bool(name) and all(_NUMBER.fullmatch(row[at]) for row in shown)
+        needed = max(len(word) for word in (*name.split(), *(row[at] for row in shown))) if numbers else 0
+        least += 1 + (needed or LEAST)
+        table.add_column(Text(name), overflow="fold", justify="right" if numbers else "left", min_width=needed or None)
     for row in shown:
         table.add_row(*map(Text, row))
+    if console.measure(table, options=console.options.update(width=10_000)).maximum > console.width:
+        table.padding = (0, 0)
+        console.width = max(console.width, least)  # the terminal may break lines; no number is left out
     console.print(table)
     with written():
         sys.stdout.write(drawn.getvalue())

@@ -103,3 +103,10 @@ def test_figures_stand_below_each_other(said: Desk) -> None:
     head, *rows = [line for line in run("--by", "agent").stdout.splitlines() if line.strip() and "─" not in line][:3]
     end = head.index("prompts") + len("prompts")
     assert [row[end - 1] for row in rows] == ["3", "3"]
+
+
+def test_tokens_are_short_in_the_table_and_whole_in_json(said: Desk) -> None:
+    table = run("--by", "agent").stdout
+    assert "3.0k" in table
+    assert " 600 " in table
+    assert answer("--by", "agent")["total"]["input"] == 3000
