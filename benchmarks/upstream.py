@@ -28,6 +28,7 @@ from lerim.sessions.model import Transcript
 from lerim.sessions.readers import reading
 
 RELEASE = "lerim==0.1.5"
+ROUNDS = 3
 PLACE = Path(__file__).resolve().parents[1] / "build" / "upstream-0.1.5"
 THEIRS = """
 import json, os, sys, time
@@ -38,13 +39,13 @@ from lerim.sessions.catalog import index_new_sessions
 folder = Path(sys.argv[1])
 for name, part in (("claude", "claude/projects"), ("codex", "codex/sessions")):
     connect_platform(get_config().platforms_path, name, str(folder / part))
-started = time.perf_counter()
+started, worked = time.perf_counter(), time.process_time()
 index_new_sessions()
-seconds = time.perf_counter() - started
+seconds, busy = time.perf_counter() - started, time.process_time() - worked
 import sqlite3
 db = sqlite3.connect(get_config().sessions_db_path)
 held, characters = db.execute("SELECT count(*), sum(length(content)) FROM session_docs").fetchone()
-print(json.dumps({"seconds": seconds, "sessions": held, "characters": characters or 0}))
+print(json.dumps({"seconds": seconds, "busy": busy, "sessions": held, "characters": characters or 0}))
 """
 
 
@@ -63,7 +64,7 @@ def installed() -> Path | None:
 
 def ours(folder: Path, home: Path) -> dict[str, float]:
     """Indexes with what this repository has."""
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     stores = discover({"claude": [folder / "claude"], "codex": [folder / "codex"]})
     with Catalog.open(Home(home)) as catalog:
 
@@ -74,10 +75,10 @@ def ours(folder: Path, home: Path) -> dict[str, float]:
         for done in catalog.index_all(readings(), Owners()):
             if done.failed:
                 sys.exit(f"a session could not be read: {done.problems}")
-        seconds = time.perf_counter() - started
+        seconds, busy = time.perf_counter() - started, time.process_time() - worked
         held = len(catalog.sessions(limit=1_000_000))
         words = catalog.db.execute("SELECT sum(length(body)) FROM turns").fetchone()[0]
-    return {"seconds": seconds, "sessions": held, "characters": words}
+    return {"seconds": seconds, "busy": busy, "sessions": held, "characters": words}
 
 
 def measured(command: list[str], home: Path) -> dict[str, float]:
@@ -98,28 +99,30 @@ def rows(sessions: int) -> list[dict[str, object]]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         size = make(folder / "claude", sessions) + make_codex(folder / "codex", sessions)
-        own = measured([sys.executable, __file__, "--ours", str(folder), str(folder / "own-home")], folder / "a")
-        other = measured([str(theirs), "-c", THEIRS, str(folder)], folder / "b")
-    print(f"{size / 1e6:.0f} MB in {2 * sessions} sessions of Claude Code and Codex")
-    seconds = own["seconds"]
-    return [
-        {
-            "metric": f"first indexing of {2 * sessions} sessions, s (beside: {RELEASE})",
-            "ours": seconds,
-            "baseline": other["seconds"],
-            "ratio": seconds / other["seconds"],
-            "budget": "< 1 ×",
-            "ok": seconds < other["seconds"],
-        },
-        {
-            "metric": f"text kept of a session, characters (beside: {RELEASE})",
-            "ours": own["characters"] / max(1, own["sessions"]),
-            "baseline": other["characters"] / max(1, other["sessions"]),
-            "ratio": 0,
-            "budget": "",
-            "ok": True,
-        },
-    ]
+        own, other = [], []
+        for at in range(ROUNDS):
+            home = folder / f"own-{at}"
+            own.append(measured([sys.executable, __file__, "--ours", str(folder), str(home)], folder / f"a{at}"))
+            other.append(measured([str(theirs), "-c", THEIRS, str(folder)], folder / f"b{at}"))
+    print(
+        f"{size / 1e6:.0f} MB in {2 * sessions} sessions of Claude Code and Codex; the best of {ROUNDS} each, in turns"
+    )
+    found: list[dict[str, object]] = []
+    for what, unit in (("seconds", "s"), ("busy", "s of processor")):
+        ours_best, best = (min(one[what] for one in several) for several in (own, other))
+        found.append(
+            {
+                "metric": f"first indexing of {2 * sessions} sessions, {unit} (beside: {RELEASE})",
+                "ours": ours_best,
+                "baseline": best,
+                "ratio": ours_best / best,
+                "budget": "< 1 ×",
+                "ok": ours_best < best,
+            }
+        )
+    kept, theirs_kept = (one["characters"] / max(1, one["sessions"]) for one in (own[0], other[0]))
+    metric = f"text kept of a session, characters (beside: {RELEASE})"
+    return [*found, {"metric": metric, "ours": kept, "baseline": theirs_kept, "ratio": 0, "budget": "", "ok": True}]
 
 
 def main() -> int:
