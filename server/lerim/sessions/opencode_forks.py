@@ -123,10 +123,6 @@ def _in_files(transcript: Transcript, kept: Kept) -> dict[str, Origin]:
             if when in times:
                 yield opencode_stores.one_of_files(storage, session.native, native)
 
-    first = min(created for created, _ in _copies(kept))
-    older = [
-        _Older(_created(info), info.id or "", bool(info.parent_id))
-        for info in opencode_stores.infos(folder)
-        if not info.time or number(info.time.updated) >= first  # the others had ended before
-    ]
+    # When a session was last updated tells nothing here: an answer does not always touch its head.
+    older = [_Older(_created(info), info.id or "", bool(info.parent_id)) for info in opencode_stores.infos(folder)]
     return _search(kept, older, messages)
