@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Any
 import pytest
 
 import independent_cursor as independent
-from cursor_store import CID, KEYS, Editor, cli_chat, found, only, prompt, reply, taken, tool
-from lerim.sessions import cursor
-from lerim.sessions.model import Session, Tokens, Turn
+from cursor_store import CID, Editor, counted, found, only, prompt, reply, said, taken, tool
+from lerim.sessions.model import Tokens
 
 FIXTURES = ("cursor-history-v016-composer-global-state.vscdb", "cursor-cli-test-store.db")
 
@@ -30,11 +28,6 @@ def real(sessions_folder: Path, tmp_path: Path) -> list[Path]:
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(shared / "fixtures" / name, place)
     return [shared, shared / "built-from-real-rows" / "User", editor, line]
-
-
-def counted(session: Session) -> independent.Counts:
-    tokens = (session.tokens.input, session.tokens.output) if session.tokens is not None else None
-    return independent.Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, tokens)
 
 
 def test_counts_agree_with_an_independent_counter_on_every_real_session(real: list[Path]):
@@ -92,10 +85,6 @@ def test_the_real_chat_of_2026_tells_its_folder_model_branch_and_time(real: list
 
 
 # --- eras --------------------------------------------------------------------------------------------------------
-
-
-def said(turns: list[Turn]) -> list[tuple[str, str]]:
-    return [(turn.role, turn.text) for turn in turns]
 
 
 def test_chat_tabs_of_2023_are_sessions(tmp_path: Path):
@@ -335,208 +324,3 @@ def test_errors_of_the_service_are_counted(tmp_path: Path):
 
 
 # --- change detection --------------------------------------------------------------------------------------------
-
-
-def stamps(root: Path) -> dict[str, tuple[int, int, int]]:
-    return {one.session_id: one.stamp for one in found(root)[0]}
-
-
-@pytest.mark.parametrize("headed", [True, False])
-@pytest.mark.parametrize("keys", [KEYS, "key TEXT PRIMARY KEY NOT NULL, value TEXT"], ids=["replaced", "in place"])
-def test_only_the_chat_that_changed_has_another_stamp(tmp_path: Path, headed: bool, keys: str):
-    editor = Editor(tmp_path, keys)
-    heads = [{"composerId": f"c{at}", "lastUpdatedAt": 1771742091550} for at in range(5)]
-    for at in range(5):
-        editor.chat([prompt("Hi", f"u{at}"), reply("Ho", f"a{at}")], f"c{at}")
-    if headed:
-        editor.put("composer.composerHeaders", {"allComposers": heads}, table="ItemTable")
-    before = stamps(tmp_path)
-    assert stamps(tmp_path) == before
-    changed = {"c2", "c3"}
-    if keys == KEYS:
-        editor.put("bubbleId:c1:a1", reply("Changed", "a1"))  # a bubble alone
-        changed.add("c1")
-    editor.run("DELETE FROM cursorDiskKV WHERE key = 'composerData:c2'")
-    editor.chat([prompt("Hi", "u20"), reply("More", "x2")], "c2")
-    sql = "UPDATE cursorDiskKV SET value = json_set(value, '$.lastUpdatedAt', 1771742099999) WHERE key = ?"
-    editor.run(sql, ("composerData:c3",))  # in place, and its head is not told yet
-    after = stamps(tmp_path)
-    assert {cid for cid in after if after[cid] != before[cid]} == changed
-    if headed:
-        heads[4]["lastUpdatedAt"] = 1771742099999
-        editor.put("composer.composerHeaders", {"allComposers": heads}, table="ItemTable")
-        assert stamps(tmp_path)["c4"] != after["c4"]
-
-
-def test_a_folder_that_becomes_known_changes_the_stamp(tmp_path: Path):
-    editor = Editor(tmp_path)
-    editor.chat([prompt("Hi")])
-    before = stamps(tmp_path)[CID]
-    editor.workspace("w1", "file:///srv/app", composer__composerData={"selectedComposerIds": [CID]})
-    assert stamps(tmp_path)[CID] != before
-
-
-# --- what is left of agents --------------------------------------------------------------------------------------
-
-
-def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: Path):
-    lines = [
-        {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nFix it\n</user_query>"}]}},
-        {
-            "role": "assistant",
-            "message": {
-                "content": [
-                    {"type": "text", "text": "Running"},
-                    {"type": "tool_use", "name": "Shell", "input": {"command": "make test"}},
-                ]
-            },
-        },
-        {"type": "turn_ended", "status": "success"},
-        {"role": "user", "message": {"content": "<external_links>x</external_links>"}},
-    ]
-    project = tmp_path / "projects" / "srv-my-app"
-    path = project / "agent-transcripts" / "s1" / "s1.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("\n".join(map(json.dumps, lines)) + '\n{"role": "assi', encoding="utf-8")
-    child = path.parent / "subagents" / "s2.jsonl"
-    child.parent.mkdir()
-    child.write_text(json.dumps(lines[0]) + "\nbroken\n", encoding="utf-8")
-    transcripts, problems = found(tmp_path, ["/srv/my app", "/srv/other"])
-    assert problems == []
-    assert [(one.session_id, one.parent, one.cwd) for one in transcripts] == [
-        ("s1", "", "/srv/my app"),
-        ("s2", "s1", "/srv/my app"),
-    ]
-    turns, session, faults = taken(transcripts[0])
-    assert said(turns) == [("user", "Fix it"), ("assistant", "Running")]
-    assert [(c.kind, c.command, c.status) for c in turns[1].tool_calls] == [("shell", "make test", "pending")]
-    assert (session.injected, faults) == (1, [])
-    assert counted(session) == independent.Counts(1, 1)
-    turns, session, faults = taken(transcripts[1])
-    assert (turns, session.prompts, session.injected, [one.code for one in faults]) == ([], 0, 1, ["bad-line"])
-
-
-def test_the_mark_of_trust_tells_the_folder_of_a_project(tmp_path: Path):
-    path = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text('{"role":"user","message":{"content":"Hi"}}\n', encoding="utf-8")
-    (path.parent.parent / ".workspace-trusted").write_text('{"workspacePath": "/srv/my-app"}', encoding="utf-8")
-    turns, _, _ = only(tmp_path, ["/srv/my app"])
-    assert turns[0].cwd == "/srv/my-app"
-
-
-def test_the_files_an_agent_worked_on_tell_a_folder_that_nothing_else_does(tmp_path: Path):
-    path = tmp_path / "projects" / "x" / "agent-transcripts" / "s1.jsonl"
-    path.parent.mkdir(parents=True)
-    parts = [{"type": "tool_use", "name": "Read", "input": {"path": f"/srv/app/{one}"}} for one in ("a.py", "b/c.py")]
-    path.write_text(json.dumps({"role": "assistant", "message": {"content": parts}}) + "\n", encoding="utf-8")
-    (transcript,), _ = found(tmp_path)
-    assert taken(transcript)[1].cwds == ("/srv/app",)
-    assert cursor.probe(transcript) == "/srv/app"
-
-
-MESSAGES = [
-    {"role": "system", "content": "You are an agent"},
-    {"role": "user", "content": [{"type": "text", "text": "<user_info>\nOS\n</user_info>"}]},
-    {"role": "user", "content": [{"type": "text", "text": "<user_query>\nRun it\n</user_query>"}]},
-    {
-        "role": "assistant",
-        "content": [
-            {"type": "reasoning", "text": "Hm"},
-            {"type": "text", "text": "Running"},
-            {"type": "tool-call", "toolCallId": "t1", "toolName": "Shell", "args": {"command": "make"}},
-        ],
-    },
-    {
-        "role": "tool",
-        "content": [
-            {
-                "type": "tool-result",
-                "toolCallId": "t1",
-                "toolName": "Shell",
-                "result": "Exit code: 2\n\nCommand output:",
-            }
-        ],
-    },
-    {"role": "user", "content": "<user_query>yes</user_query>"},
-    {"role": "user", "content": "<user_query>yes</user_query>"},
-]
-
-
-def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_folder(tmp_path: Path):
-    digest = hashlib.md5(b"/srv/app").hexdigest()
-    path = cli_chat(tmp_path / "chats" / digest / "c1" / "store.db", MESSAGES, lastUsedModel="gpt-5")
-    turns, session, problems = only(tmp_path, ["/srv/app", "/srv/b"])
-    assert said(turns) == [("user", "Run it"), ("assistant", "Running"), ("user", "yes"), ("user", "yes")]
-    assert len({turn.id for turn in turns}) == 4
-    call = turns[1].tool_calls[0]
-    assert (call.kind, call.command, call.status, call.exit_code) == ("shell", "make", "error", 2)
-    assert {turn.cwd for turn in turns} == {"/srv/app"}
-    assert (session.title, session.models, session.injected, problems) == ("A chat", ("gpt-5",), 1, [])
-    assert session.prompts == 3
-    assert session.prompts == independent.of_cli(path).prompts
-    unknown = found(tmp_path)[0][0]
-    assert (unknown.cwd, unknown.session_id, unknown.within) == ("", "c1", "c1")
-    assert unknown.stamp != found(tmp_path, ["/srv/app"])[0][0].stamp
-
-
-def test_the_note_beside_a_newer_chat_of_the_command_line_tells_its_folder(tmp_path: Path):
-    path = cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", MESSAGES)
-    (path.parent / "meta.json").write_text('{"schemaVersion": 1, "cwd": "/srv/app"}', encoding="utf-8")
-    assert {turn.cwd for turn in only(tmp_path)[0]} == {"/srv/app"}
-
-
-def test_a_chat_of_the_command_line_without_its_tree_keeps_its_messages(tmp_path: Path):
-    cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", [*MESSAGES, b"{broken"], latestRootBlobId="deadbeef")
-    turns, _, problems = only(tmp_path)
-    assert len(turns) == 3  # the second `yes` is the same blob
-    assert [one.code for one in problems] == ["bad-row"]
-
-
-def wrapped(message: dict[str, Any]) -> bytes:
-    """A message as newer versions keep it: the fourth field of a node."""
-    data = json.dumps(message).encode()
-    return b"\x08\x01\x22" + bytes((len(data) & 0x7F | 0x80, len(data) >> 7)) + data
-
-
-@pytest.mark.parametrize("root", ["latest", "deadbeef"])
-def test_messages_inside_the_nodes_of_newer_chats_of_the_command_line_are_read(tmp_path: Path, root: str):
-    told = {} if root == "latest" else {"latestRootBlobId": root}
-    cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", [wrapped(one) for one in MESSAGES[:5]], **told)
-    turns, _, problems = only(tmp_path)
-    assert (said(turns), problems) == ([("user", "Run it"), ("assistant", "Running")], [])
-    assert [(call.status, call.exit_code) for call in turns[1].tool_calls] == [("error", 2)]
-
-
-def test_calls_of_the_command_line_are_read_in_every_spelling(tmp_path: Path):
-    messages: list[Any] = [
-        {"role": "user", "content": "go"},
-        {
-            "role": "assistant",
-            "tool_calls": [{"id": "t1", "function": {"name": "Shell", "arguments": '{"command": "ls"}'}}],
-        },
-        {"role": "tool", "tool_call_id": "t1", "content": "a.py", "isError": True},
-        {
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "t2", "name": "Read", "input": {"path": "/a.py"}}],
-        },
-        {"role": "tool", "content": [{"type": "tool_result", "tool_call_id": "t2", "output": "text", "error": "no"}]},
-        {
-            "role": "assistant",
-            "content": [{"type": "tool-call", "toolCallId": "t3", "toolName": "Read", "input": {"path": "/b.py"}}],
-        },
-        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "t3", "result": "text"}]},
-    ]
-    cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", messages)
-    turns, session, problems = only(tmp_path)
-    calls = [(c.name, c.command, c.paths, c.status) for turn in turns for c in turn.tool_calls]
-    assert calls == [("Shell", "ls", (), "error"), ("Read", "", ("/a.py",), "error"), ("Read", "", ("/b.py",), "ok")]
-    assert (session.tool_calls, session.tool_errors, problems) == (3, 2, [])
-
-
-def test_a_tree_that_leads_in_circles_ends(tmp_path: Path):
-    path = tmp_path / "chats" / "0" / "c1" / "store.db"
-    cli_chat(path, MESSAGES, root=b"\x0a\x20" + b"\xaa" * 32)
-    editor = Editor(tmp_path / "x")
-    editor.run("INSERT INTO blobs VALUES (?, ?)", ("aa" * 32, b"\x0a\x20" + b"\xaa" * 32), path)
-    assert len(only(tmp_path)[0]) == 3

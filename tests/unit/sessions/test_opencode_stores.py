@@ -1,0 +1,244 @@
+"""The stores of OpenCode: its database, its old files, what is damaged in them, and what changes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import TranscriptError
+from lerim.sessions import opencode
+from lerim.sessions.discovery import discover
+from lerim.sessions.model import Database, Session, Transcript, Turn
+from opencode_store import Store, text, tool
+
+
+def of_rows(path: Path) -> list[Transcript]:
+    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
+    assert problems == []
+    return transcripts
+
+
+def taken(transcript: Transcript, *, brief: bool = False) -> tuple[Session, list[Turn]]:
+    reading = opencode.read(transcript, brief=brief)
+    turns = list(reading)
+    assert reading.problems == []
+    return reading.session, turns
+
+
+# --- one form only -----------------------------------------------------------------------------------------------
+
+
+def test_the_database_and_the_old_files_give_the_same_turns(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("ok"), tool("bash", {"command": "ls"}, "a", metadata={"exit": 0}))
+    store.files(tmp_path / "storage")
+    found = opencode.find(tmp_path, ())
+    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
+    assert found.transcripts[0].session_id == row.session_id
+    assert taken(found.transcripts[0])[1] == taken(row)[1]
+
+
+def test_older_and_newer_tables_are_read_by_the_columns_they_have(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    path = store.rows(tmp_path / "opencode.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        for column in ("parent_id", "revert", "version"):
+            db.execute(f"ALTER TABLE session DROP COLUMN {column}")
+        db.execute("ALTER TABLE session ADD COLUMN color text DEFAULT 'red'")
+        db.execute("ALTER TABLE message ADD COLUMN seq integer")
+    (row,) = of_rows(path)
+    session, turns = taken(row)
+    assert session.version == ""
+    assert [turn.text for turn in turns] == ["go"]
+
+
+def test_rows_that_are_no_json_cost_themselves(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("one"))
+    store.say("user", text("two"))
+    store.say("user", text("three"))
+    path = store.rows(tmp_path / "opencode.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE message SET data = '{\"role\": ' WHERE id = 'msg_0000'")
+        db.execute("UPDATE part SET data = CAST(data AS BLOB) WHERE message_id = 'msg_0001'")
+        db.execute("UPDATE part SET data = x'ff00' WHERE message_id = 'msg_0002'")
+    (row,) = of_rows(path)
+    reading = opencode.read(row)
+    assert [turn.text for turn in reading] == ["two"]
+    assert sorted(one.code for one in reading.problems) == ["bad-record", "bad-record"]
+    assert all(str(path) in one.path for one in reading.problems)
+
+
+def test_lone_surrogates_and_nul_can_be_stored(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("a\ud83db\0c"))
+    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
+    (turn,) = taken(row)[1]
+    assert "\0" not in turn.text
+    assert turn.text.encode().decode().startswith("a")
+
+
+def test_half_written_files_are_left_out_until_they_are_whole(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("first"), text("second"))
+    store.files(tmp_path / "storage")
+    part = tmp_path / "storage" / "part" / "msg_0001" / "prt_0001_001.json"
+    whole = part.read_bytes()
+    part.write_bytes(whole[:20])
+    (before,) = opencode.find(tmp_path, ()).transcripts
+    assert [turn.text for turn in taken(before)[1]] == ["go", "first"]
+    part.write_bytes(whole)
+    (after,) = opencode.find(tmp_path, ()).transcripts
+    assert after.stamp != before.stamp
+    assert [turn.text for turn in taken(after)[1]] == ["go", "first\n\nsecond"]
+
+
+def test_a_session_without_a_folder_is_where_its_project_is(tmp_path: Path) -> None:
+    store = Store(directory="")
+    store.say("user", text("go"))
+    store.files(tmp_path / "storage")
+    project = tmp_path / "storage" / "project" / "p1.json"
+    project.parent.mkdir()
+    project.write_text(json.dumps({"id": "p1", "worktree": "/w/tree"}), encoding="utf-8")
+    (transcript,) = opencode.find(tmp_path, ()).transcripts
+    assert opencode.probe(transcript) == "/w/tree"
+    assert taken(transcript)[0].cwds == ("/w/tree",)
+
+
+def test_databases_of_every_channel_are_found_and_nothing_else(tmp_path: Path) -> None:
+    for name in ("opencode.db", "opencode-dev.db", "opencode.db-wal", "other.db", "auth.json"):
+        (tmp_path / name).touch()
+    found = opencode.find(tmp_path, ())
+    assert [one.path.name for one in found.databases] == ["opencode-dev.db", "opencode.db"]
+    assert opencode.find(tmp_path / "other.db", ()).databases[0].path.name == "other.db"
+    assert opencode.find(tmp_path / "none", ()).databases == []
+
+
+def test_a_database_of_the_data_folder_that_is_also_named_comes_once(tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    path = Store().rows(tmp_path / "opencode" / "opencode.db")
+    stores = discover({"opencode": [path.parent, path]})
+    assert [one.path for one in stores.databases] == [path]
+
+
+def test_a_database_of_something_else_holds_no_sessions(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE other (id)")
+    assert of_rows(path) == []
+
+
+def test_a_session_that_is_gone_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = Store().rows(tmp_path / "opencode.db")
+    (row,) = of_rows(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM session")
+    with pytest.raises(TranscriptError, match="ses_1"):
+        list(opencode.read(row))
+
+
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "storage" / "session" / "p" / "ses_1.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'{"id": "ses')
+    (transcript,) = opencode.find(tmp_path, ()).transcripts
+    with pytest.raises(TranscriptError, match="half written"):
+        list(opencode.read(transcript))
+
+
+def test_a_brief_reading_leaves_out_only_what_the_catalog_does_not_keep(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    went_well = tool("bash", {"command": "ls"}, "a b", metadata={"exit": 0})
+    failed = tool("bash", {"command": "make"}, "broken", metadata={"exit": 2})
+    store.say("assistant", {"type": "reasoning", "text": "hm"}, went_well, failed, tool("write", {"filePath": "a"}))
+    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
+    session, turns = taken(row, brief=True)
+    assert session == taken(row)[0]
+    assert [one.output for one in turns[1].tool_calls] == ["", "broken", ""]
+    assert turns[1].reasoning == ""
+
+
+# --- change ------------------------------------------------------------------------------------------------------
+
+
+def grown(path: Path, statement: str) -> bool:
+    (before,) = of_rows(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(statement)
+    (after,) = of_rows(path)
+    return after.stamp != before.stamp
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE session SET time_updated = time_updated + 1",
+        "UPDATE message SET data = '{}', time_updated = time_updated + 1 WHERE id = 'msg_0001'",
+        "UPDATE part SET data = '{}', time_updated = time_updated + 1 WHERE message_id = 'msg_0001'",
+        "INSERT INTO part VALUES ('prt_9', 'msg_0001', 'ses_1', 1, 1, '{}')",
+        "INSERT INTO message VALUES ('msg_9', 'ses_1', 1, 1, '{}')",
+        "DELETE FROM message WHERE id = 'msg_0000'",
+        'UPDATE session SET revert = \'{"messageID": "msg_0001"}\'',
+    ],
+)
+def test_whatever_is_written_of_a_session_changes_its_stamp(tmp_path: Path, statement: str) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("ok"))
+    assert grown(store.rows(tmp_path / "opencode.db"), statement)
+
+
+def test_other_sessions_and_tables_do_not_change_a_stamp(tmp_path: Path) -> None:
+    first, second = Store("ses_1"), Store("ses_2")
+    first.say("user", text("go"))
+    path = first.rows(tmp_path / "opencode.db")
+    second.rows(path)
+    before = {one.session_id: one.stamp for one in of_rows(path)}
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE session SET time_updated = 9 WHERE id = 'ses_2'")
+        db.execute("INSERT INTO account VALUES ('a', 'b')")
+    after = {one.session_id: one.stamp for one in of_rows(path)}
+    assert [native for native in before if before[native] != after[native]] == ["ses_2"]
+
+
+def test_a_running_session_settles_up_to_what_still_changes(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("one"))
+    store.say("assistant", text("first"))
+    path = store.rows(tmp_path / "opencode.db")
+    (row,) = of_rows(path)
+    reading = opencode.read(row)
+    assert len(list(reading)) == 2
+    assert list(opencode.read(row, reading.resume)) == []
+    store.say("user", text("two"))
+    store.say("assistant", tool("bash", {"command": "ls"}, status="running"), finish=None, time={"created": 1 << 41})
+    store.rows(path)
+    (row,) = of_rows(path)
+    running = opencode.read(row, reading.resume)
+    assert [turn.ordinal for turn in running] == [2, 3]
+    again = list(opencode.read(row, running.resume))
+    assert [turn.ordinal for turn in again] == [2, 3]
+    assert again[1].tool_calls[0].status == "pending"
+
+
+def test_a_session_that_was_taken_back_is_read_from_its_start(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("one"))
+    store.say("assistant", text("first"))
+    path = store.rows(tmp_path / "opencode.db")
+    (row,) = of_rows(path)
+    reading = opencode.read(row)
+    list(reading)
+    store.info["revert"] = {"messageID": "msg_0001"}
+    store.rows(path)
+    again = opencode.read(row, reading.resume)
+    assert [turn.text for turn in again] == ["one"]
+    assert again.restarted
