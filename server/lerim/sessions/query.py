@@ -12,6 +12,8 @@ from lerim.sessions.turn_words import parts
 
 TERMS = 24
 """Words of a query that are looked at."""
+_AROUND = "?!,:;'’`*()[]{}…"
+"""Signs that stand around words and are part of none."""
 _WORD = re.compile(r"[^\W_]+")
 _DATED = re.compile(
     r"(?:when|since when|how long|what (?:day|date|month|year|time)|which (?:day|month|year))\b", re.IGNORECASE
@@ -21,11 +23,13 @@ _DATED = re.compile(
 @dataclass(frozen=True, slots=True)
 class Term:
     """One word of a query. `match`: its FTS5 expression. `stems`: of its parts, which stand one behind the other where
-    it has several (`max_attempts`); `joined` is how it looks without what parts it."""
+    it has several (`max_attempts`); `joined` is how it looks without what parts it; `signed` the word in lower case
+    where it begins or ends with signs (`c++`, `.net`, `--force`), of which the index knows nothing, else ''."""
 
     match: str
     stems: tuple[str, ...]
     joined: str
+    signed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,4 +121,6 @@ def _term(word: str) -> Term | None:
     pieces = [piece for name in found for piece in parts(name)]
     humped = len(pieces) > len(found)
     match = f'"{whole}"' if not humped else f'("{whole}" OR "{" ".join(pieces)}")'
-    return Term(match, tuple(stem(piece.lower()) for piece in pieces), "".join(found).lower())
+    bare = word.lower().lstrip(_AROUND).rstrip(_AROUND + ".")
+    signed = bare if bare and not (bare[0].isalnum() and bare[-1].isalnum()) else ""
+    return Term(match, tuple(stem(piece.lower()) for piece in pieces), "".join(found).lower(), signed)

@@ -33,6 +33,8 @@ COVERED = 0.4
 KIN, ROOT, ALIKE = 0.5, 4, 0.6
 """What a word counts that is akin to one of the query (`allergic`, `allergies`): so many first letters are the same,
 and this share of the longer of the two."""
+UNSIGNED = 0.2
+"""What `C` counts for `C++`."""
 PAIR = 1.0
 """What two words count that stand together as in the query."""
 FURTHER = 0.5
@@ -189,6 +191,9 @@ class _Words:
                 self._learn(known)
                 for _, which in self._hits(known):
                     one.held[which] += share
+        for at, term in enumerate(self._terms):
+            if term.signed and one.held[at] and term.signed not in f"{one.text}\n{one.tools}".lower():
+                one.held[at] *= UNSIGNED
 
     def named(self, head: str) -> bool:
         """Whether a turn begins with a name and a colon, and the query has the name."""

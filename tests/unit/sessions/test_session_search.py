@@ -52,6 +52,13 @@ def test_a_name_is_found_whole_and_in_parts(home, text, queries):
     assert found(home, said(text, "nothing of it"), *queries) == [[text]] * len(queries)
 
 
+def test_a_word_with_signs_prefers_what_has_the_signs(home):
+    texts = [*(f"vitamin c number {n}, c as in c" for n in range(5)), "rewritten in C++ today, all of it"]
+    texts += ["they push by force, force it is", "then git push --force"]
+    hits, force = found(home, said(*texts), "C++", "--force")
+    assert (hits[0], force[0]) == ("rewritten in C++ today, all of it", "then git push --force")
+
+
 def test_the_answer_that_follows_a_question_comes_before_one_elsewhere(home):
     filler = ["unrelated words"] * 6
     turns = said("Which database does billing use?", "Postgres, it said so.", *filler, "Nothing new, it said so.")
