@@ -47,11 +47,11 @@ class Query:
 
 def parse(text: str) -> Query:
     """Takes any text apart; a query without a letter or digit has no terms. Words such as `the` count only where there
-    is no other."""
+    are no two others."""
     plain = storable(text).replace("\0", " ").replace('"', " ").replace("\x1a", " ")
     found = {term.match: (word, term) for word in plain.split() if (term := _term(word))}
     telling = {match: one for match, one in found.items() if one[1].joined not in STOP}
-    terms = tuple(term for _, term in (telling or found).values())
+    terms = tuple(term for _, term in (telling if len(telling) > 1 else found).values())
     return Query(terms[:TERMS], bool(_DATED.match(text.strip())))
 
 

@@ -18,7 +18,7 @@ from lerim.sessions.second_look import TOOLS, Candidate
 from lerim.sessions.stored import json_of
 from lerim.sessions.turn_text import storable, unpack
 
-LOOKED_AT = 120
+LOOKED_AT = 100
 """Turns the second look ranks, if not more are asked for."""
 MANY = 5_000
 """Turns with a word that are looked at to count them, and about how many the index is to rank."""

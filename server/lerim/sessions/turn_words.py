@@ -20,7 +20,7 @@ from lerim.sessions.turn_text import searchable, unpack
 
 NEIGHBOURS = 2
 """So many turns of prose before and behind one stand in its column `near`."""
-NEAR_CHARACTERS = 160
+NEAR_CHARACTERS = 140
 """Of each of them, at its beginning."""
 LONG = 600
 """Characters of a turn that needs no others to be found."""

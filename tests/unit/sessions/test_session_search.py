@@ -59,6 +59,11 @@ def test_a_word_with_signs_prefers_what_has_the_signs(home):
     assert (hits[0], force[0]) == ("rewritten in C++ today, all of it", "then git push --force")
 
 
+def test_beside_one_telling_word_a_common_one_tells_turns_apart(home):
+    turns = said("The voucher comes first now.", "A voucher and a discount.", "Apply the voucher before the discount")
+    assert found(home, turns, "voucher before")[0][0] == "Apply the voucher before the discount"
+
+
 def test_the_answer_that_follows_a_question_comes_before_one_elsewhere(home):
     filler = ["unrelated words"] * 6
     turns = said("Which database does billing use?", "Postgres, it said so.", *filler, "Nothing new, it said so.")
