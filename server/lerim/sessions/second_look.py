@@ -41,6 +41,8 @@ FURTHER = 0.5
 """What each further turn counts in its session beside the one before it."""
 COPIED = 60
 """Characters from which the same text is a copy, and not only the same short answer."""
+PERSON = 1.05
+"""Factor for what a person said: of two turns as near, theirs is what was wanted or decided."""
 SPEAKER, DATED, ASKS = 1.3, 1.3, 0.7
 """Factors: the query names who speaks (`Ana: …`); it asks when, and the turn tells a time; the turn is a question."""
 HEAD = 40
@@ -143,6 +145,8 @@ def _score(one: Candidate, query: Query, near: Sequence[float], session: float, 
         both += own + BOTH * around if own > around else around + BOTH * own
     score = both + SESSION * session + INDEX * one.score
     score *= math.pow(found / len(query.terms), COVERED)
+    if one.person:
+        score *= PERSON
     if one.prose:
         if words.named(one.text[:HEAD]):
             score *= SPEAKER

@@ -64,6 +64,13 @@ def test_beside_one_telling_word_a_common_one_tells_turns_apart(home):
     assert found(home, turns, "voucher before")[0][0] == "Apply the voucher before the discount"
 
 
+def test_of_two_turns_as_near_the_persons_comes_first(home):
+    filler = ["unrelated words"] * 5
+    turns = said("nothing", "Billing keeps its totals in cents.", *filler, "no", "Billing keeps its totals in cents!")
+    (hits,) = found(home, turns, "billing totals in cents")
+    assert hits[0] == "Billing keeps its totals in cents!"
+
+
 def test_the_answer_that_follows_a_question_comes_before_one_elsewhere(home):
     filler = ["unrelated words"] * 6
     turns = said("Which database does billing use?", "Postgres, it said so.", *filler, "Nothing new, it said so.")
