@@ -8,6 +8,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from lerim.sessions import opencode
+from lerim.sessions.model import Database, Session, Transcript, Turn
+
 Record = dict[str, Any]
 SCHEMA = """
 CREATE TABLE project (id text PRIMARY KEY, worktree text NOT NULL);
@@ -124,3 +127,16 @@ def text(words: str, **more: Any) -> Record:
 def tool(name: str, asked: Record, output: str = "", **state: Any) -> Record:
     told = {"status": "completed", "input": asked, "output": output, "title": "", "metadata": {}, **state}
     return {"type": "tool", "tool": name, "callID": "call_1", "state": told}
+
+
+def of_rows(path: Path) -> list[Transcript]:
+    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
+    assert problems == []
+    return transcripts
+
+
+def taken(transcript: Transcript, *, brief: bool = False) -> tuple[Session, list[Turn]]:
+    reading = opencode.read(transcript, brief=brief)
+    turns = list(reading)
+    assert reading.problems == []
+    return reading.session, turns

@@ -10,23 +10,10 @@ import pytest
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.pipeline import Extraction
 from lerim.sessions import opencode
-from lerim.sessions.model import Answer, Database, Edit, Session, ToolCall, Transcript, Turn
-from opencode_store import Store, text, tool
+from lerim.sessions.model import Answer, Edit, Session, ToolCall, Transcript, Turn
+from opencode_store import Store, of_rows, taken, text, tool
 
 Read = Callable[[Store], tuple[Session, list[Turn]]]
-
-
-def of_rows(path: Path) -> list[Transcript]:
-    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
-    assert problems == []
-    return transcripts
-
-
-def taken(transcript: Transcript, *, brief: bool = False) -> tuple[Session, list[Turn]]:
-    reading = opencode.read(transcript, brief=brief)
-    turns = list(reading)
-    assert reading.problems == []
-    return reading.session, turns
 
 
 @pytest.fixture(params=["rows", "files", "export"])

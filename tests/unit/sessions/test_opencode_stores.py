@@ -12,22 +12,7 @@ import pytest
 from lerim.errors import TranscriptError
 from lerim.sessions import opencode
 from lerim.sessions.discovery import discover
-from lerim.sessions.model import Database, Session, Transcript, Turn
-from opencode_store import Store, text, tool
-
-
-def of_rows(path: Path) -> list[Transcript]:
-    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
-    assert problems == []
-    return transcripts
-
-
-def taken(transcript: Transcript, *, brief: bool = False) -> tuple[Session, list[Turn]]:
-    reading = opencode.read(transcript, brief=brief)
-    turns = list(reading)
-    assert reading.problems == []
-    return reading.session, turns
-
+from opencode_store import Store, of_rows, taken, text, tool
 
 # --- one form only -----------------------------------------------------------------------------------------------
 
