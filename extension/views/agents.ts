@@ -7,7 +7,7 @@ import * as protocol from "../protocol";
 import { agentDescription, jobDescription, jobTooltip, momentText, queueText, reasonText } from "../sessionwording";
 import { counted } from "../wording";
 import { agentIcon } from "./icons";
-import { Refresher, tellState } from "./refresher";
+import { canAsk, Refresher } from "./refresher";
 
 interface AgentNode {
   readonly kind: "agent";
@@ -108,13 +108,8 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   }
 
   async #top(): Promise<AgentsNode[]> {
-    const { isRunning, settings } = this.context;
     this.#view.message = "";
-    if (!vscode.workspace.isTrusted || !settings.enabled) return []; // the view's welcome says why
-    if (!isRunning) {
-      await tellState("stopped");
-      return [];
-    }
+    if (!(await canAsk(this.context))) return [];
     try {
       const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root: null });
       this.#view.description = project;

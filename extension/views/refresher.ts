@@ -46,6 +46,13 @@ export class Refresher implements vscode.Disposable {
   }
 }
 
+/** Whether a view has anything to ask for; where not, its welcome text says why. */
+export async function canAsk({ isRunning, settings }: Pick<Context, "isRunning" | "settings">): Promise<boolean> {
+  if (!vscode.workspace.isTrusted || !settings.enabled) return false;
+  if (!isRunning) await tellState("stopped");
+  return isRunning;
+}
+
 /** Sets what the views' welcome texts depend on. */
 export function tellState(state: "stopped" | "empty" | "listed"): Thenable<unknown> {
   return vscode.commands.executeCommand("setContext", "lerim.sessionsState", state);

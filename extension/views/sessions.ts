@@ -5,7 +5,7 @@ import * as protocol from "../protocol";
 import { dayLabel, sessionDescription, sessionTooltip } from "../sessionwording";
 import { counted } from "../wording";
 import { agentIcon } from "./icons";
-import { Refresher, tellState } from "./refresher";
+import { canAsk, Refresher, tellState } from "./refresher";
 
 interface DayNode {
   readonly kind: "day";
@@ -127,13 +127,8 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
   }
 
   async #days(): Promise<SessionsNode[]> {
-    const { isRunning, settings } = this.context;
     this.#view.message = "";
-    if (!vscode.workspace.isTrusted || !settings.enabled) return []; // the view's welcome says why
-    if (!isRunning) {
-      await tellState("stopped");
-      return [];
-    }
+    if (!(await canAsk(this.context))) return [];
     const { days } = await this.context.request(protocol.sessionsDays, { everywhere: this.#everywhere });
     await tellState(days.length === 0 ? "empty" : "listed");
     let together = 0;
