@@ -147,7 +147,7 @@ function factsOf(agent: protocol.AgentView): FactNode[] {
     ...(agent.sessions === agent.found ? [] : [fact("vm", `${counted(agent.sessions, "session")} on this machine`)]),
     ...agent.skipped.map(({ reason, count, example, message }) => fact("warning", `${count} not read: ${reasonText(reason)}`, homely(example), [message, example].join("\n"))),
     ...(lastError === null ? [] : [fact("error", lastError.message, momentText(lastError.time), [lastError.message, lastError.where, momentText(lastError.time)].join("\n"))]),
-    fact("shield", counted(agent.redactions, "secret cut out", "secrets cut out")),
+    ...(agent.redactions === 0 ? [] : [fact("shield", counted(agent.redactions, "secret cut out", "secrets cut out"))]),
     fact("history", agent.lastSync === "" ? "Not synced yet" : `Last sync ${momentText(agent.lastSync)}`),
   ];
 }
