@@ -62,7 +62,7 @@ test("an agent's facts name its store, what is not read with the reason, and the
 test("secrets are told of where some were cut out", async () => {
   context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("codex", { redactions: 0 })], queue: {}, jobs: [] }));
   const [row] = await tree.getChildren();
-  expect((await tree.getChildren(row)).map((fact) => itemOf(fact).label).filter((label) => String(label).includes("secret"))).toEqual([]);
+  expect((await tree.getChildren(row)).map((fact) => itemOf(fact).label).filter((label) => label.includes("secret"))).toEqual([]);
 });
 
 test("of an agent that is disconnected only its store is told, and a path at home is short", async () => {
