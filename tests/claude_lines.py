@@ -9,7 +9,6 @@ from typing import Any
 
 from lerim.sessions.claude import Reading
 from lerim.sessions.model import Transcript, Turn
-from lerim.sessions.turn_text import rendered
 
 SESSION = "0b9d3c1e-6f0a-4c55-9d43-0a8a3f9a7c11"
 _numbers = itertools.count()
@@ -95,9 +94,3 @@ def read(folder: Path, *records: Fields | bytes, name: str = f"{SESSION}.jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(one if isinstance(one, bytes) else encoded(one) for one in records))
     return reading(path)
-
-
-def kept(turn: Turn) -> tuple[Any, ...]:
-    """What the catalog keeps of a turn."""
-    place = turn.id, turn.ordinal, turn.role, turn.kind, turn.time, turn.cwd, turn.branch, turn.model, turn.tokens
-    return *place, turn.text, rendered(turn.tool_calls)

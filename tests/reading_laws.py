@@ -6,6 +6,7 @@ A reader is given as `opened`: a reading of the file at a path, from a resume on
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from lerim.sessions.model import Turn
+from lerim.sessions.turn_text import rendered
 
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -43,6 +45,28 @@ def changed(whole: bytes, changes: Iterable[tuple[int, bytes, int]]) -> bytes:
         at = place % (len(whole) + 1)
         whole = whole[:at] + put + whole[at + taken :]
     return whole
+
+
+def kept(turn: Turn) -> tuple[Any, ...]:
+    """What the catalog keeps of a turn."""
+    place = turn.id, turn.ordinal, turn.role, turn.kind, turn.time, turn.cwd, turn.branch, turn.model, turn.tokens
+    return *place, turn.text, rendered(turn.tool_calls)
+
+
+def with_junk(data: Any, records: Sequence[Any], inside: str, values: st.SearchStrategy[Any]) -> bytes:
+    """Lines of records in which some fields, of what stands at `inside` or else of the record, hold any of `values`."""
+    written = json.loads(json.dumps(records))
+    for record in written:
+        for _ in range(data.draw(st.integers(0, 2))):
+            place = record[inside] if isinstance(record.get(inside), dict) and record[inside] else record
+            place[data.draw(st.sampled_from(sorted(place)))] = data.draw(values)
+    return b"".join(json.dumps(record).encode() + b"\n" for record in written)
+
+
+def is_brief_without_loss(brief: Any, whole: Any) -> None:
+    """A brief reading gives all that the catalog keeps of a whole one of the same file."""
+    assert [kept(turn) for turn in brief] == [kept(turn) for turn in whole]
+    assert (brief.session, brief.problems) == (whole.session, whole.problems)
 
 
 def grows_to_the_same(opened: Opened, folder: Path, whole: bytes, cuts: Sequence[int]) -> Any:

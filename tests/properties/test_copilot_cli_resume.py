@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 import copilot_cli_lines as lines
 import reading_laws as laws
-from claude_lines import kept
 from lerim.sessions.copilot_cli import probe, read
 from lerim.sessions.indexing import Readable
 from reading_laws import SETTINGS
@@ -81,10 +79,9 @@ def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_pat
 def test_a_brief_reading_tells_all_that_the_catalog_keeps(tmp_path: Path, parts: Any):
     path = tmp_path / "one.jsonl"
     path.write_bytes(lines.encoded(lines.start(), *parts))
-    turns, whole = lines.reading(path)
-    brief, done = lines.reading(path, brief=True)
-    assert [kept(turn) for turn in brief] == [kept(turn) for turn in turns]
-    assert (done.session, done.resume, done.problems) == (whole.session, whole.resume, whole.problems)
+    whole, brief = opened(path), read(lines.transcript(path), brief=True)
+    laws.is_brief_without_loss(brief, whole)
+    assert brief.resume == whole.resume
 
 
 @SETTINGS
@@ -102,13 +99,8 @@ junk = laws.junk("type", "text", "id", "command", "usage")
 @SETTINGS
 @given(data=st.data(), parts=st.lists(records, min_size=1, max_size=10), resume=st.none() | st.binary(max_size=40))
 def test_fields_of_any_type_never_raise(tmp_path: Path, data: Any, parts: Any, resume: Any):
-    flat = json.loads(json.dumps([lines.start(), *parts]))
-    for record in flat:
-        for _ in range(data.draw(st.integers(0, 2))):
-            place = record["data"] if isinstance(record.get("data"), dict) and record["data"] else record
-            place[data.draw(st.sampled_from(sorted(place)))] = data.draw(junk)
     path = tmp_path / "odd.jsonl"
-    path.write_bytes(b"".join(json.dumps(part).encode() + b"\n" for part in flat))
+    path.write_bytes(laws.with_junk(data, [lines.start(), *parts], "data", junk))
     done = laws.stands(opened, path, resume)
     assert all("could not be read" in one.message for one in done.problems)
     probe(lines.transcript(path))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from claude_lines import kept, reading
+import reading_laws as laws
+from claude_lines import reading, transcript
 from independent_counter import NOT_TYPED, Counts, count
 from lerim.sessions.claude import Reading, find
 from lerim.sessions.claude_files import begins_in
@@ -107,7 +108,6 @@ def test_a_real_session_cut_anywhere_and_taken_up_again_gives_the_same_turns(ses
 
 def test_a_brief_reading_of_the_real_sessions_tells_all_that_the_catalog_keeps(sessions_folder):
     for path in transcripts(sessions_folder):
-        turns, whole = reading(path)
-        brief = Reading(whole.transcript, brief=True)
-        assert [kept(turn) for turn in brief] == [kept(turn) for turn in turns]
-        assert (brief.session, brief.resume) == (whole.session, whole.resume)
+        whole, brief = Reading(transcript(path)), Reading(transcript(path), brief=True)
+        laws.is_brief_without_loss(brief, whole)
+        assert brief.resume == whole.resume
