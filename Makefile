@@ -28,7 +28,7 @@ fix: .venv/made-from node_modules/.package-lock.json
 
 package: lerim.vsix
 
-bench: .venv/made-from $(ENCODING)
+bench: .venv/made-from $(ENCODING) lerim.vsix
 	@$(BIN)/python scripts/bench.py
 
 .venv/made-from: requirements.lock requirements-dev.lock pyproject.toml
