@@ -109,8 +109,37 @@ export interface Usage {
   calls: number;
   inputTokens: number;
   outputTokens: number;
+  cachedTokens: number;
   cost: number;
+  unpriced: number;
   seconds: number;
+}
+
+/** What one role's calls of one model took. */
+export interface Spent {
+  role: string;
+  model: string;
+  usage: Usage;
+}
+
+/** Something other than a plain answer that happened while a model was asked. */
+export interface Step {
+  kind: "retried" | "fallback" | "halved" | "resumed" | "skipped" | "repaired" | "unread" | "limited" | "stopped";
+  role: string;
+  model: string;
+  why: string;
+  where: string;
+  part: string;
+  tokens: number;
+}
+
+/** What waits for a model, and why nothing was asked. */
+export interface Waits {
+  sessions: number;
+  tokens: number;
+  cost: number | null;
+  model: string;
+  why: "" | "consent" | "budget" | "none" | "gone";
 }
 
 export interface SyncReport {
@@ -125,6 +154,9 @@ export interface SyncReport {
   leftOut: number;
   model: string;
   usage?: Usage;
+  spent?: Spent[];
+  steps?: Step[];
+  waits?: Waits;
   seconds: number;
   run: string;
   state: "done" | "partial" | "cancelled" | "busy" | "failed";

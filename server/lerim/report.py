@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from lerim.errors import Problem
-from lerim.models.usage import NOTHING, Usage
+from lerim.models.usage import NOTHING, Spent, Step, Usage, Waits, added
 from lerim.review.views import CandidateView
 
 Stage = Literal["looking", "reading", "learning", "done", "failed", "cancelled"]
@@ -71,7 +71,8 @@ class SyncReport(msgspec.Struct, frozen=True):
 
     `accepted` are ids written without review (`--accept-above`); `run` is the run folder, "" if nothing was extracted.
     `left_out` sessions wait that `since` and `until` kept this run from.
-    `model` is the model that was asked besides the rules, "none" where there is none, and `usage` what that took.
+    `model` is the model that was asked besides the rules, "none" where there is none, and `usage` what that took;
+    `spent` is the same by role and model, `steps` what did not go straight, `waits` what is still to be asked.
     """
 
     project: str
@@ -85,6 +86,9 @@ class SyncReport(msgspec.Struct, frozen=True):
     left_out: int = 0
     model: str = "none"
     usage: Usage = NOTHING
+    spent: list[Spent] = []
+    steps: list[Step] = []
+    waits: Waits = Waits()
     seconds: float = 0.0
     run: str = ""
     state: State = "done"
@@ -117,6 +121,9 @@ def combine(first: SyncReport, second: SyncReport) -> SyncReport:
         left_out=max(first.left_out, second.left_out),
         model=second.model if second.model != "none" else first.model,
         usage=first.usage + second.usage,
+        spent=added([*first.spent, *second.spent]),
+        steps=[*first.steps, *second.steps],
+        waits=second.waits,
         seconds=round(first.seconds + second.seconds, 3),
         run=first.run or second.run,
         state=state,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from lerim.errors import Problem
-from lerim.models.providers import PROVIDERS, Role
+from lerim.models.providers import PROVIDERS, Role, RoleName, Wire
 
 WHERE = "roles.extract"
 
@@ -26,6 +26,10 @@ class Model:
     max_window_tokens: int
     window_overlap_tokens: int
     key: str = field(repr=False)
+    role: RoleName = "extract"
+    wire: Wire = "chat"
+    fallbacks: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -35,7 +39,12 @@ class Model:
     @property
     def local(self) -> bool:
         """Whether it runs on this machine."""
-        return is_loopback(urlsplit(self.base_url).hostname or "")
+        return self.wire in ("chat", "anthropic") and is_loopback(urlsplit(self.base_url).hostname or "")
+
+    @property
+    def billed(self) -> bool:
+        """Whether each call is paid for by its tokens: not so on this machine, in the editor, by a command."""
+        return self.wire in ("chat", "anthropic") and not self.local
 
 
 def choose(role: Role, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:

@@ -112,7 +112,7 @@ class Engine:
         completion = _read(reply, model)
         usage = completion.usage or _Counted()
         tokens_in, tokens_out = _number(usage.prompt_tokens), _number(usage.completion_tokens)
-        self.spent += Usage(1, tokens_in, tokens_out, _cost(usage.cost), time.monotonic() - began)
+        self.spent += Usage(1, tokens_in, tokens_out, cost=_cost(usage.cost), seconds=time.monotonic() - began)
         choice = completion.choices[0]
         return lm15.Response(
             id=completion.id,

@@ -1,20 +1,26 @@
-"""What calls of a model took."""
+"""What calls of a model took, and what became of them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Calls that were answered, tokens in and out as the service counted them, its cost in US dollars, seconds waited.
+    """Calls that were answered, tokens in, out and read from a cache as the service counted them, seconds waited.
 
-    `cost` is 0 where the service does not tell it.
+    `cost` in US dollars is the sum of what is known; `unpriced` calls have no known price and are not in it.
+    `cached_tokens` are part of `input_tokens`.
     """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
     cost: float = 0.0
+    unpriced: int = 0
     seconds: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
@@ -22,9 +28,70 @@ class Usage(msgspec.Struct, frozen=True):
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
             round(self.cost + other.cost, 8),
+            self.unpriced + other.unpriced,
             round(self.seconds + other.seconds, 3),
         )
 
 
 NOTHING = Usage()
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """What one role's calls of one model took. `model` is its label: `openrouter:openai/gpt-5-nano`."""
+
+    role: str
+    model: str
+    usage: Usage
+
+
+StepKind = Literal[
+    "retried",  # a call failed and was made again
+    "fallback",  # the next model of the settings is asked instead
+    "halved",  # a window was too large for the model, or its answer was cut: its halves are asked
+    "resumed",  # a window had been answered before: nothing was sent
+    "skipped",  # a window without any signal was not sent
+    "repaired",  # a quote was asked for once more
+    "unread",  # an answer could not be read
+    "limited",  # the model told how much it takes; windows are that small from now on
+    "stopped",  # nothing more is asked in this run: the key, the budget, consent, the model is gone
+]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Something other than a plain answer that happened while a model was asked; no text of a transcript.
+
+    `where` is the session (`claude:1f0c…`) and part (`2 of 5`), "" for the run; `tokens` those it saved or concerned.
+    """
+
+    kind: StepKind
+    role: str
+    model: str
+    why: str
+    where: str = ""
+    part: str = ""
+    tokens: int = 0
+
+
+def added(spent: Iterable[Spent]) -> list[Spent]:
+    """One entry for each role and model, in the order they came first."""
+    sums: dict[tuple[str, str], Usage] = {}
+    for one in spent:
+        sums[one.role, one.model] = sums.get((one.role, one.model), NOTHING) + one.usage
+    return [Spent(role, model, usage) for (role, model), usage in sums.items()]
+
+
+class Waits(msgspec.Struct, frozen=True):
+    """What waits for a model: sessions, about how many tokens they would send, about what that costs in US dollars.
+
+    `cost` None: the price is not known, or it is not paid by the token. `why` nothing was asked: "" where nothing keeps
+    it from being asked,
+    "consent" (the person was not asked yet), "budget" (today's is used up), "none" (no model is chosen), "gone".
+    """
+
+    sessions: int = 0
+    tokens: int = 0
+    cost: float | None = None
+    model: str = ""
+    why: Literal["", "consent", "budget", "none", "gone"] = ""

@@ -219,4 +219,4 @@ def test_odd_figures_of_usage_count_nothing() -> None:
 
 
 def test_usage_adds_up() -> None:
-    assert Usage(1, 10, 5, 0.1, 1.5) + Usage(2, 1, 1, 0.2, 0.5) == Usage(3, 11, 6, 0.3, 2.0)
+    assert Usage(1, 10, 5, 4, 0.1, 1, 1.5) + Usage(2, 1, 1, 1, 0.2, 0, 0.5) == Usage(3, 11, 6, 5, 0.3, 1, 2.0)
