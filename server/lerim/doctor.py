@@ -131,7 +131,7 @@ class _Look:
         there: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
         there |= self._kept(platform, stores)
         mine = self._mine(main, there)
-        skipped = self._skipped(platform, stores, there)
+        skipped = self._skipped(stores, there)
         parsed = sum(self._reads(place, there[place]) for place in mine)
         failed = sum(place in self.health.transcripts and self.health.transcripts[place].fault != "" for place in mine)
         views = [_store(root) for root in roots]
@@ -177,7 +177,7 @@ class _Look:
         one = self.health.transcripts.get(place)
         return one is not None and not one.fault and stamp is not None and one.stamp == stamp
 
-    def _skipped(self, platform: Platform, stores: Stores, there: Mapping[str, Stamp | None]) -> list[SkippedView]:
+    def _skipped(self, stores: Stores, there: Mapping[str, Stamp | None]) -> list[SkippedView]:
         met: dict[str, list[tuple[str, str]]] = {}
         for problem in stores.problems:
             met.setdefault(SKIPPED if problem.code == SKIPPED else UNREADABLE, []).append(

@@ -143,13 +143,14 @@ def sync(
             known = catalog.places_of(project.key)
             named, others = likely(stale, known, (str(project.root), *project.folders))
             silent = [one for one in others if one.platform != "claude" and not one.cwd][:FIRST_OTHERS]
+            opened = {one.place for one in silent}
             own = _own(project, owners, [*named, *silent], known, cancelled)
             own.sort(key=lambda one: one.mtime_ns, reverse=True)
             newest, rest = _newest(own)
             _index(catalog, owners, newest, 0, len(own), seen, learning)
             _learn(project, catalog, options, learning, seen, clock, started)
             # Opening the many others, if only to see where they ran, waits until the first candidates are there.
-            rest += _own(project, owners, [one for one in others if one not in silent], known, cancelled)
+            rest += _own(project, owners, [one for one in others if one.place not in opened], known, cancelled)
             _index(catalog, owners, rest, len(newest), len(newest) + len(rest), seen, learning)
             _learn(project, catalog, options, learning, seen, clock, started)
         except CancelledError:

@@ -183,7 +183,7 @@ def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
         tool_calls=calls,
         tool_errors=errors,
         denials=denials,
-        tokens=None if spent is None else Tokens(*(value or 0 for value in (spent, put, read, written))),
+        tokens=None if spent is None else Tokens.told(spent, put, read, written),
         cost=cost,
         files=files,
         vanished=bool(vanished),

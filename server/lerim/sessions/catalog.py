@@ -176,11 +176,6 @@ class Catalog:
         with self._telling():
             return turns.turn(self.db, turn_id)
 
-    def around(self, turn_id: str, before: int = 20, after: int = 20) -> list[TurnRow]:
-        """The turn with its neighbours in its transcript; [] for an unknown id."""
-        with self._telling():
-            return turns.around(self.db, turn_id, before, after)
-
     def search(
         self, query: str, project: str | None = None, limit: int = 20, filters: Filters = EVERYTHING
     ) -> list[TurnRow]:

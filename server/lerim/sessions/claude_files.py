@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,13 @@ from lerim.sessions.model import Found
 from lerim.sessions.session_files import entries, is_folder, transcript
 
 _DEEP = 3
+_NAMED = 200
+_NOT_NAMED = re.compile(r"[^A-Za-z0-9]")
+
+
+def folder_name(cwd: str) -> str:
+    """How the folder is called that holds the sessions begun in `cwd`; of a long one how its name begins."""
+    return _NOT_NAMED.sub("-", cwd)[:_NAMED]
 
 
 def begins_in(path: Path) -> str:

@@ -217,7 +217,7 @@ def _closed(
     text = plain(cut(text))
     if code is None and call.kind == "shell":
         code = _told(text)
-    status = _status(call, shown, brought, text, over=over)
+    status = _status(shown, brought, text, over=over)
     if code and status == "ok":
         status = "error"
     answers = _answered(call, text)
@@ -225,7 +225,7 @@ def _closed(
     return replace(call, status=status, output=output, output_cut=left_out, exit_code=code, answers=answers)
 
 
-def _status(call: ToolCall, shown: Part | None, brought: str | None, text: str, *, over: bool) -> ToolStatus:
+def _status(shown: Part | None, brought: str | None, text: str, *, over: bool) -> ToolStatus:
     if shown is not None and _refused(shown.is_confirmed):
         return "denied"
     if text.startswith(_ERROR) or (shown is not None and _failed(shown)):

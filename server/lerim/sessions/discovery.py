@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lerim.errors import LerimError, Problem
+from lerim.sessions.claude_files import folder_name
 from lerim.sessions.live import OLDER
 from lerim.sessions.model import Database, Found, Platform, Stamp, StoreStamp, Transcript
 from lerim.sessions.readers import LISTERS, READERS
 from lerim.sessions.stored import path_of, spelled
-
-SLUG_CHARACTERS = 200
-_NOT_SLUG = re.compile(r"[^A-Za-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +169,7 @@ def likely(
     """
     known = frozenset(own)
     begun = tuple(str(folder) for folder in folders)
-    slugs = tuple(_NOT_SLUG.sub("-", folder)[:SLUG_CHARACTERS] for folder in begun)
+    slugs = tuple(folder_name(folder) for folder in begun)
 
     mine: list[Transcript] = []
     rest: list[Transcript] = []

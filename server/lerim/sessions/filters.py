@@ -12,8 +12,8 @@ from lerim.sessions.model import Platform
 class Filters:
     """All that are set must hold. `projects`: keys, None for the whole machine. `file`: a path, the end of one
     (`src/app.py`) or a name (`app.py`) that a call of the turn read or changed. `branch` and `model` are names as they
-    stand, `model` also the beginning of one (`claude-opus`). `failed`: only turns in which a command failed. `session`:
-    a session's id. `since` and `until` are when a turn was said (a session: any of its turns), the ends included.
+    stand, `model` also the beginning of one (`claude-opus`). `failed`: only turns in which a command failed.
+    `since` and `until` are when a turn was said (a session: any of its turns), the ends included.
     """
 
     projects: tuple[str, ...] | None = None
@@ -24,7 +24,6 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     failed: bool = False
-    session: str = ""
 
 
 EVERYTHING = Filters()

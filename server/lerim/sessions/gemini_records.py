@@ -73,7 +73,6 @@ class Header(msgspec.Struct, rename="camel", gc=False):
     """What is told of the session itself."""
 
     session_id: str | None = ""
-    project_hash: str | None = ""
     start_time: str | None = ""
     last_updated: str | None = ""
     kind: str | None = ""
@@ -104,7 +103,7 @@ class Recorded:
 
     def head(self, told: Header) -> None:
         """Takes what is told of the session; what is not told stays as it was."""
-        for name in ("session_id", "project_hash", "start_time", "last_updated", "kind", "summary"):
+        for name in ("session_id", "start_time", "last_updated", "kind", "summary"):
             if given := getattr(told, name):
                 setattr(self.header, name, given)
 

@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.live_copy import copied
+from lerim.sessions.live_copy import copied, fresh
 from lerim.sessions.model import Database, Platform
 from lerim.sessions.regular import unbuffered
 
@@ -38,8 +38,6 @@ OLDER = "older-state"
 _TRIES = 5
 _PAUSE = 0.05
 _BUSY_SECONDS = 0.2
-_FRESH_NS = 20_000_000
-"""A file written so shortly ago may be written again without its time changing: clocks of file systems are coarse."""
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
 """How a `-journal` begins that has to be rolled back, or belongs to a transaction that is going on."""
 
@@ -131,7 +129,7 @@ def _at_once(path: Path, work: Callable[[sqlite3.Connection], Found]) -> Found:
         raise _Moved
     if before.wal[0]:
         return _beside_writers(path, work, before)
-    if abs(time.time_ns() - before.file[1]) < _FRESH_NS:
+    if fresh(before.file[1]):
         raise _Moved
     try:
         with _opened(path, "mode=ro&immutable=1") as db:

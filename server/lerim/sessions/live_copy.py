@@ -15,6 +15,7 @@ from lerim.sessions.regular import unbuffered
 _TRIES = 4
 _PAUSE = 0.1
 _FRESH_NS = 20_000_000
+"""A file written so shortly ago may be written again without its time changing: clocks of file systems are coarse."""
 _ENDINGS = ("", "-wal", "-journal")
 _SALTS = 32
 """Bytes at the start of a `-wal` that change when it is begun anew."""
@@ -28,6 +29,11 @@ def copied(path: Path) -> Iterator[Path | None]:
     there is no room. Raises OSError where the database itself cannot be read."""
     with tempfile.TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True) as folder:
         yield _copy(path, Path(folder) / "copy")
+
+
+def fresh(mtime_ns: int) -> bool:
+    """Whether a file with this time may be changed again without its time changing."""
+    return abs(time.time_ns() - mtime_ns) < _FRESH_NS
 
 
 def _copy(path: Path, target: Path) -> Path | None:
@@ -80,5 +86,4 @@ def _same(before: _State, after: _State) -> bool:
 
 def _fresh(state: _State) -> bool:
     """Whether file or `-journal` were written so shortly ago that they may change again without their time changing."""
-    now = time.time_ns()
-    return any(abs(now - state[at][1]) < _FRESH_NS for at in (0, 2))
+    return any(fresh(state[at][1]) for at in (0, 2))

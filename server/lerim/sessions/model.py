@@ -48,6 +48,11 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
     cache_read: int = 0
     cache_write: int = 0
 
+    @classmethod
+    def told(cls, *counts: int | None) -> Tokens:
+        """From the columns of a row; what is not told counts as 0."""
+        return cls(*(count or 0 for count in counts))
+
     def __add__(self, other: Tokens) -> Tokens:
         return Tokens(
             self.input + other.input,

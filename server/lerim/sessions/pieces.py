@@ -35,7 +35,7 @@ class Said(NamedTuple):
 
     @property
     def tokens(self) -> Tokens:
-        return Tokens(self.input or 0, self.output or 0, self.cache_read or 0, self.cache_write or 0)
+        return Tokens.told(self.input, self.output, self.cache_read, self.cache_write)
 
 
 class Whole(NamedTuple):
@@ -59,7 +59,7 @@ class Whole(NamedTuple):
 
     @property
     def tokens(self) -> Tokens:
-        return Tokens(self.input or 0, self.output or 0, self.cache_read or 0, self.cache_write or 0)
+        return Tokens.told(self.input, self.output, self.cache_read, self.cache_write)
 
 
 class Piece(NamedTuple):

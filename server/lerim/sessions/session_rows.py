@@ -255,7 +255,7 @@ def _row(
     last: float | None,
     waits: int,
 ) -> SessionRow:
-    spent = None if tokens_in is None else Tokens(tokens_in, tokens_out or 0, cache_read or 0, cache_write or 0)
+    spent = None if tokens_in is None else Tokens.told(tokens_in, tokens_out, cache_read, cache_write)
     session = Session(
         id=session_id,
         platform=platform,

@@ -92,8 +92,6 @@ def _narrowed(db: sqlite3.Connection, filters: Filters) -> _Narrowed:
         home = " AND turns.folder IN (SELECT id FROM folders WHERE project IN (SELECT value FROM json_each(:projects)))"
     if filters.agent is not None:
         conditions += " AND turns.transcript IN (SELECT id FROM transcripts WHERE platform = :agent)"
-    if filters.session:
-        conditions += " AND turns.transcript IN (SELECT id FROM transcripts WHERE session = :session)"
     if filters.branch:
         conditions += " AND turns.branch = :branch"
     if filters.model:
@@ -112,7 +110,6 @@ def _narrowed(db: sqlite3.Connection, filters: Filters) -> _Narrowed:
     values: dict[str, str | float | None] = {
         "projects": json_of(filters.projects or ()),
         "agent": filters.agent,
-        "session": storable(filters.session),
         "branch": storable(filters.branch),
         "model": storable(filters.model),
         "since": filters.since.timestamp() if filters.since else None,

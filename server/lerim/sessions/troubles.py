@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 
 from lerim.errors import Problem
 from lerim.sessions import cursor_folders
+from lerim.sessions.claude_files import folder_name
 from lerim.sessions.gemini_folders import hashed
 
 SKIPPED = "skipped"
@@ -20,7 +21,6 @@ SKIPPED = "skipped"
 ALIKE = 3
 """Problems that say the same are told so often; the rest is counted."""
 
-_NOT_SLUG = re.compile(r"[^A-Za-z0-9]")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _TODO = "Check that it is what it should be and that you may read it; all else is read."
 
@@ -48,7 +48,7 @@ class Own:
 
     def __init__(self, folders: Sequence[str]) -> None:
         self._folders = [PurePath(folder) for folder in folders]
-        self._slugs = tuple(_NOT_SLUG.sub("-", folder)[:200] for folder in folders)
+        self._slugs = tuple(folder_name(folder) for folder in folders)
         self._cursor_slugs = tuple(cursor_folders.slug(folder) for folder in folders)
         self._digests = {*hashed(folders), *cursor_folders.by_digest(folders)}
 

@@ -1,4 +1,4 @@
-"""Turns as rows of the catalog: written in batches, read back around a turn, found by their words."""
+"""Turns as rows of the catalog: written in batches, read back, found by their words."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import cast
-
-import msgspec
 
 from lerim.sessions import session_search, touched, turn_words
 from lerim.sessions.filters import Filters
@@ -114,7 +112,7 @@ def _known(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _Known]:
         "SELECT turns.turn, turns.id, turns.transcript, turns.ordinal, transcripts.vanished"
         " FROM turns JOIN transcripts ON transcripts.id = turns.transcript"
         " WHERE turns.turn IN (SELECT value FROM json_each(?))",
-        (msgspec.json.encode(ids).decode(),),
+        (json_of(ids),),
     )
     return {key: _Known(row, transcript, ordinal, bool(gone)) for key, row, transcript, ordinal, gone in found}
 
@@ -178,20 +176,6 @@ def turn(db: sqlite3.Connection, turn_id: str) -> TurnRow | None:
     """The turn of this id, or None."""
     row = db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE turns.turn = ?", (turn_id,)).fetchone()
     return _row(row) if row else None
-
-
-def around(db: sqlite3.Connection, turn_id: str, before: int, after: int) -> list[TurnRow]:
-    """The turn, up to `before` turns ahead of it and `after` behind it in its transcript; [] for an unknown id."""
-    place = db.execute("SELECT transcript, ordinal FROM turns WHERE turn = ?", (turn_id,)).fetchone()
-    if place is None:
-        return []
-    transcript, ordinal = place
-    rows = db.execute(
-        f"SELECT {_COLUMNS} FROM {_JOINED} WHERE turns.transcript = ? AND turns.ordinal BETWEEN ? AND ?"
-        " ORDER BY turns.ordinal, turns.id",
-        (transcript, ordinal - before, ordinal + after),
-    )
-    return [_row(row) for row in rows]
 
 
 def of_place(db: sqlite3.Connection, place: str) -> list[TurnRow]:

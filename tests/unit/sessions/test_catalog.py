@@ -87,8 +87,7 @@ def test_a_grown_session_is_read_from_where_it_was_left(catalog, root):
     assert done.new_turns == 2
     assert done.session is not None
     assert done.session.prompts == 2
-    first, *_ = catalog.search("First words")
-    assert [turn.text for turn in catalog.around(first.id, 0, 9)] == [
+    assert [turn.text for turn in catalog.turns_of(str(path))] == [
         "First words",
         "First answer",
         "Second words",
@@ -291,8 +290,7 @@ def test_words_of_a_script_without_spaces_are_found_inside_a_sentence(catalog, r
     assert found(catalog, "環境変数 設定") == [["設定は環境変数から読みます"]]
 
 
-def test_around_an_unknown_turn_is_nothing(catalog):
-    assert catalog.around("0" * 12) == []
+def test_an_unknown_turn_is_nothing(catalog):
     assert catalog.turn("0" * 12) is None
 
 
@@ -322,7 +320,7 @@ def test_lone_surrogates_null_bytes_and_impossible_times_are_stored(catalog):
     assert done.new_turns == len(texts)
     (hit,) = catalog.search("kept")
     assert hit.text == "??? kept".replace("???", "\ufffd" * 3)
-    assert [turn.text for turn in catalog.around(hit.id, 0, 9)][1:4] == texts[1:4]
+    assert [turn.text for turn in catalog.turns_of(one.place)][1:4] == texts[1:4]
     assert len(catalog.sessions()) == 1
 
 

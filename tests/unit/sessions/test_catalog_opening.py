@@ -103,7 +103,7 @@ def test_damage_met_later_is_told_and_the_next_opening_rebuilds(home, root):
         for number, turn in enumerate(turns):
             catalog.search(f"Number {number}")
             catalog.sessions("app")
-            catalog.around(turn)
+            catalog.turn(turn)
     with Catalog.open(home) as catalog:
         assert [one.code for one in catalog.problems] == ["catalog-rebuilt"]
         index_all(catalog, root)
