@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from cursor_store import Editor, cli_chat, dated_back, found, prompt, reply, taken, tool
 from lerim.errors import TranscriptError
 from lerim.sessions import cursor
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.model import Turn
+from lerim.sessions.values import plain
 
 SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from typing import TypeVar
 
 import msgspec
 
-from lerim.sessions.claude_records import read
-
-Shape = TypeVar("Shape", bound=msgspec.Struct)
-
-NOTHING = msgspec.Raw(b"null")
-
-_FAULTS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
+from lerim.sessions.shapes import FAULTS, OBJECTS, Shape, read
 
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -26,33 +18,25 @@ EFFORT = 1_000_000_000
 """Characters that may be looked at in vain: of a text of many megabytes fewer places are tried."""
 
 
-def _finite(text: str) -> float | None:
-    number = float(text)
-    return number if math.isfinite(number) else None
-
-
-_patient = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_float=_finite)
-
-
 def value(data: bytes | msgspec.Raw) -> object:
     """Any JSON as plain Python values without lone surrogates. Raises ValueError where it is none."""
     try:
         return msgspec.json.decode(data)
-    except _FAULTS:
+    except FAULTS:
         text = bytes(data).decode("utf-8", "replace").strip("\ufeff\0 \t\r\n")
     try:
-        found, end = _patient.raw_decode(text)
+        found, end = OBJECTS.raw_decode(text)
         if end != len(text):
             raise ValueError("two values in one place")
         return msgspec.json.decode(_clean(found))
-    except _FAULTS as error:
+    except FAULTS as error:
         raise ValueError(str(error)) from error
 
 
 def leading(data: bytes) -> object:
     """The JSON at the start of `data`, whatever stands behind it. Raises ValueError where there is none."""
     try:
-        return msgspec.json.decode(_clean(_patient.raw_decode(data.decode("utf-8", "replace"))[0]))
+        return msgspec.json.decode(_clean(OBJECTS.raw_decode(data.decode("utf-8", "replace"))[0]))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
@@ -69,7 +53,7 @@ def pieces(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
     """The items of an array, each to be read by itself; none where it is no array."""
     try:
         return msgspec.json.decode(data, type=list[msgspec.Raw])
-    except _FAULTS:
+    except FAULTS:
         found = part(data)
         return [msgspec.Raw(encoded(one)) for one in found] if isinstance(found, list) else []
 
@@ -78,7 +62,7 @@ def encoded(found: object) -> bytes:
     """Plain values as JSON; `null` for what is nested too deeply."""
     try:
         return msgspec.json.encode(found)
-    except _FAULTS:
+    except FAULTS:
         return b"null"
 
 
@@ -86,7 +70,7 @@ def shaped(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
     """A JSON object as `shape`; fields of a wrong type get their default. Raises ValueError where it is no object."""
     try:
         return msgspec.json.decode(data, type=shape)
-    except _FAULTS:
+    except FAULTS:
         found = value(data)
     if not isinstance(found, dict):
         raise ValueError("no JSON object")
@@ -102,7 +86,7 @@ def salvaged(data: bytes, key: str) -> list[bytes]:
     attempts = min(ATTEMPTS, 4 + EFFORT // (len(text) + 1))
     while failed < attempts and (match := opening.search(text, position)):
         try:
-            one, position = _patient.raw_decode(text, match.start())
+            one, position = OBJECTS.raw_decode(text, match.start())
             found.append(_clean(one))
         except (ValueError, RecursionError):
             failed += 1

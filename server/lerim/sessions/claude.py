@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from lerim.sessions.claude_files import begins_in, find
-from lerim.sessions.claude_human import Typed, cut, interrupts, output_of, queued, typed
+from lerim.sessions.claude_human import interrupts, output_of, queued, typed
 from lerim.sessions.claude_queue import operate, repeated, taken
 from lerim.sessions.claude_records import Block, Record, decode
-from lerim.sessions.claude_tally import REDACTED, Tally, known, moment
-from lerim.sessions.claude_tools import WENT_WELL, opened, plain, result
+from lerim.sessions.claude_tally import Tally
+from lerim.sessions.claude_tools import WENT_WELL, opened, result
 from lerim.sessions.claude_turns import Draft, Drafts, key_of
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import Role, Session, Transcript, TurnKind
 from lerim.sessions.spills import results_folder, spilled
+from lerim.sessions.typed import Typed, cut
+from lerim.sessions.values import REDACTED, known, moment, plain
 
 __all__ = ["Reading", "find", "probe", "read"]
 

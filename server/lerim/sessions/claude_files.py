@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lerim.sessions.claude_records import decode
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.jsonl import beginning
 from lerim.sessions.model import Found
 from lerim.sessions.session_files import entries, is_folder, transcript
+from lerim.sessions.values import plain
 
 _DEEP = 3
 _NAMED = 200

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from lerim.sessions.claude_records import Attachment, Block, Record, texts
-from lerim.sessions.model import TurnKind
-
-OWN = "lerim-memories"
-"""Our own memories as handed to an agent; they must never be learned from again."""
+from lerim.sessions.typed import OWN, Typed, cut
+from lerim.sessions.values import plain
 
 _CONTEXT = (
     OWN,
@@ -38,39 +34,6 @@ _INJECTED = (
 INTERRUPTED = "[Request interrupted"
 
 
-class Typed(NamedTuple):
-    """What a person typed and how."""
-
-    kind: TurnKind
-    text: str
-
-
-def cut(text: str, tags: tuple[str, ...] = (OWN, "system-reminder")) -> str:
-    """`text` without the blocks of `tags`; a block of our own that never ends is cut to the end of the text."""
-    if "<" not in text:
-        return text
-    for tag in tags:
-        opening, closing = f"<{tag}>", f"</{tag}>"
-        start = text.find(opening)
-        if start < 0:
-            continue
-        kept: list[str] = []
-        position = 0
-        while start >= 0:
-            end = text.find(closing, start)
-            if end < 0:
-                if tag == OWN:
-                    kept.append(text[position:start])
-                    position = len(text)
-                break
-            kept.append(text[position:start])
-            position = end + len(closing)
-            start = text.find(opening, position)
-        kept.append(text[position:])
-        text = "".join(kept)
-    return text
-
-
 def typed(record: Record) -> Typed | None:
     """What a person typed in a user record; None for everything that no person typed."""
     if record.message is None or record.is_sidechain or record.is_meta:
@@ -83,7 +46,7 @@ def typed(record: Record) -> Typed | None:
     if isinstance(content, list) and any(block.type == "tool_result" for block in content):
         return None
     words = _words(content)
-    if words is not None and words.kind == "prompt" and (plan := _storable(record.plan_content or "")):
+    if words is not None and words.kind == "prompt" and (plan := plain(record.plan_content).strip()):
         return words if plan in words.text else Typed("prompt", f"{words.text}\n\n{plan}")
     return words
 
@@ -164,7 +127,7 @@ def _words(content: str | list[Block] | None) -> Typed | None:
 
 
 def _one(text: str) -> Typed | None:
-    text = _storable(cut(text, _CONTEXT))
+    text = plain(cut(text, _CONTEXT)).strip()
     if not text or text.startswith(_INJECTED):
         return None
     if text.startswith("<bash-input>"):
@@ -175,10 +138,6 @@ def _one(text: str) -> Typed | None:
         name = _between(text, "command-name") or "/" + _between(text, "command-message")
         return Typed("command", f"{name} {arguments}") if arguments else None
     return Typed("prompt", text)
-
-
-def _storable(text: str) -> str:
-    return text.strip().replace("\0", "\ufffd")
 
 
 def _between(text: str, tag: str) -> str:

@@ -7,9 +7,11 @@ was popped went back into the person's input line).
 
 from __future__ import annotations
 
-from lerim.sessions.claude_human import Typed, waiting
-from lerim.sessions.claude_records import Record, loose
+from lerim.sessions.claude_human import waiting
+from lerim.sessions.claude_records import Record
 from lerim.sessions.claude_tally import Tally, mark
+from lerim.sessions.shapes import loose
+from lerim.sessions.typed import Typed
 
 _ATTACHED_SINCE = (2, 1, 96)
 _LIMIT = 16

@@ -6,36 +6,28 @@ holds only values that are replaced, never changed in place, so that a shallow c
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
-from lerim.sessions.claude_human import Typed
 from lerim.sessions.claude_records import Record, Usage
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.model import Session, Tokens
+from lerim.sessions.typed import Typed
+from lerim.sessions.values import plain, titled
 
 SEEN_LIMIT = 32_768
 """Records remembered to recognise copies of them; a resume state holds 8 bytes for each."""
 
-REDACTED = "REDACTED"
-"""What a redactor wrote in place of an id."""
 
 _RECENT = 16
 _NAMES = 64
-_TITLE = 120
 
 Counted = tuple[int, int, int, int]
 _NO_COUNT = 1 << 48
 NO_TOKENS: Counted = (0, 0, 0, 0)
-
-
-def known(native: str | None) -> str:
-    """A native id, or '' when it is missing or was replaced by a redactor and so stands for many."""
-    return native if native and native != REDACTED else ""
 
 
 def mark(text: str) -> bytes:
@@ -240,22 +232,3 @@ def joined(names: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 def _most(now: int, before: int) -> int:
     return before if now < before else now if now < _NO_COUNT else before
-
-
-def titled(text: str | None) -> str:
-    """The beginning of a text, on one line."""
-    words = " ".join(plain(text)[: 8 * _TITLE].split())
-    return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
-
-
-def moment(text: str | None) -> datetime | None:
-    """An ISO timestamp as an aware time; None where there is none that can be read."""
-    if not text:
-        return None
-    try:
-        time = datetime.fromisoformat(text)
-        if time.tzinfo is UTC:
-            return time
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None

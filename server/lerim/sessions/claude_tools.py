@@ -9,15 +9,12 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.claude_human import INTERRUPTED, beside, cut
-from lerim.sessions.claude_records import NOTHING, Block, Record, loose, read
+from lerim.sessions.claude_human import INTERRUPTED, beside
+from lerim.sessions.claude_records import Block, Record
 from lerim.sessions.model import OWN_COMMAND, Answer, Edit, ToolCall, ToolKind, ToolStatus
-
-KEEP = 4000
-"""Characters of a result kept at each end."""
-
-CUT_MARK = "\n…\n"
-"""Stands in `output` where the middle was left out."""
+from lerim.sessions.shapes import NOTHING, loose, read
+from lerim.sessions.typed import cut
+from lerim.sessions.values import ends, plain
 
 _KINDS: dict[str, ToolKind] = {
     "Bash": "shell",
@@ -310,13 +307,6 @@ def _part(item: dict[object, object]) -> str:
     return f"[{kind}]" if kind in ("image", "document") else ""
 
 
-def ends(text: str) -> tuple[str, int]:
-    """The head and tail of a long text, and how many characters were left out between them."""
-    if len(text) <= 2 * KEEP + len(CUT_MARK):
-        return text, 0
-    return text[:KEEP] + CUT_MARK + text[-KEEP:], len(text) - 2 * KEEP
-
-
 _SPILL = "<persisted-output>"
 _SAVED = re.compile(r"Full output saved to: ([^\n]{1,1000})")
 
@@ -326,10 +316,3 @@ def _unspilled(text: str, outcome: _Outcome, spilled: Spilled) -> tuple[str, int
     path = plain(outcome.persisted_output_path) or (named[1].strip() if named else "")
     found = spilled(path) if path else None
     return found if found is not None else ends(text)
-
-
-def plain(text: str | None) -> str:
-    """Text that every later stage can store: no NUL."""
-    if not text:
-        return ""
-    return text.replace("\0", "\ufffd") if "\0" in text else text

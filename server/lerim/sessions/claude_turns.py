@@ -14,9 +14,10 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.claude_records import Block, Record
-from lerim.sessions.claude_tally import NO_TOKENS, REDACTED, Counted, Tally, known
+from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally
 from lerim.sessions.claude_tools import Result, Spilled, closed, own_command, printed
 from lerim.sessions.model import Role, Tokens, ToolCall, ToolKind, Turn, TurnKind
+from lerim.sessions.values import REDACTED, known
 
 LAG = 2
 """Turns that must have begun after a message before it is complete: old versions interleave two messages."""

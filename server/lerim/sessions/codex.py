@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lerim.sessions import one_object
-from lerim.sessions.claude_records import read as shaped
 from lerim.sessions.codex_files import find, probe
 from lerim.sessions.codex_reading import Reading
 from lerim.sessions.codex_records import Record
 from lerim.sessions.model import Transcript
+from lerim.sessions.shapes import read as shaped
 from lerim.sessions.whole import Loaded, WholeReading
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import shlex
 
 import msgspec
 
-from lerim.sessions.claude_records import NOTHING, loose
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.codex_records import Payload, fields, text_of
 from lerim.sessions.model import Answer, ToolCall, ToolKind
 from lerim.sessions.patches import BEGIN, parsed
+from lerim.sessions.shapes import NOTHING, loose
+from lerim.sessions.values import plain
 
 CALLS = frozenset(
     {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import re
 
-from lerim.sessions.claude_human import OWN, Typed, cut
-from lerim.sessions.claude_records import loose
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.codex_records import Payload, parts, text_of
+from lerim.sessions.shapes import loose
+from lerim.sessions.typed import OWN, Typed, cut
+from lerim.sessions.values import plain
 
 _CONTEXT = (
     "environment_context",

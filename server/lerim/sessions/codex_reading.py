@@ -15,10 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.call_drafts import CallDrafts
-from lerim.sessions.claude_human import OWN, Typed, cut
-from lerim.sessions.claude_records import read as shaped
-from lerim.sessions.claude_tally import NO_TOKENS, known, moment
-from lerim.sessions.claude_tools import ends, own_command, plain
+from lerim.sessions.claude_tally import NO_TOKENS
+from lerim.sessions.claude_tools import own_command
 from lerim.sessions.claude_turns import REACH, Draft
 from lerim.sessions.codex_calls import ALONE, CALLS, OUTPUTS, opened
 from lerim.sessions.codex_files import began, named
@@ -29,6 +27,9 @@ from lerim.sessions.codex_results import Results
 from lerim.sessions.codex_tally import CodexTally
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import Session, Transcript
+from lerim.sessions.shapes import read as shaped
+from lerim.sessions.typed import OWN, Typed, cut
+from lerim.sessions.values import ends, known, moment, plain
 
 _PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.DOTALL)
 

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from lerim.sessions.claude_records import FAULTS, NOTHING, loose, patient, read
+from lerim.sessions.shapes import FAULTS, NOTHING, loose, patient, read
 
 
 class Usage(msgspec.Struct, gc=False):

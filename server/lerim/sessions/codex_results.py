@@ -8,14 +8,14 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.call_drafts import CallDrafts
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_records import FAULTS, loose
-from lerim.sessions.claude_tools import ends, plain
 from lerim.sessions.codex_calls import answered, question_ids, running_of
 from lerim.sessions.codex_outputs import Output, output, settled, went_well
 from lerim.sessions.codex_records import Payload, fields
 from lerim.sessions.model import ToolCall, ToolKind
 from lerim.sessions.processes import Processes
+from lerim.sessions.shapes import FAULTS, loose
+from lerim.sessions.typed import cut
+from lerim.sessions.values import ends, plain
 
 _by_name = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _READ: frozenset[ToolKind] = frozenset({"ask", "plan", "agent"})

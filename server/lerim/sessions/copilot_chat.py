@@ -11,7 +11,6 @@ import msgspec
 
 from lerim.errors import Problem
 from lerim.sessions.broken_json import encoded, part, shaped
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.copilot_chat_folders import folder_of, opened
 from lerim.sessions.copilot_chat_log import state
 from lerim.sessions.copilot_chat_records import Chat, Repository, Request
@@ -20,6 +19,7 @@ from lerim.sessions.model import NO_TOKENS, Found, Tokens, Transcript, Turn
 from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.session_files import entries, is_folder, sessions
 from lerim.sessions.totals import settled, summed
+from lerim.sessions.values import plain
 from lerim.sessions.whole import Loaded, WholeReading
 
 PROBLEMS = 100

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.sessions.broken_json import NOTHING, part, pieces, shaped
+from lerim.sessions.broken_json import part, pieces, shaped
+from lerim.sessions.shapes import NOTHING
 
 CALLS = ("toolInvocationSerialized", "toolInvocation")
 """The kinds of parts that show a call of a tool."""

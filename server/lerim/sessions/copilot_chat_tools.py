@@ -7,12 +7,13 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.broken_json import NOTHING, part, value
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.broken_json import part, value
 from lerim.sessions.copilot_chat_records import Asked, Part, Specific, markdown
 from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.patches import parsed
+from lerim.sessions.shapes import NOTHING
+from lerim.sessions.typed import cut
+from lerim.sessions.values import ends, plain
 
 _KINDS: dict[str, ToolKind] = {
     "runinterminal": "shell",

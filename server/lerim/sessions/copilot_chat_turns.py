@@ -11,9 +11,6 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 
 from lerim.sessions.broken_json import part
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_tally import known
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.copilot_chat_records import (
     CALLS,
     Asked,
@@ -28,6 +25,8 @@ from lerim.sessions.copilot_chat_records import (
 )
 from lerim.sessions.copilot_chat_tools import called, changed, chosen, kind_of
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Turn, turn_id
+from lerim.sessions.typed import cut
+from lerim.sessions.values import known, plain
 
 _OVER = (1, 2, 3)
 _FENCE = "```"

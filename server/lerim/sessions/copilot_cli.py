@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from lerim.sessions.claude_tally import titled
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.copilot_cli_history import load
 from lerim.sessions.copilot_cli_reading import Reading
 from lerim.sessions.copilot_cli_records import decode
@@ -19,6 +17,7 @@ from lerim.sessions.jsonl import beginning
 from lerim.sessions.model import Found, Transcript
 from lerim.sessions.regular import buffered
 from lerim.sessions.session_files import entries, is_folder, transcript
+from lerim.sessions.values import plain, titled
 from lerim.sessions.whole import WholeReading
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_records import NOTHING, loose, read
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.codex_calls import command_of
 from lerim.sessions.codex_records import fields, parts
 from lerim.sessions.copilot_cli_records import Data, Fault, Result
 from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.patches import parsed
+from lerim.sessions.shapes import NOTHING, loose, read
+from lerim.sessions.typed import cut
+from lerim.sessions.values import plain
 
 _KINDS: dict[str, ToolKind] = {
     "bash": "shell",

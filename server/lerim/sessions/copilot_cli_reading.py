@@ -8,10 +8,7 @@ from dataclasses import replace as changed
 from msgspec.structs import replace
 
 from lerim.sessions.call_drafts import CallDrafts
-from lerim.sessions.claude_human import OWN, cut
-from lerim.sessions.claude_records import loose, read
-from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, joined, known, mark, moment, titled
-from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, joined, mark
 from lerim.sessions.claude_turns import Draft
 from lerim.sessions.codex_records import parts
 from lerim.sessions.copilot_cli_calls import Ended, answered, ended, opened, shell_of
@@ -19,6 +16,9 @@ from lerim.sessions.copilot_cli_records import Data, Event, Result, decode
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind
 from lerim.sessions.processes import Processes
+from lerim.sessions.shapes import loose, read
+from lerim.sessions.typed import OWN, cut
+from lerim.sessions.values import ends, known, moment, plain, titled
 
 _CONTEXT = (OWN, "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder")
 _INJECTED = tuple(f"<{tag}" for tag in ("skill-context", *_CONTEXT))

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from lerim.sessions.claude_records import FAULTS, NOTHING, patient
+from lerim.sessions.shapes import FAULTS, NOTHING, patient
 
 
 class Asked(msgspec.Struct, rename="camel", gc=False):

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.sessions.broken_json import NOTHING, shaped
+from lerim.sessions.broken_json import shaped
 from lerim.sessions.cursor_folders import common
 from lerim.sessions.cursor_records import elements, text_of
 from lerim.sessions.cursor_tools import opened
@@ -17,6 +17,7 @@ from lerim.sessions.cursor_turns import Talk
 from lerim.sessions.lines import lines
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.regular import buffered, unreadable
+from lerim.sessions.shapes import NOTHING
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded
 

@@ -6,8 +6,8 @@ from typing import cast
 
 import msgspec
 
-from lerim.sessions.broken_json import NOTHING, part
-from lerim.sessions.claude_records import read
+from lerim.sessions.broken_json import part
+from lerim.sessions.shapes import NOTHING, read
 
 
 class Asked(msgspec.Struct, gc=False):

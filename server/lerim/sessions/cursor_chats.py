@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.broken_json import NOTHING, part, shaped
-from lerim.sessions.claude_records import read
+from lerim.sessions.broken_json import part, shaped
 from lerim.sessions.cursor_folders import common, local, of_head, of_uri
 from lerim.sessions.cursor_inline import one
 from lerim.sessions.cursor_listing import storage_of
@@ -35,6 +34,7 @@ from lerim.sessions.cursor_turns import Talk
 from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns, rows, text
 from lerim.sessions.model import Session, ToolCall, Transcript
+from lerim.sessions.shapes import NOTHING, read
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded
 

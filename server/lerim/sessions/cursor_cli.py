@@ -10,8 +10,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.sessions.broken_json import NOTHING, part, shaped
-from lerim.sessions.claude_records import read
+from lerim.sessions.broken_json import part, shaped
 from lerim.sessions.cursor_folders import by_digest, common, local
 from lerim.sessions.cursor_records import Number, elements, moment, text_of, within
 from lerim.sessions.cursor_tools import opened
@@ -20,6 +19,7 @@ from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns, rows, text
 from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
 from lerim.sessions.regular import buffered
+from lerim.sessions.shapes import NOTHING, read
 from lerim.sessions.totals import settled, summed
 from lerim.sessions.whole import Loaded
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lerim.sessions.broken_json import NOTHING
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.cursor_asked import Asked, Came
 from lerim.sessions.cursor_records import text_of
 from lerim.sessions.model import Edit
+from lerim.sessions.shapes import NOTHING
+from lerim.sessions.values import plain
 
 Bodies = Callable[[str], str | None]
 """From the key of a file's body to the body; None where it is not kept."""

@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from lerim.sessions.claude_records import read
 from lerim.sessions.cursor_records import Head, Uri, Workspace
 from lerim.sessions.regular import buffered
+from lerim.sessions.shapes import read
 
 _SIDE_FILE = 64 * 1024
 _URI = re.compile(r"([a-z][a-z0-9+.-]{1,30})://([^/]{0,2000})(/?.*)", re.DOTALL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lerim.sessions.claude_human import OWN, cut
-from lerim.sessions.claude_tools import plain
+from lerim.sessions.typed import OWN, cut
+from lerim.sessions.values import plain
 
 _ASKED = "user_query"
 _CONTEXT = (

@@ -11,12 +11,12 @@ import msgspec
 
 from lerim.errors import LerimError, Problem
 from lerim.sessions.broken_json import salvaged, shaped
-from lerim.sessions.claude_records import read
 from lerim.sessions.cursor_folders import common, of_storage, of_uri
 from lerim.sessions.cursor_records import Bubble, CodeBlock, Composer, Head, Heads, Tab, Tabs, elements, whole
 from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns
 from lerim.sessions.model import Transcript
+from lerim.sessions.shapes import read
 
 CHATS = "workbench.panel.aichat.view.aichat.chatdata"
 COMPOSERS = "composer.composerData"

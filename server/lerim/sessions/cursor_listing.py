@@ -20,7 +20,6 @@ import msgspec
 
 from lerim.errors import LerimError, Problem
 from lerim.sessions.broken_json import part, shaped
-from lerim.sessions.claude_records import read
 from lerim.sessions.cursor_folders import of_head, of_storage, of_uri
 from lerim.sessions.cursor_inline import COMPOSERS, inline, item
 from lerim.sessions.cursor_records import Head, Heads, Uri, Workspace, elements, heads, whole
@@ -28,6 +27,7 @@ from lerim.sessions.live import databases
 from lerim.sessions.live import read as look
 from lerim.sessions.live_rows import columns, number, rows, text
 from lerim.sessions.model import Database, Transcript
+from lerim.sessions.shapes import read
 
 _STORAGE = "workspaceStorage"
 HEADS = "composer.composerHeaders"

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from lerim.sessions.broken_json import NOTHING, part, shaped
-from lerim.sessions.claude_records import read
+from lerim.sessions.broken_json import part, shaped
+from lerim.sessions.shapes import NOTHING, read
 
 Number = int | float | None
 

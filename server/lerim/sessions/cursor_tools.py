@@ -7,15 +7,16 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.broken_json import NOTHING, part
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.broken_json import part
 from lerim.sessions.cursor_asked import Asked, Came, Question, asked, came, questions
 from lerim.sessions.cursor_edits import Bodies, done, wanted
 from lerim.sessions.cursor_folders import local
 from lerim.sessions.cursor_records import Tool, text_of, within
 from lerim.sessions.model import Answer, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.patches import BEGIN, parsed
+from lerim.sessions.shapes import NOTHING
+from lerim.sessions.typed import cut
+from lerim.sessions.values import ends, plain
 
 _KINDS: dict[ToolKind, str] = {
     "shell": "runterminalcommand runterminalcmd runcommand shell bash terminal",

@@ -8,12 +8,13 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from lerim.sessions.broken_json import NOTHING, part
-from lerim.sessions.claude_tools import plain
+from lerim.sessions.broken_json import part
 from lerim.sessions.cursor_human import typed
 from lerim.sessions.cursor_records import Bubble, elements, moment, whole, written
 from lerim.sessions.cursor_tools import ended
 from lerim.sessions.model import NO_TOKENS, Role, Tokens, ToolCall, ToolStatus, Turn, turn_id
+from lerim.sessions.shapes import NOTHING
+from lerim.sessions.values import plain
 
 
 @dataclass(slots=True)

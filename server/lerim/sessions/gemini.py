@@ -8,9 +8,6 @@ from pathlib import Path
 
 from lerim.errors import Problem
 from lerim.sessions import gemini_antigravity
-from lerim.sessions.claude_human import Typed, cut
-from lerim.sessions.claude_tally import moment
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.gemini_files import find_chats
 from lerim.sessions.gemini_folders import told
 from lerim.sessions.gemini_human import printed, typed
@@ -20,6 +17,8 @@ from lerim.sessions.gemini_words import words
 from lerim.sessions.model import NO_TOKENS, Found, Tokens, Transcript, Turn, turn_id
 from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.totals import settled, spent, summed
+from lerim.sessions.typed import Typed, cut
+from lerim.sessions.values import moment, plain
 from lerim.sessions.whole import Loaded, WholeReading
 
 PROBLEMS = 100

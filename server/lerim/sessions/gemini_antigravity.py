@@ -11,16 +11,16 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.sessions.broken_json import NOTHING, part, shaped
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_tally import moment
-from lerim.sessions.claude_tools import plain
+from lerim.sessions.broken_json import part, shaped
 from lerim.sessions.gemini_antigravity_tools import answered, asked, ended, unwrapped
 from lerim.sessions.lines import lines
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Transcript, Turn, turn_id
 from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.session_files import entries, is_folder, regular, stamped
+from lerim.sessions.shapes import NOTHING
 from lerim.sessions.totals import settled, spent, summed
+from lerim.sessions.typed import cut
+from lerim.sessions.values import moment, plain
 from lerim.sessions.whole import Loaded
 
 _LOGS = ("transcript_full.jsonl", "transcript.jsonl")

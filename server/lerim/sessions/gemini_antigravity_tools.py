@@ -9,9 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.broken_json import part
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_tools import ends, plain
 from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.typed import cut
+from lerim.sessions.values import ends, plain
 
 _KINDS: dict[str, ToolKind] = {
     "run_command": "shell",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from lerim.sessions.claude_human import Typed, cut
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.gemini_records import Message
 from lerim.sessions.gemini_words import words
+from lerim.sessions.typed import Typed, cut
+from lerim.sessions.values import plain
 
 _TAGS = ("lerim-memories", "system-reminder", "session_context", "hook_context", "system_note")
 

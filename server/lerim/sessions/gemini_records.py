@@ -10,12 +10,13 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import TranscriptError, UnfinishedError
-from lerim.sessions.broken_json import NOTHING, pieces, salvaged, shaped, value
-from lerim.sessions.claude_tally import known, moment
+from lerim.sessions.broken_json import pieces, salvaged, shaped, value
 from lerim.sessions.gemini_words import words
 from lerim.sessions.lines import lines
 from lerim.sessions.regular import buffered
 from lerim.sessions.session_files import LIMIT, contents, settling
+from lerim.sessions.shapes import NOTHING
+from lerim.sessions.values import known, moment
 
 BEGINNING = 1024 * 1024
 """Bytes of the files in which the working folder is looked for."""

@@ -9,10 +9,10 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.broken_json import part
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_tools import ends, plain
 from lerim.sessions.gemini_records import Call, values
 from lerim.sessions.model import OWN_COMMAND, Answer, Edit, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.typed import cut
+from lerim.sessions.values import ends, plain
 
 _KINDS: dict[str, ToolKind] = {
     "run_shell_command": "shell",

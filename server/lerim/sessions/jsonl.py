@@ -18,13 +18,13 @@ from typing import BinaryIO, Generic, TypeVar
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.claude_records import BadLine
 from lerim.sessions.claude_tally import Seen, Tally
 from lerim.sessions.claude_turns import Draft, Drafts
 from lerim.sessions.compressed import SUFFIX, UNPACKED, unpacked
 from lerim.sessions.lines import BLOCK, fingerprint, lines
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
 from lerim.sessions.regular import buffered, unbuffered, unreadable
+from lerim.sessions.shapes import BadLine
 
 PROBLEMS = 100
 """Problems told one by one; what comes after is only counted."""

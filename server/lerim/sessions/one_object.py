@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from lerim.errors import Problem
-from lerim.sessions.claude_records import loose, read
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import Transcript
 from lerim.sessions.regular import unreadable
 from lerim.sessions.session_files import contents
+from lerim.sessions.shapes import loose, read
 from lerim.sessions.totals import settled
 from lerim.sessions.whole import Loaded
 

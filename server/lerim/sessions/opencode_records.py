@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from lerim.sessions.broken_json import NOTHING
+from lerim.sessions.shapes import NOTHING
 
 
 class Times(msgspec.Struct, gc=False):

@@ -13,13 +13,13 @@ import msgspec
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions import live
 from lerim.sessions.broken_json import pieces, shaped
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.live_rows import columns, number, rows, text
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.opencode_records import Exchanged, Export, Info, Message, Part, Project, Revert, Times
 from lerim.sessions.opencode_tools import called
 from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.session_files import entries
+from lerim.sessions.values import plain
 
 FILE_LIMIT = 64 * 1024 * 1024
 """Longer files are skipped and told of."""

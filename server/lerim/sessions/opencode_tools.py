@@ -7,12 +7,13 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.broken_json import NOTHING, Shape, pieces, shaped
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.broken_json import pieces, shaped
 from lerim.sessions.model import OWN_COMMAND, Answer, Edit, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.opencode_records import Part, State
 from lerim.sessions.patches import parsed
+from lerim.sessions.shapes import NOTHING, Shape
+from lerim.sessions.typed import cut
+from lerim.sessions.values import ends, plain
 
 _KINDS: dict[str, ToolKind] = {
     "bash": "shell",

@@ -9,12 +9,12 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from lerim.errors import Problem
-from lerim.sessions.claude_human import OWN, cut
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, ToolCall, Transcript, Turn, turn_id
 from lerim.sessions.opencode_records import Message, Revert, Times, moment, whole
 from lerim.sessions.opencode_stores import Kept, Piece
 from lerim.sessions.opencode_tools import PLAN_FILE, own_command
+from lerim.sessions.typed import OWN, cut
+from lerim.sessions.values import plain
 from lerim.sessions.whole import Loaded
 
 PROBLEMS = 100

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lerim.sessions.claude_tools import plain
 from lerim.sessions.model import Edit
+from lerim.sessions.values import plain
 
 BEGIN = "*** Begin Patch"
 _END = "*** End Patch"

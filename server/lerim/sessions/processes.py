@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from lerim.sessions.call_drafts import CallDrafts
-from lerim.sessions.claude_tools import ends
 from lerim.sessions.model import ToolCall, ToolStatus
+from lerim.sessions.values import ends
 
 _MOST = 64
 

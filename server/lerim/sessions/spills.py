@@ -6,8 +6,8 @@ import os
 import stat
 from pathlib import Path, PureWindowsPath
 
-from lerim.sessions.claude_human import cut
-from lerim.sessions.claude_tools import ends, plain
+from lerim.sessions.typed import cut
+from lerim.sessions.values import ends, plain
 
 _END = 16 * 1024
 

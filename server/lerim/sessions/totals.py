@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from lerim.sessions.claude_tally import titled
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript, Turn
+from lerim.sessions.values import titled
 
 _NAMES = 64
 

@@ -1,0 +1,54 @@
+"""What fields of any agent's records come to: texts that can be kept, ends of long ones, titles, times, ids."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+KEEP = 4000
+"""Characters of a result kept at each end."""
+
+CUT_MARK = "\n…\n"
+"""Stands in `output` where the middle was left out."""
+
+REDACTED = "REDACTED"
+"""What a redactor wrote in place of an id."""
+
+_TITLE = 120
+
+
+def plain(text: str | None) -> str:
+    """Text that every later stage can store: no NUL."""
+    if not text:
+        return ""
+    return text.replace("\0", "\ufffd") if "\0" in text else text
+
+
+def ends(text: str) -> tuple[str, int]:
+    """The head and tail of a long text, and how many characters were left out between them."""
+    if len(text) <= 2 * KEEP + len(CUT_MARK):
+        return text, 0
+    return text[:KEEP] + CUT_MARK + text[-KEEP:], len(text) - 2 * KEEP
+
+
+def titled(text: str | None) -> str:
+    """The beginning of a text, on one line."""
+    words = " ".join(plain(text)[: 8 * _TITLE].split())
+    return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
+
+
+def moment(text: str | None) -> datetime | None:
+    """An ISO timestamp as an aware time; None where there is none that can be read."""
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+        if time.tzinfo is UTC:
+            return time
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def known(native: str | None) -> str:
+    """A native id, or '' when it is missing or was replaced by a redactor and so stands for many."""
+    return native if native and native != REDACTED else ""
