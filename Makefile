@@ -1,4 +1,5 @@
 # run: the main job on REPO or the sample     test: everything     lint, fix: style and types     package: the .vsix     bench: the budgets
+# smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
 # Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -10,7 +11,7 @@ SOURCES := package.json pyproject.toml requirements.lock README.md CHANGELOG.md 
            $(shell find extension server/lerim -type f -not -path '*/dist/*' -not -name '*.pyc' 2>/dev/null)
 
 help:
-	@sed -n '1,2s/^# //p' Makefile
+	@sed -n '1,3s/^# //p' Makefile
 
 run: .venv/made-from $(ENCODING) lerim.vsix
 	@REPO="$(REPO)" $(BIN)/python scripts/run.py
@@ -27,6 +28,9 @@ fix: .venv/made-from node_modules/.package-lock.json
 	npx eslint --fix extension tests/extension
 
 package: lerim.vsix
+
+smoke-model: .venv/made-from $(ENCODING)
+	@$(BIN)/python scripts/smoke_model.py
 
 bench: .venv/made-from $(ENCODING) lerim.vsix
 	@$(BIN)/python scripts/bench.py
@@ -49,4 +53,4 @@ lerim.vsix: node_modules/.package-lock.json $(ENCODING) $(wildcard $(SOURCES))
 	@npm run --silent package >/dev/null
 	@echo "built $@"
 
-.PHONY: help run test lint fix package bench
+.PHONY: help run test lint fix package bench smoke-model
