@@ -1,0 +1,132 @@
+"""The editor's own model, asked by a job through its parent: lines up, answers down (docs/PROTOCOL.md §2).
+
+A model is named as the extension offers it, `vendor/id`. Light: the sidecar, which passes the lines on, imports this.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+Why = Literal["no-permission", "blocked", "quota", "not-found", "gone", "cancelled", "failed"]
+"""Why the editor gave no answer. `gone`: the model was taken away while it was asked."""
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks at whether the person cancelled."""
+
+WORDS: Mapping[Why | Literal["timeout"], str] = {
+    "no-permission": "the editor does not allow Lerim to use it",
+    "blocked": "the editor blocked the request",
+    "quota": "its quota is used up",
+    "not-found": "the editor has no such model",
+    "gone": "the editor took the model away",
+    "cancelled": "cancelled",
+    "failed": "it failed",
+    "timeout": "it did not answer in time",
+}
+
+
+class Ask(msgspec.Struct, frozen=True, tag_field="event", tag="ask"):
+    """Job → parent: one question to the model `model`; `id` names it in what follows."""
+
+    id: int
+    model: str
+    system: str
+    prompt: str
+    max_tokens: int | None = None
+
+
+class Unask(msgspec.Struct, frozen=True, tag_field="event", tag="unask"):
+    """Job → parent: nobody waits for this answer any more."""
+
+    id: int
+
+
+class Answer(msgspec.Struct, frozen=True, tag_field="event", tag="answer"):
+    """Parent → job: the whole text of an answer."""
+
+    id: int
+    text: str
+
+
+class Refused(msgspec.Struct, frozen=True, tag_field="event", tag="refused"):
+    """Parent → job: there is no answer. `message` is the editor's own, so it is data."""
+
+    id: int
+    why: Why
+    message: str = ""
+
+
+class RefusedError(Exception):
+    """No answer came from the editor. Its text is for people; `message` is what the editor said, which is data."""
+
+    def __init__(self, why: Why | Literal["timeout"], message: str = "") -> None:
+        self.why = why
+        self.message = message
+        super().__init__(WORDS[why])
+
+
+@dataclass(slots=True)
+class _Waiting:
+    done: threading.Event = field(default_factory=threading.Event)
+    came: Answer | Refused | None = None
+
+
+class Bridge:
+    """A job's way to the editor's models, for any number of threads. `send` passes a line to the parent."""
+
+    def __init__(self, send: Callable[[Ask | Unask], None]) -> None:
+        self._send = send
+        self._lock = threading.Lock()
+        self._last = 0
+        self._waiting: dict[int, _Waiting] = {}
+
+    def ask(
+        self,
+        model: str,
+        system: str,
+        prompt: str,
+        *,
+        max_tokens: int | None,
+        seconds: float,
+        cancelled: Callable[[], bool],
+    ) -> str:
+        """The model's whole answer. Raises RefusedError, also where none came within `seconds` or the person cancelled;
+        the editor is then told to stop."""
+        waiting = _Waiting()
+        with self._lock:
+            self._last += 1
+            number = self._last
+            self._waiting[number] = waiting
+        deadline = time.monotonic() + seconds
+        try:
+            self._send(Ask(number, model, system, prompt, max_tokens))
+            while not waiting.done.wait(LOOK_EVERY):
+                if cancelled():
+                    self._send(Unask(number))
+                    raise RefusedError("cancelled")
+                if time.monotonic() > deadline:
+                    self._send(Unask(number))
+                    raise RefusedError("timeout")
+        finally:
+            with self._lock:
+                del self._waiting[number]
+        match waiting.came:
+            case Answer(_, text):
+                return text
+            case Refused(_, why, message):
+                raise RefusedError(why, message)
+        raise AssertionError("unreachable")
+
+    def take(self, line: Answer | Refused) -> None:
+        """Hands an answer to the thread that waits for it; one that nobody waits for any more is dropped."""
+        with self._lock:
+            waiting = self._waiting.get(line.id)
+        if waiting is not None:
+            waiting.came = line
+            waiting.done.set()
