@@ -25,6 +25,7 @@ from lerim.learning import UNFINISHED_SECONDS, CancelledError, Learning
 from lerim.lock import project_lock
 from lerim.memory.quotes import QuoteChoice
 from lerim.model_pass import ModelPass, chosen
+from lerim.models.editor import Bridge
 from lerim.paths import Home
 from lerim.project import Owners, Project
 from lerim.report import Emit, Progress, SessionCounts, Stage, State, SyncReport, combine
@@ -83,9 +84,10 @@ def run(
     emit: Emit,
     cancelled: Cancelled,
     clock: Clock = _now,
+    bridge: Bridge | None = None,
 ) -> SyncReport:
     """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light; at
-    last a model, if one is configured, reads what the rules have read.
+    last a model, if one is configured, reads what the rules have read. `bridge` leads to the editor's own models.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
     if nobody can tell which agents are not to be read.
@@ -104,7 +106,7 @@ def run(
         if more and not cancelled():
             report = combine(report, sync(project, home, environ, options, emit, cancelled, clock))
     if report.state != "cancelled" and options.model == "auto":
-        report = _with_model(report, project, home, environ, options, emit, cancelled, clock)
+        report = _with_model(report, project, home, environ, options, emit, cancelled, clock, bridge)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
     emit(Progress(stage, found, found, len(report.candidates)))
@@ -179,6 +181,7 @@ def _with_model(
     emit: Emit,
     cancelled: Cancelled,
     clock: Clock,
+    bridge: Bridge | None,
 ) -> SyncReport:
     """The report with what a model found besides. What the rules found stands, whatever becomes of this.
 
@@ -194,7 +197,7 @@ def _with_model(
     learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
     try:
         with project_lock(home, project.key, "asking a model"), Catalog.open(home) as catalog, closing(learning):
-            asked = ModelPass(model, catalog, learning, clock)
+            asked = ModelPass(model, catalog, learning, clock, bridge)
             asked.run(started, options.since or since, options.until)
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No model was asked: {error.message}")

@@ -17,6 +17,7 @@ from lerim.errors import LerimError, ModelKeyError, ModelSilentError, Problem, U
 from lerim.learning import SETTLED_AFTER, UNFINISHED_SECONDS, CancelledError, Ended, Learning
 from lerim.memory.search import MemorySearch
 from lerim.models.choose import Model, choose
+from lerim.models.editor import Bridge
 from lerim.models.usage import NOTHING, Usage
 from lerim.moments import moment
 from lerim.paths import Home
@@ -59,6 +60,7 @@ class ModelPass:
     catalog: Catalog
     learning: Learning
     clock: Clock
+    bridge: Bridge | None = None
     state: State = "done"
     usage: Usage = NOTHING
     _engine: Engine | None = field(default=None, init=False)

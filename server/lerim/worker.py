@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 
 from lerim.errors import LerimError
+from lerim.models.editor import Answer, Ask, Bridge, Refused, Unask
 from lerim.process import be_nice, claim_streams
 from lerim.report import Event, Found, Progress, SyncReport, Withdrew
 
@@ -42,11 +43,15 @@ class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
     todo: str = ""
 
 
-Line = Progress | Found | Withdrew | Report | Failed
+Line = Progress | Found | Withdrew | Ask | Unask | Report | Failed
 
 
 class Cancel(msgspec.Struct, frozen=True, tag_field="event", tag="cancel"):
-    """The only line a job is sent."""
+    """The job shall stop."""
+
+
+Told = Cancel | Answer | Refused
+"""What a job is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +103,22 @@ class Lines:
         return True
 
 
-def listen(source: BinaryIO, cancel: threading.Event, gone: Callable[[], None]) -> None:
+def listen(source: BinaryIO, cancel: threading.Event, bridge: Bridge, gone: Callable[[], None]) -> None:
     """Reads the parent's lines until the end of input, which means it died: then `gone()`. Other lines are ignored."""
-    decoder = msgspec.json.Decoder(Cancel)
+    decoder = msgspec.json.Decoder(Told)
     for line in iter(source.readline, b""):
         try:
-            decoder.decode(line)
+            told: Told = decoder.decode(line)
         except msgspec.MsgspecError:
             continue
-        cancel.set()
+        if isinstance(told, Cancel):
+            cancel.set()
+        else:
+            bridge.take(told)
     gone()
 
 
-def work(order: Order, lines: Lines, cancel: threading.Event) -> int:
+def work(order: Order, lines: Lines, cancel: threading.Event, bridge: Bridge) -> int:
     """Does the order and sends how it ended; returns the exit code."""
     from lerim import jobs, project
     from lerim.errors import ProjectError
@@ -127,7 +135,7 @@ def work(order: Order, lines: Lines, cancel: threading.Event) -> int:
                 "This folder is in no git repository.", where=str(order.repo), todo="Run `git init` in it."
             )
         options: SyncOptions = jobs.SyncOptions(explicit=order.explicit)
-        report = jobs.run(found, home, os.environ, options, emit, cancel.is_set)
+        report = jobs.run(found, home, os.environ, options, emit, cancel.is_set, bridge=bridge)
     except LerimError as error:
         lines.send(Failed(error.code, str(error), error.todo))
         return error.exit_code
@@ -150,9 +158,11 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     source, output = claim_streams()
     be_nice()
-    cancel = threading.Event()
-    threading.Thread(target=listen, args=(source, cancel, lambda: os._exit(1)), daemon=True, name="parent").start()
-    code = work(order, Lines(output), cancel)
+    cancel, lines = threading.Event(), Lines(output)
+    bridge = Bridge(lines.send)
+    ear = (source, cancel, bridge, lambda: os._exit(1))
+    threading.Thread(target=listen, args=ear, daemon=True, name="parent").start()
+    code = work(order, lines, cancel, bridge)
     output.flush()
     # A daemon thread blocked in a buffered read can abort the interpreter's own shutdown; everything is closed by now.
     os._exit(code)

@@ -7,6 +7,9 @@ import json
 import threading
 from pathlib import Path
 
+import pytest
+
+from lerim.models.editor import Ask, Bridge, RefusedError, Unask
 from lerim.report import Progress
 from lerim.worker import Failed, Lines, Order, listen, parse, work
 
@@ -34,16 +37,44 @@ def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept() -> None:
 
 
 def test_a_cancel_is_heard_noise_is_not_and_the_end_of_input_is() -> None:
-    cancel, gone = threading.Event(), threading.Event()
-    listen(io.BytesIO(b'nonsense\n{"event":"other"}\n'), cancel, gone.set)
+    cancel, gone, bridge = threading.Event(), threading.Event(), Bridge(lambda _line: None)
+    listen(io.BytesIO(b'nonsense\n{"event":"other"}\n'), cancel, bridge, gone.set)
     assert (cancel.is_set(), gone.is_set()) == (False, True)
-    listen(io.BytesIO(b'{"event":"cancel"}\n'), cancel, gone.set)
+    listen(io.BytesIO(b'{"event":"cancel"}\n'), cancel, bridge, gone.set)
     assert cancel.is_set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"event":"answer","id":1,"text":"pnpm"}\n',
+        b'{"event":"answer","id":1}\n{"event":"answer","id":1,"text":"pnpm","more":2}\n',
+        b'{"event":"refused","id":1,"why":"whim"}\n{"event":"refused","id":7,"why":"quota"}\n'
+        b'{"event":"answer","id":1,"text":"pnpm"}\n',
+        b'{"event":"refused","id":1,"why":"quota","message":"monthly"}\n',
+    ],
+)
+def test_answers_of_the_editors_model_reach_who_asked(line: bytes) -> None:
+    output = io.BytesIO()
+    lines = Lines(output)
+
+    def parent(ask: Ask | Unask) -> None:
+        lines.send(ask)
+        listen(io.BytesIO(line), threading.Event(), bridge, lambda: None)
+
+    bridge = Bridge(parent)
+    try:
+        assert bridge.ask("a/b", "", "p", max_tokens=None, seconds=30, cancelled=lambda: False) == "pnpm"
+    except RefusedError as error:
+        assert (error.why, error.message) == ("quota", "monthly")
+    asked = {"event": "ask", "id": 1, "model": "a/b", "system": "", "prompt": "p", "max_tokens": None}
+    assert json.loads(output.getvalue()) == asked
 
 
 def test_a_folder_outside_any_repository_is_an_error_line(tmp_path: Path) -> None:
     output = io.BytesIO()
-    code = work(Order(tmp_path, explicit=True), Lines(output), threading.Event())
+    lines = Lines(output)
+    code = work(Order(tmp_path, explicit=True), lines, threading.Event(), Bridge(lines.send))
     assert code == 1
     told = json.loads(output.getvalue())
     assert (told["event"], told["code"]) == ("error", "project")
