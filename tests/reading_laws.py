@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from lerim.sessions.model import Turn
+from lerim.sessions.model import Session, Turn
 from lerim.sessions.turn_text import rendered
 
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -67,6 +67,16 @@ def is_brief_without_loss(brief: Any, whole: Any) -> None:
     """A brief reading gives all that the catalog keeps of a whole one of the same file."""
     assert [kept(turn) for turn in brief] == [kept(turn) for turn in whole]
     assert (brief.session, brief.problems) == (whole.session, whole.problems)
+
+
+def adds_up(turns: Sequence[Turn], session: Session) -> None:
+    """The totals of a session are the sums over its turns."""
+    calls = [call for turn in turns for call in turn.tool_calls]
+    assert [turn.ordinal for turn in turns] == list(range(len(turns)))
+    assert session.turns == len(turns) == len({turn.id for turn in turns})
+    assert session.tool_calls == len(calls)
+    assert session.tool_errors == sum(call.status == "error" for call in calls)
+    assert session.prompts == sum(turn.kind == "prompt" for turn in turns)
 
 
 def grows_to_the_same(opened: Opened, folder: Path, whole: bytes, cuts: Sequence[int]) -> Any:

@@ -20,9 +20,9 @@ from lerim.project import Owners, Project, listed
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import Stores, discover, likely, open_databases, standing
 from lerim.sessions.health import UNREADABLE, Health
-from lerim.sessions.model import Platform, Stamp, Transcript
+from lerim.sessions.model import NAMES, Platform, Stamp, Transcript
 from lerim.sessions.platforms import choices, places
-from lerim.sessions.readers import NAMES, READERS
+from lerim.sessions.readers import READERS
 from lerim.sessions.stored import file_of
 from lerim.sessions.troubles import SKIPPED
 

@@ -11,7 +11,7 @@ import msgspec
 from lerim.errors import Problem, SettingsError
 from lerim.sessions import discovery, readers
 from lerim.sessions.catalog import Catalog, Readable
-from lerim.sessions.model import Platform, Transcript
+from lerim.sessions.model import NAMES, Platform, Transcript
 from lerim.sessions.troubles import SKIPPED
 
 LOOKED_AT = 50
@@ -113,7 +113,7 @@ def ask(catalog: Catalog, questions: Sequence[Question]) -> tuple[Found, list[Pr
         ids = [row.id for row in catalog.search(one.question, limit=LOOKED_AT)]
         rank = next((place for place, turn in enumerate(ids, 1) if turn in one.turns), 0)
         answers.append(Answered(one.question, one.platform, one.about, rank, ids[0] if ids else ""))
-    platforms = {name: _recall([one for one in answers if one.platform == name]) for name in readers.NAMES}
+    platforms = {name: _recall([one for one in answers if one.platform == name]) for name in NAMES}
     kinds: dict[About, Recall] = {
         name: _recall([one for one in answers if one.about == name]) for name in get_args(About)
     }

@@ -10,6 +10,7 @@ the garbage collector need not look at them.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,15 @@ from lerim.errors import Problem
 from lerim.sessions.stored import spelled
 
 Platform = Literal["claude", "codex", "cursor", "opencode", "copilot", "gemini"]
+NAMES: Mapping[Platform, str] = {
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "cursor": "Cursor",
+    "opencode": "OpenCode",
+    "copilot": "GitHub Copilot",
+    "gemini": "Gemini CLI",
+}
+"""What people call each agent."""
 Role = Literal["user", "assistant"]
 TurnKind = Literal["prompt", "shell", "command", "reply"]
 """prompt: typed by a person; shell: a person's own `!command`; command: a slash command with what was typed after it;

@@ -16,8 +16,8 @@ import msgspec
 from lerim.errors import SettingsError
 from lerim.paths import Home
 from lerim.registry import private_folder, replace
-from lerim.sessions.model import Platform
-from lerim.sessions.readers import NAMES, READERS, ROOTS
+from lerim.sessions.model import NAMES, Platform
+from lerim.sessions.readers import READERS, ROOTS
 
 FILE = "platforms.json"
 _TODO = "Mend the file, or delete it to read every agent again."

@@ -1,4 +1,4 @@
-"""The agents whose sessions are read: what each is called, where its store may lie, and the module that reads it."""
+"""The agents whose sessions are read: where the store of each may lie, and the module that reads it."""
 
 from __future__ import annotations
 
@@ -46,14 +46,6 @@ READERS: Mapping[Platform, Reader] = {
     "gemini": gemini,
 }
 LISTERS: Mapping[Platform, Lister] = {"cursor": cursor, "opencode": opencode}
-NAMES: Mapping[Platform, str] = {
-    "claude": "Claude Code",
-    "codex": "Codex",
-    "cursor": "Cursor",
-    "opencode": "OpenCode",
-    "copilot": "GitHub Copilot",
-    "gemini": "Gemini CLI",
-}
 ROOTS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ...]]] = {
     "claude": paths.claude_roots,
     "codex": paths.codex_roots,

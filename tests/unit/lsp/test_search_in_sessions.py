@@ -9,7 +9,7 @@ import pytest
 from lerim.lsp.session_search import snippet, understood
 from lerim.lsp.sessions import NAMES
 from lerim.sessions.filters import EVERYTHING, Filters
-from lerim.sessions.readers import NAMES as READ
+from lerim.sessions.model import NAMES as READ
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"

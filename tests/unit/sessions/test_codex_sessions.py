@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import codex_lines as lines
+import reading_laws as laws
 from independent_codex import NOT_TYPED, Counts, count
 from lerim.sessions import codex
 from lerim.sessions.model import Transcript
@@ -32,14 +33,9 @@ def test_counts_agree_with_an_independent_counter_on_every_real_rollout(rollouts
 def test_totals_of_a_rollout_are_the_sums_over_its_turns(rollouts):
     for transcript in rollouts:
         turns, done = lines.reading(transcript.path)
-        calls = [call for turn in turns for call in turn.tool_calls]
         session = done.session
         assert done.problems == []
-        assert [turn.ordinal for turn in turns] == list(range(len(turns)))
-        assert session.turns == len(turns) == len({turn.id for turn in turns})
-        assert session.tool_calls == len(calls)
-        assert session.tool_errors == sum(call.status == "error" for call in calls)
-        assert session.prompts == sum(turn.kind == "prompt" for turn in turns)
+        laws.adds_up(turns, session)
         assert (session.tokens.output if session.tokens else 0) == sum(turn.tokens.output for turn in turns)
         assert codex.probe(transcript) == session.cwds[0]
         assert bool(session.title) == bool(turns)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import copilot_cli_lines as lines
+import reading_laws as laws
 from independent_copilot_cli import NOT_TYPED, Counts, count
 from lerim.sessions import copilot_cli
 from lerim.sessions.model import Transcript
@@ -35,11 +36,8 @@ def test_totals_of_a_session_are_the_sums_over_its_turns(sessions):
         calls = [call for turn in turns for call in turn.tool_calls]
         session = done.session
         assert done.problems == []
-        assert [turn.ordinal for turn in turns] == list(range(len(turns)))
-        assert session.turns == len(turns) == len({turn.id for turn in turns}) > 0
-        assert session.tool_calls == len(calls)
-        assert session.tool_errors == sum(call.status == "error" for call in calls)
-        assert session.prompts == sum(turn.kind == "prompt" for turn in turns)
+        assert turns
+        laws.adds_up(turns, session)
         assert copilot_cli.probe(transcript) == session.cwds[0]
         assert session.title
         assert session.models
