@@ -12,7 +12,11 @@ LerimError
 │   └── StaleError     the file changed since the person looked at it
 ├── ModelError         a language model did not answer, or not in a way that can be used
 │   ├── ModelKeyError  its key is missing or refused, or the account has no credit
-│   └── ModelSilentError no answer came: too slow, too busy, unreachable
+│   ├── ModelSilentError no answer came: too slow, too busy, unreachable
+│   │   └── ModelAwayError  of these, unreachable or too many requests: nothing is wrong with what was asked
+│   ├── ModelGoneError the model is not there any more: the editor's was removed, or its window closed
+│   ├── BudgetError    the day's budget does not allow another call
+│   └── SpendingError  what a call costs cannot be told or recorded
 ├── BoundaryError      a path leads outside the folder it must stay in
 └── BusyError          another process holds the project's lock
 
@@ -119,6 +123,28 @@ class ModelSilentError(ModelError):
     """No answer came: the service is too slow, too busy, or cannot be reached."""
 
     code = "model-silent"
+
+
+class ModelAwayError(ModelSilentError):
+    """The service cannot be reached or wants no more requests now: nothing is wrong with what was asked."""
+
+
+class ModelGoneError(ModelError):
+    """The model is not there any more: the editor's model was removed, or its window was closed."""
+
+    code = "model-gone"
+
+
+class BudgetError(ModelError):
+    """The day's budget does not allow another call; nothing was sent. Not a fault: what waits is asked another day."""
+
+    code = "budget"
+
+
+class SpendingError(ModelError):
+    """What a call costs cannot be told or recorded, so that a budget could not be kept; nothing was sent."""
+
+    code = "spending"
 
 
 class BoundaryError(LerimError):

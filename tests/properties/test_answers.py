@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat_server import item, marked
-from lerim.extraction.asking import Answer, salvaged
+from lerim.extraction.asking import MOST_ITEMS, Answer, salvaged
 from lerim.extraction.grounding import plain
-from lerim.extraction.signatures import MOST_ITEMS, MemoryCandidate
+from lerim.extraction.signatures import MemoryCandidate
 
 GOOD = item("Use `pnpm`, not npm", "use pnpm here")
 PARTS = st.sampled_from(
@@ -35,7 +35,7 @@ JSON = st.recursive(
 )
 
 
-def sound(answer: Answer) -> None:
+def sound(answer: Answer[MemoryCandidate]) -> None:
     assert len(answer.items) <= MOST_ITEMS
     assert all(isinstance(one, MemoryCandidate) and 0 <= one.confidence <= 1 for one in answer.items)
     assert not (answer.unread and answer.items)
@@ -44,13 +44,13 @@ def sound(answer: Answer) -> None:
 @given(TEXT)
 @settings(max_examples=300, deadline=None)
 def test_any_text_is_read_or_said_to_be_unreadable(text: str) -> None:
-    sound(salvaged(text))
+    sound(salvaged(text, "primitives", MemoryCandidate))
 
 
 @given(st.lists(JSON | st.just(GOOD), max_size=6))
 @settings(max_examples=300, deadline=None)
 def test_any_json_yields_only_what_has_the_form(values: list) -> None:
-    answer = salvaged(marked(values))
+    answer = salvaged(marked(values), "primitives", MemoryCandidate)
     sound(answer)
     assert len(answer.items) >= min(MOST_ITEMS, sum(value == GOOD for value in values))
 
@@ -60,7 +60,7 @@ def test_any_json_yields_only_what_has_the_form(values: list) -> None:
 def test_wherever_an_answer_is_cut_what_was_whole_before_is_kept(at: int) -> None:
     text = marked([GOOD, item("Store `Money` in cents", "cents"), item("Never log `Money`", "never log")])
     whole = text[:at].count('"references": []}')
-    assert len(salvaged(text[:at]).items) >= whole
+    assert len(salvaged(text[:at], "primitives", MemoryCandidate).items) >= whole
 
 
 @given(st.text(max_size=300) | TEXT)

@@ -1,23 +1,24 @@
-"""One question to a model and what of its answer can be used."""
+"""One question to a model and what of its answer can be used: for any signature with one output field."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import dspy
 import json_repair
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from lerim.errors import ModelError, ModelKeyError, ModelSilentError
+from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
 from lerim.extraction.redact import clean
-from lerim.extraction.signatures import MOST_ITEMS, MemoryCandidate
 from lerim.models.lm import using
 
+MOST_ITEMS = 40  # items of one answer that are looked at
 MOST_TEXT = 400_000  # characters of an answer that are looked at
 BRACES = 400
-_FIELD = re.compile(r"^[ \t]{0,8}\[\[ ## primitives ## \]\]", re.MULTILINE)
 _NEXT = re.compile(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
 
 
@@ -25,73 +26,83 @@ class CancelledCallError(Exception):
     """The person cancelled while a model was asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What both signatures are given; each is text, the last three JSON."""
+class WindowTooLargeError(ModelError):
+    """What was shown is more than the model takes; half of it may fit."""
 
-    transcript: str
-    metadata: str
-    metrics: str
-    guidance: str
+
+Item = TypeVar("Item", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The candidates that could be read, why others could not, and whether nothing could be (`unread` says why)."""
+class Answer(Generic[Item]):
+    """The items that could be read, why others could not, and whether nothing could be (`unread` says why).
 
-    items: tuple[MemoryCandidate, ...]
+    `cut`: the model reached the end of what it may write, so there is more to say.
+    """
+
+    items: tuple[Item, ...]
     faults: tuple[str, ...] = ()
     unread: str = ""
+    cut: bool = False
 
 
-def ask(lm: dspy.LM, signature: type[dspy.Signature], inputs: Inputs) -> Answer:
+def ask(
+    lm: dspy.LM, signature: type[dspy.Signature], inputs: Mapping[str, str], item: type[Item], *, think: bool = True
+) -> Answer[Item]:
     """Asks once, and once more with what was wrong where nothing of the answer can be read.
 
-    Raises ModelError (ModelKeyError, ModelSilentError) where no answer came, CancelledCallError.
+    `signature` has one output field, an `item` or a list of them; `inputs` has a text for each input field. What was
+    wrong is added to the last of these. `think`: reasons are asked for before the answer.
+
+    Raises ModelError (WindowTooLargeError, ModelKeyError, ModelGoneError, ModelSilentError, ModelAwayError) where no
+    answer came, whatever LerimError the engine raises, CancelledCallError.
     """
-    answer = _once(lm, signature, inputs, "")
-    return _once(lm, signature, inputs, answer.unread) if answer.unread else answer
+    answer = _once(lm, signature, inputs, item, think)
+    if not answer.unread or answer.cut:
+        return answer
+    told = f"Your last answer could not be read: {answer.unread} Answer in the form that is asked for, in JSON."
+    last = list(signature.input_fields)[-1]
+    return _once(lm, signature, {**inputs, last: f"{inputs[last]}\n{told}"}, item, think)
 
 
-def _once(lm: dspy.LM, signature: type[dspy.Signature], inputs: Inputs, wrong: str) -> Answer:
-    guidance = inputs.guidance
-    if wrong:
-        told = f"Your last answer could not be read: {wrong} Answer in the form that is asked for, with a JSON list."
-        guidance = f"{guidance}\n{told}"
-    try:
-        with using(lm):
-            predicted = dspy.ChainOfThought(signature)(
-                transcript=inputs.transcript, metadata=inputs.metadata, metrics=inputs.metrics, guidance=guidance
-            )
-    except dspy.AdapterParseError as error:
-        return salvaged(str(error.lm_response or ""))
-    except dspy.LMError as error:
-        raise _told(error) from error
-    items = list(predicted.primitives)
+def _once(
+    lm: dspy.LM, signature: type[dspy.Signature], inputs: Mapping[str, str], item: type[Item], think: bool
+) -> Answer[Item]:
+    [name] = signature.output_fields
+    module = dspy.ChainOfThought(signature) if think else dspy.Predict(signature)
+    with using(lm) as heard:
+        try:
+            value = getattr(module(**inputs), name)
+        except dspy.AdapterParseError as error:
+            return salvaged(str(error.lm_response or ""), name, item, heard.cut)
+        except dspy.LMError as error:
+            raise _told(error) from error
+    items = list(value) if isinstance(value, list) else [value]
     faults = (f"{len(items) - MOST_ITEMS} more than are looked at",) if len(items) > MOST_ITEMS else ()
-    return Answer(tuple(items[:MOST_ITEMS]), faults)
+    return Answer(tuple(items[:MOST_ITEMS]), faults, cut=heard.cut)
 
 
-def salvaged(text: str) -> Answer:
-    """The good candidates in an answer that as a whole does not parse."""
-    listed, broken = _list(text[:MOST_TEXT])
+def salvaged(text: str, name: str, item: type[Item], cut: bool = False) -> Answer[Item]:
+    """The good items in an answer that as a whole does not parse; `name` is the field they stand in."""
+    listed, broken = _list(text[:MOST_TEXT], name, set(item.model_fields))
     if listed is None:
-        return Answer((), unread="there is no JSON list of candidates in it.")
-    good: list[MemoryCandidate] = []
+        return Answer((), unread="there is no JSON list of what was asked for in it.", cut=cut)
+    good: list[Item] = []
     faults = ["the answer breaks off or is no JSON; what of it is whole was taken"] if broken else []
     for value in listed[:MOST_ITEMS]:
         try:
-            good.append(MemoryCandidate.model_validate(value))
+            good.append(item.model_validate(value))
         except ValidationError as error:
             faults.append(_fault(error))
     if not good and faults:
-        return Answer((), tuple(faults), unread=f"no candidate has the form: {faults[-1]}.")
-    return Answer(tuple(good), tuple(faults))
+        return Answer((), tuple(faults), unread=f"nothing in it has the form: {faults[-1]}.", cut=cut)
+    return Answer(tuple(good), tuple(faults), cut=cut)
 
 
-def _list(text: str) -> tuple[list[object] | None, bool]:
-    """The list of candidates in an answer, None where there is none; and whether it is but what of it was whole."""
-    field = _FIELD.search(text)
+def _list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, bool]:
+    """The list of items in an answer, None where there is none; and whether it is but what of it was whole. An item
+    has one of `fields`."""
+    field = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
     body = _NEXT.split(text[field.end() :], maxsplit=1)[0] if field else text
     start = min((at for at in (body.find("["), body.find("{")) if at >= 0), default=-1)
     if start < 0:
@@ -102,16 +113,16 @@ def _list(text: str) -> tuple[list[object] | None, bool]:
         value: object = decoder.raw_decode(body, start)[0]
     except (ValueError, RecursionError):
         broken = True
-        value = _whole(body, start, decoder) or _mended(body[start:])
+        value = _whole(body, start, decoder, fields) or _mended(body[start:])
     if isinstance(value, dict):
-        listed = value.get("primitives")
+        listed = value.get(name)
         value = listed if isinstance(listed, list) else [value]
     if isinstance(value, list) and ((not value and not broken) or any(isinstance(one, dict) for one in value)):
         return value, broken
     return None, broken
 
 
-def _whole(body: str, at: int, decoder: json.JSONDecoder) -> list[object]:
+def _whole(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> list[object]:
     """The objects of a broken list that are whole: what was cut off within one is not made up."""
     out: list[object] = []
     for _ in range(BRACES):
@@ -123,7 +134,7 @@ def _whole(body: str, at: int, decoder: json.JSONDecoder) -> list[object]:
             out.append(value)
         except (ValueError, RecursionError):
             at += 1
-    return [one for one in out if isinstance(one, dict) and "title" in one]
+    return [one for one in out if isinstance(one, dict) and fields & one.keys()]
 
 
 def _mended(body: str) -> object:
@@ -135,23 +146,38 @@ def _mended(body: str) -> object:
 
 
 def _fault(error: ValidationError) -> str:
-    """What is wrong with one candidate, without its text."""
+    """What is wrong with one item, without its text."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     return clean(f"{'.'.join(str(part) for part in first['loc']) or 'it'}: {first['msg']}")[:160]
 
 
 def _told(error: dspy.LMError) -> Exception:
-    """DSPy's error in the words of ours."""
-    if getattr(error.__cause__, "code", "") == "cancelled":
+    """DSPy's error in the words of ours; one of ours that came through DSPy as it was."""
+    causes = list(_causes(error))
+    if ours := next((cause for cause in causes if isinstance(cause, LerimError)), None):
+        return ours
+    codes = {getattr(cause, "code", "") for cause in causes}
+    if "cancelled" in codes:
         return CancelledCallError()
     message = f"The model did not answer: {str(error.message).rstrip('.')}."
+    if "gone" in codes:
+        return ModelGoneError(message, todo="Choose another model, or make it available again, then sync.")
     if isinstance(error, dspy.LMAuthError):
         return ModelKeyError(message, todo="Set a valid key in the environment, then sync again.")
     if isinstance(error, dspy.LMBillingError):
         return ModelKeyError(message, todo="Add credit to the account, or choose another model.")
-    if isinstance(error, dspy.LMTransportError | dspy.LMTimeoutError | dspy.LMServerError | dspy.LMRateLimitError):
+    if isinstance(error, dspy.LMTransportError | dspy.LMRateLimitError):
+        return ModelAwayError(message, todo="The next sync goes on where this one stopped.")
+    if isinstance(error, dspy.LMTimeoutError | dspy.LMServerError):
         todo = "It is tried again later; roles.extract.timeout gives it more time."
         return ModelSilentError(message, todo=todo)
     if isinstance(error, dspy.ContextWindowExceededError):
-        return ModelError(message, todo="Set roles.extract.max_window_tokens to what the model takes.")
+        return WindowTooLargeError(message, todo="Set roles.extract.max_window_tokens to what the model takes.")
     return ModelError(message, todo="Check roles.extract in ~/.lerim/config.toml.")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause = error.__cause__
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__

@@ -14,13 +14,13 @@ import dspy
 
 from lerim.errors import ModelError, ModelKeyError, ModelSilentError, Problem
 from lerim.extraction.answered import Answered
-from lerim.extraction.asking import Inputs, ask
+from lerim.extraction.asking import ask
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.gate import merged
 from lerim.extraction.grounding import Said, grounded, repeats, said
 from lerim.extraction.material import Material
 from lerim.extraction.said import content
-from lerim.extraction.signatures import MemoryExtractSignature, MemoryMergeSignature
+from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature, MemoryMergeSignature
 from lerim.extraction.windows import windows
 
 NEAR = 0.3  # word overlap of titles and bodies from which a merge's word is taken that two say the same
@@ -77,7 +77,7 @@ def extract(
         items = answered.find(window.text)
         if items is None:
             yield Asking(number, len(parts))
-            answer = ask(lm, MemoryExtractSignature, _inputs(window.text, brief))
+            answer = ask(lm, MemoryExtractSignature, _inputs(window.text, brief), MemoryCandidate)
             if answer.unread:
                 where = f"{material.platform}:{material.session}"
                 yield Problem("model-answer", where, f"{_part(number, len(parts))} could not be read: {answer.unread}")
@@ -94,8 +94,13 @@ def extract(
         yield from _merged(lm, [candidate for part in found for candidate in part], brief, material)
 
 
-def _inputs(text: str, brief: Brief) -> Inputs:
-    return Inputs(text, brief.metadata, brief.metrics, brief.guidance)
+def _inputs(text: str, brief: Brief) -> dict[str, str]:
+    return {
+        "transcript": text,
+        "metadata": brief.metadata,
+        "metrics": brief.metrics,
+        "guidance": brief.guidance,
+    }
 
 
 def _part(number: int, of: int) -> str:
@@ -107,7 +112,7 @@ def _merged(lm: dspy.LM, found: list[Candidate], brief: Brief, material: Materia
     listed = json.dumps([_listed(candidate) for candidate in found], ensure_ascii=False)
     yield Asking(0, 0)
     try:
-        answer = ask(lm, MemoryMergeSignature, _inputs(listed, brief))
+        answer = ask(lm, MemoryMergeSignature, _inputs(listed, brief), MemoryCandidate)
     except (ModelKeyError, ModelSilentError):
         raise
     except ModelError as error:

@@ -9,9 +9,6 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from lerim.memory.record import LearningKind
 
-MOST_ITEMS = 40
-"""Candidates of one answer that are looked at."""
-
 
 class Quoted(BaseModel):
     """One verbatim quote and the number of the turn it stands in."""

@@ -4,18 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import dspy
+from dspy import lm15
 
 from lerim.models.choose import Model
-from lerim.models.engine import Engine
 
 
-def language_model(model: Model, engine: Engine) -> dspy.LM:
+class Answering(Protocol):
+    """What DSPy asks of an engine, by name."""
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """One answer."""
+
+    def close(self) -> None:
+        """Lets go of what stays open between calls."""
+
+
+@dataclass(slots=True)
+class Heard:
+    """What DSPy does not tell of an answer. `cut`: it ends where the model may write no more."""
+
+    cut: bool = False
+
+
+_HEARD: ContextVar[Heard | None] = ContextVar("heard", default=None)
+
+
+class _Listening:
+    """An engine, and how its answers end."""
+
+    supports_function_calling = False
+    supports_reasoning = False
+    supports_response_schema = False
+    supported_params = frozenset({"temperature", "max_tokens"})
+
+    def __init__(self, engine: Answering) -> None:
+        self._engine = engine
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        response = self._engine.complete(request)
+        heard = _HEARD.get()
+        if heard is not None:
+            heard.cut = response.finish_reason == "length"
+        return response
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def language_model(model: Model, engine: Answering) -> dspy.LM:
     """The model as DSPy knows it: no cache, and no retries of its own, for the engine has them."""
     # The model's name is the request's alone: DSPy gives names it knows settings of its own.
-    return dspy.LM(f"lerim/{model.provider}", engine=engine, cache=False, num_retries=0)
+    return over(engine, f"lerim/{model.provider}")
+
+
+def over(engine: Answering, name: str) -> dspy.LM:
+    """An engine as DSPy knows it, under a name."""
+    return dspy.LM(name, engine=_Listening(engine), cache=False, num_retries=0)
 
 
 class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
@@ -34,7 +83,14 @@ class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
 
 
 @contextmanager
-def using(lm: dspy.LM) -> Iterator[None]:
-    """Within this block DSPy's modules ask `lm`, and nothing of it is remembered."""
-    with dspy.context(lm=lm, adapter=WholeAnswers(), disable_history=True, trace=None, track_usage=False, callbacks=[]):
-        yield
+def using(lm: dspy.LM) -> Iterator[Heard]:
+    """Within this block DSPy's modules ask `lm`, and nothing of it is remembered but how its last answer ended."""
+    heard = Heard()
+    before = _HEARD.set(heard)
+    try:
+        with dspy.context(
+            lm=lm, adapter=WholeAnswers(), disable_history=True, trace=None, track_usage=False, callbacks=[]
+        ):
+            yield heard
+    finally:
+        _HEARD.reset(before)

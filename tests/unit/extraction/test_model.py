@@ -7,18 +7,28 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
+import dspy
 import pytest
 from dspy import lm15
+from pydantic import BaseModel
 
-from lerim.errors import ModelError, ModelKeyError, ModelSilentError, Problem
+from lerim.errors import (
+    BudgetError,
+    ModelAwayError,
+    ModelError,
+    ModelGoneError,
+    ModelKeyError,
+    ModelSilentError,
+    Problem,
+)
 from lerim.extraction.answered import Answered
-from lerim.extraction.asking import CancelledCallError, salvaged
+from lerim.extraction.asking import CancelledCallError, ask, salvaged
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.grounding import Said
 from lerim.extraction.guidance import Guidance, metadata, metrics, told
 from lerim.extraction.material import Material
 from lerim.extraction.model import Asking, Brief, Joined, Result, extract
-from lerim.extraction.signatures import MemoryExtractSignature, MemoryMergeSignature
+from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature, MemoryMergeSignature
 from lerim.sessions.model import Turn
 from scripted import ROOT, agent, edited, numbered, ran, you
 from scripted_lm import Script, item, marked
@@ -237,11 +247,13 @@ def test_what_a_model_lists_without_end_is_looked_at_in_part() -> None:
         (lm15.AuthError("it refused the key"), ModelKeyError),
         (lm15.BillingError("no credit"), ModelKeyError),
         (lm15.TimeoutError("slow"), ModelSilentError),
-        (lm15.TransportError("gone"), ModelSilentError),
-        (lm15.RateLimitError("busy"), ModelSilentError),
+        (lm15.TransportError("gone"), ModelAwayError),
+        (lm15.RateLimitError("busy"), ModelAwayError),
         (lm15.ServerError("down"), ModelSilentError),
         (lm15.ContextLengthError("long"), ModelError),
         (lm15.InvalidRequestError("odd"), ModelError),
+        (lm15.TransportError("gone", code="gone"), ModelGoneError),
+        (BudgetError("Today's budget is used up."), BudgetError),
         (lm15.TransportError("cancelled", code="cancelled"), CancelledCallError),
     ],
 )
@@ -250,6 +262,27 @@ def test_each_way_not_to_answer_is_told_apart(error: Exception, ours: type[Excep
     with pytest.raises(ours):
         run(script)
     assert len(script.prompts) == 1
+
+
+class Note(BaseModel):
+    text: str
+    turn: int = 0
+
+
+class NoteSignature(dspy.Signature):
+    """Say one thing."""
+
+    transcript: str = dspy.InputField()
+    note: Note = dspy.OutputField()
+
+
+def test_any_signature_with_one_output_field_can_be_asked() -> None:
+    answer = '[[ ## note ## ]]\n{"text": "hello"}\n\n[[ ## completed ## ]]\n'
+    assert ask(Script(answer).lm, NoteSignature, {"transcript": "x"}, Note, think=False).items == (Note(text="hello"),)
+    broken = '[[ ## note ## ]]\n{"text": "hello", "turn": "x"}\n\n[[ ## completed ## ]]\n'
+    script = Script(broken, answer)
+    assert ask(script.lm, NoteSignature, {"transcript": "x"}, Note, think=False).items == (Note(text="hello"),)
+    assert "could not be read" in script.prompts[1]
 
 
 LONG = "This is a long story about nothing in particular. " * 12
@@ -376,10 +409,10 @@ def test_what_stands_in_a_boot_file_is_not_proposed() -> None:
 
 def test_what_cannot_be_a_list_of_candidates_is_said() -> None:
     for text in ("", "[", "{", "[[ ## primitives ## ]]\n", "[1, 2]", "null", "[" * 5_000, '{"primitives": 5}'):
-        assert salvaged(text).unread, text
-    assert salvaged("[]").items == ()
-    assert salvaged(json.dumps({"primitives": [PNPM]})).items
-    assert salvaged(f"Sure! Here they are:\n```json\n{json.dumps([PNPM])}\n```").items
+        assert salvaged(text, "primitives", MemoryCandidate).unread, text
+    assert salvaged("[]", "primitives", MemoryCandidate).items == ()
+    assert salvaged(json.dumps({"primitives": [PNPM]}), "primitives", MemoryCandidate).items
+    assert salvaged(f"Sure! Here they are:\n```json\n{json.dumps([PNPM])}\n```", "primitives", MemoryCandidate).items
 
 
 def test_nothing_of_a_call_is_remembered(isolated: Path) -> None:
