@@ -11,7 +11,7 @@ import { isAlive, run } from "./process";
 import * as protocol from "./protocol";
 import { RestartQueue } from "./restart";
 import { isUseful, rootFolders } from "./roots";
-import { maxFileKb, readSettings, type Settings } from "./settings";
+import { chosenModel, maxFileKb, readSettings, type Settings } from "./settings";
 import { Status } from "./status";
 import { FolderWatch } from "./watch";
 import { progressText } from "./wording";
@@ -126,7 +126,7 @@ export class Context implements vscode.Disposable {
 
   initOptions(): protocol.InitOptions {
     const { enabled, hover, codeLens, idleSeconds } = this.#settings;
-    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb } };
+    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb, ...chosenModel(this.#settings) } };
   }
 
   /** Ends the sidecar; resolves when its process is gone. */

@@ -10,6 +10,11 @@ export interface ServerSettings {
   codeLens: CodeLensMode;
   idleSeconds: number;
   maxFileKb: number;
+  "model.provider"?: string;
+  "model.name"?: string;
+  "model.baseUrl"?: string;
+  "extract.gate"?: string;
+  "budget.perDayUsd"?: number | null;
 }
 
 /** `initializationOptions`, and `settings` of `workspace/didChangeConfiguration`. */

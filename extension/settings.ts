@@ -11,6 +11,13 @@ export interface Settings {
   readonly idleSeconds: number;
   /** Path of an interpreter to use as it is; "" for our own environment. */
   readonly python: string;
+  /** "" of these five, and null: as the files of settings say. */
+  readonly "model.provider": string;
+  readonly "model.name": string;
+  readonly "model.baseUrl": string;
+  readonly "extract.gate": "" | "all" | "signal";
+  /** US dollars; 0 is no bound. */
+  readonly "budget.perDayUsd": number | null;
   readonly "trace.server": "off" | "messages" | "verbose";
 }
 
@@ -21,6 +28,11 @@ export const defaults: Settings = {
   statusBar: true,
   idleSeconds: 30,
   python: "",
+  "model.provider": "",
+  "model.name": "",
+  "model.baseUrl": "",
+  "extract.gate": "",
+  "budget.perDayUsd": null,
   "trace.server": "off",
 };
 
@@ -47,11 +59,23 @@ export function readSettings(configuration: Configuration): { settings: Settings
     hover: take("hover", isBoolean, defaults.hover),
     codeLens: take("codeLens", isOneOf("file", "symbols", "off"), defaults.codeLens),
     statusBar: take("statusBar", isBoolean, defaults.statusBar),
-    idleSeconds: take("idleSeconds", isSeconds, defaults.idleSeconds),
+    idleSeconds: take("idleSeconds", isAmount, defaults.idleSeconds),
     python: take("python", isString, defaults.python).trim(),
+    "model.provider": take("model.provider", isString, "").trim(),
+    "model.name": take("model.name", isString, "").trim(),
+    "model.baseUrl": take("model.baseUrl", isString, "").trim(),
+    "extract.gate": take("extract.gate", isOneOf("", "all", "signal"), ""),
+    "budget.perDayUsd": take<number | null>("budget.perDayUsd", isAmount, null),
     "trace.server": take("trace.server", isOneOf("off", "messages", "verbose"), defaults["trace.server"]),
   };
   return { settings, rejected };
+}
+
+const ofModels = ["model.provider", "model.name", "model.baseUrl", "extract.gate", "budget.perDayUsd"] as const;
+
+/** What the person set about models; the sidecar hands it to its jobs. */
+export function chosenModel(settings: Settings): Partial<Pick<Settings, (typeof ofModels)[number]>> {
+  return Object.fromEntries(ofModels.map((key) => [key, settings[key]] as const).filter(([, value]) => value !== "" && value !== null));
 }
 
 function isBoolean(value: unknown): value is boolean {
@@ -62,7 +86,7 @@ function isString(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function isSeconds(value: unknown): value is number {
+function isAmount(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { linkCommands } from "../../extension/arguments";
-import { defaults, readSettings } from "../../extension/settings";
+import { chosenModel, defaults, readSettings } from "../../extension/settings";
 
 interface Manifest {
   readonly engines: { readonly vscode: string };
@@ -12,7 +12,7 @@ interface Manifest {
   readonly capabilities: { readonly untrustedWorkspaces: { readonly supported: string; readonly restrictedConfigurations: readonly string[] }; readonly virtualWorkspaces: { readonly supported: boolean } };
   readonly contributes: {
     readonly commands: readonly { readonly command: string; readonly title: string; readonly category: string }[];
-    readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string; readonly enum?: readonly string[]; readonly type: string }>> };
+    readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string; readonly enum?: readonly string[]; readonly type: string | readonly string[] }>> };
   };
 }
 
@@ -62,8 +62,29 @@ test("only stable API of the oldest supported editor is used, and no other exten
 
 test("a workspace cannot name the interpreter", () => {
   expect(properties["lerim.python"]?.scope).toBe("machine");
-  expect(manifest.capabilities.untrustedWorkspaces).toMatchObject({ supported: "limited", restrictedConfigurations: ["lerim.python"] });
+  expect(manifest.capabilities.untrustedWorkspaces.supported).toBe("limited");
   expect(manifest.capabilities.virtualWorkspaces.supported).toBe(false);
+});
+
+test("a workspace can neither choose a model nor where it is nor what may be spent", () => {
+  const own = ["lerim.model.provider", "lerim.model.name", "lerim.model.baseUrl", "lerim.extract.gate", "lerim.budget.perDayUsd", "lerim.python"];
+  for (const key of own) expect(properties[key]?.scope, key).toBe("machine");
+  expect([...manifest.capabilities.untrustedWorkspaces.restrictedConfigurations].sort()).toEqual([...own].sort());
+});
+
+test("of the model's settings the sidecar is told those the person set", () => {
+  expect(chosenModel(defaults)).toEqual({});
+  const set: Record<string, unknown> = { "model.provider": "editor", "model.name": " copilot/gpt-4o ", "budget.perDayUsd": 0 };
+  const { settings, rejected } = readSettings({ get: (key) => set[key] });
+  expect(rejected).toEqual([]);
+  expect(chosenModel(settings)).toEqual({ "model.provider": "editor", "model.name": "copilot/gpt-4o", "budget.perDayUsd": 0 });
+});
+
+test("a provider, gate or budget that cannot be is left out and named", () => {
+  const set: Record<string, unknown> = { "model.provider": 3, "extract.gate": "some", "budget.perDayUsd": -1 };
+  const { settings, rejected } = readSettings({ get: (key) => set[key] });
+  expect(rejected).toEqual(["lerim.model.provider", "lerim.extract.gate", "lerim.budget.perDayUsd"]);
+  expect(chosenModel(settings)).toEqual({});
 });
 
 test("values are taken as they are set and a missing one takes its default", () => {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import msgspec
@@ -14,13 +14,17 @@ CodeLensMode = Literal["file", "symbols", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` get no answers."""
+    """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` get no answers.
+
+    `models` is what the person set about models, by the names of `config.KEYS`: every job is handed it, and checks it.
+    """
 
     enabled: bool = True
     hover: bool = True
     code_lens: CodeLensMode = "file"
     idle_seconds: float = 30.0
     max_file_kb: int = 512
+    models: Mapping[str, str | float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,13 @@ NAMES = {
     "codeLens": "code_lens",
     "idleSeconds": "idle_seconds",
     "maxFileKb": "max_file_kb",
+}
+MODELS: Mapping[str, tuple[str, type[str] | type[float]]] = {
+    "model.provider": ("roles.extract.provider", str),
+    "model.name": ("roles.extract.model", str),
+    "model.baseUrl": ("roles.extract.base_url", str),
+    "extract.gate": ("extract.gate", str),
+    "budget.perDayUsd": ("budget.per_day_usd", float),
 }
 
 
@@ -57,27 +68,41 @@ def read(raw: object, before: Options | None = None) -> tuple[Options, tuple[str
         given = {}
         problems.append("Lerim's settings are not an object; the defaults are used.")
     values: dict[str, object] = {}
+    models: dict[str, object] = {}
     for name, value in given.items():
-        field = NAMES.get(name)
-        if field is None:
+        if name in MODELS:
+            dotted, kind = MODELS[name]
+            if _is(kind, value):
+                models[dotted] = value
+            else:
+                problems.append(f"`lerim.{name}` cannot be {str(value)[:60]!r}; it is ignored.")
+            continue
+        known = NAMES.get(name)
+        if known is None:
             problems.append(f"Unknown setting `lerim.{str(name)[:60]}`; it is ignored.")
             continue
-        checked = _checked(field, value)
+        checked = _checked(known, value)
         if checked is None:
-            default = getattr(Settings(), field)
+            default = getattr(Settings(), known)
             problems.append(f"`lerim.{name}` cannot be {str(value)[:60]!r}; {default!r} is used instead.")
         else:
-            values[field] = checked
-    return Options(trusted, msgspec.convert(values, Settings)), tuple(problems)
+            values[known] = checked
+    return Options(trusted, msgspec.convert({**values, "models": models}, Settings)), tuple(problems)
 
 
-def _checked(field: str, value: object) -> object | None:
-    default = getattr(Settings(), field)
+def _is(kind: type[str] | type[float], value: object) -> bool:
+    if kind is str:
+        return isinstance(value, str)
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _checked(name: str, value: object) -> object | None:
+    default = getattr(Settings(), name)
     if isinstance(default, bool):
         return value if isinstance(value, bool) else None
     if isinstance(default, str):
         return value if value in get_args(CodeLensMode) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+    if not isinstance(value, int | float) or not _is(float, value) or value < 0:
         return None
-    bounded = min(value, LIMITS[field])
+    bounded = min(value, LIMITS[name])
     return int(bounded) if isinstance(default, int) else float(bounded)

@@ -19,6 +19,26 @@ def test_good_values_are_taken() -> None:
     assert problems == ()
 
 
+def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for_it() -> None:
+    given = {
+        "model.provider": "editor",
+        "model.name": "copilot/gpt-4o",
+        "model.baseUrl": "http://127.0.0.1:1234/v1",
+        "extract.gate": "signal",
+        "budget.perDayUsd": 0,
+    }
+    options, problems = read({"settings": given})
+    assert options.settings.models == {
+        "roles.extract.provider": "editor",
+        "roles.extract.model": "copilot/gpt-4o",
+        "roles.extract.base_url": "http://127.0.0.1:1234/v1",
+        "extract.gate": "signal",
+        "budget.per_day_usd": 0,
+    }
+    assert problems == ()
+    assert read({"settings": {}}, options)[0].settings.models == {}
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -32,6 +52,12 @@ def test_good_values_are_taken() -> None:
         ("idleSeconds", float("nan")),
         ("maxFileKb", None),
         ("unknown", 1),
+        ("model.provider", 7),
+        ("model.baseUrl", None),
+        ("extract.gate", ["signal"]),
+        ("budget.perDayUsd", "1"),
+        ("budget.perDayUsd", True),
+        ("budget.perDayUsd", float("inf")),
     ],
 )
 def test_a_bad_value_is_one_message_and_the_default(name: str, value: object) -> None:
