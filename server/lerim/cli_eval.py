@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -12,6 +12,10 @@ from lerim import output
 from lerim.cli_place import Json, guarded
 from lerim.errors import Problem, SettingsError
 from lerim.paths import Home
+
+if TYPE_CHECKING:
+    from lerim.evaluation.labels import Label
+    from lerim.sessions.model import Transcript
 
 Part = Literal["open", "held", "all"]
 
@@ -33,6 +37,9 @@ def eval_command(
         Path | None,
         typer.Option(metavar="FILE", help="Measure search instead: how early it finds what answers these questions."),
     ] = None,
+    rendering: Annotated[
+        bool, typer.Option("--rendering", help="Measure what a model is shown instead: how much is left, what is lost.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run's figures here.")] = None,
     against: Annotated[Path | None, typer.Option(metavar="FILE", help="Compare with a run kept by --out.")] = None,
     as_json: Json = False,
@@ -56,6 +63,10 @@ def eval_command(
     chosen, problems = read_labels(labels)
     chosen = [one for one in chosen if part == "all" or one.held == (part == "held")]
     files = below(sessions, [(label.platform, label.session) for label in chosen]) if sessions.is_dir() else {}
+    if rendering:
+        _shown(
+            [(files[found], label) for label in chosen if (found := (label.platform, label.session)) in files], as_json
+        )
     extract = by_model if extractor == "model" else by_rules
     runs = []
     for label in chosen:
@@ -96,6 +107,22 @@ def eval_command(
         output.show_table(("session", "missed"), ((one.session[:8], one.claim) for one in evaluation.missed))
     output.warn(problems)
     raise typer.Exit(3 if problems else 0)
+
+
+def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
+    """Renders each session as a model is shown it, and prints how much that leaves of it."""
+    from lerim.evaluation.rendering import rendered, rows
+
+    found = [rendered(transcript, label) for transcript, label in sessions]
+    if as_json:
+        output.show_json(found)
+    else:
+        names = ("session", "agent", "tokens", "shown", "share", "memories", "evidence lost")
+        output.show_table(names, rows(found))
+        output.show_table(
+            ("session", "evidence lost"), ((one.session[:8], claim) for one in found for claim in one.lost)
+        )
+    raise typer.Exit(0)
 
 
 def _found_again(questions: Path, sessions: Path, as_json: bool) -> NoReturn:

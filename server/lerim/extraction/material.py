@@ -10,13 +10,14 @@ from pathlib import Path
 import msgspec
 
 from lerim.extraction.locate import Locator
-from lerim.extraction.transcript import Shown, boot, shown
+from lerim.extraction.transcript import Shown, boot, shown, without_repeats
 from lerim.extraction.windows import tail
 from lerim.facts.known import names
 from lerim.facts.wording import squeeze
 from lerim.sessions.model import Platform, Turn
 
 VERSION = 1
+PRINTED = 2_000  # outputs that are recognised when they come again
 BOOT = 40_000  # characters kept of what was read from files of instructions
 
 
@@ -31,6 +32,7 @@ class _State:
     files: list[str] = field(default_factory=list)
     home: str = ""
     boot: str = ""
+    printed: dict[str, int] = field(default_factory=dict)
     branch: str = ""
     model: str = ""
     started: datetime | None = None
@@ -70,7 +72,10 @@ class Material:
         """Takes the next turn."""
         state = self._state
         seen = shown(turn)
-        if seen is None or self._turns.get(turn.ordinal) == seen:
+        if seen is None:
+            return
+        seen = without_repeats(seen, state.printed)
+        if self._turns.get(turn.ordinal) == seen:
             return
         if turn.ordinal <= state.sent:
             if turn.ordinal not in self._turns:
@@ -116,6 +121,7 @@ class Material:
         state.turns = [*kept, *(turn for turn in turns if turn.number > sent)]
         state.sent = max(sent, state.sent)
         state.home, state.files = self.locate.home, self.locate.files
+        state.printed = dict([*state.printed.items()][-PRINTED:])
         return msgspec.json.encode(state)
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lerim.extraction.hidden import HIDDEN
-from lerim.extraction.transcript import Shown
+from lerim.extraction.transcript import THOUGHT, Shown
 from lerim.memory.record import Speaker
 
 SHORTEST = 8  # letters and digits a quote must have to show anything
@@ -95,7 +95,7 @@ def _wanted(quote: str) -> str:
 def _within(wanted: str, turn: Shown) -> Stands | None:
     for who in _SPEAKERS:
         for piece in turn.pieces:
-            if piece.who != who:
+            if piece.who != who or piece.head == THOUGHT:
                 continue
             if wanted not in _plain(piece.text):
                 continue

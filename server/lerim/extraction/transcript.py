@@ -13,6 +13,7 @@ What the model saw is kept in pieces, each with its speaker, so that a quote can
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -28,7 +29,14 @@ TEXT = 200_000  # characters of what a person or the agent wrote in one turn
 OUTPUT_OK = (300, 300)  # head and tail of what a tool printed
 OUTPUT_FAILED = (600, 1_200)
 CALLS = 60  # tool calls shown of one turn: the first and the last ones
+COMMAND = (1_500, 500)  # a command may carry a text: an issue, a commit message
 CODE = 400  # characters shown of what was written into a file
+REASONING = (250, 150)
+THOUGHT = "thought"
+"""The head of what an agent thought to itself: it helps to understand, and is never a quote."""
+WRITTEN = "written"
+"""The head of what an agent wrote into a file."""
+REPEATED = 400  # characters of output from which it is not shown a second time
 
 BOOT = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS?|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|\.mdc$|(?:^|/)\.(?:lerim|"
@@ -63,7 +71,7 @@ class Shown(msgspec.Struct, frozen=True):
 
     def words(self, who: str) -> str:
         """Everything this speaker said in the turn, verbatim."""
-        return "\n\n".join(piece.text for piece in self.pieces if piece.who == who)
+        return "\n\n".join(piece.text for piece in self.pieces if piece.who == who and piece.head != THOUGHT)
 
     @property
     def header(self) -> str:
@@ -76,11 +84,30 @@ class Shown(msgspec.Struct, frozen=True):
 
 def shown(turn: Turn) -> Shown | None:
     """What a model is shown of a turn; None where nothing of it is for a model."""
-    pieces = tuple(piece for piece in _pieces(turn) if piece.text.strip() or piece.head)
+    pieces = tuple(piece for piece in _pieces(turn) if piece.text.strip() or piece.head not in ("", THOUGHT))
     if not pieces:
         return None
     paths = tuple(dict.fromkeys(path for call in turn.tool_calls for path in call.paths[:8]))[:40]
     return Shown(turn.id, turn.ordinal, turn.role, turn.time, turn.cwd, pieces, paths)
+
+
+def without_repeats(seen: Shown, printed: dict[str, int]) -> Shown:
+    """The turn without what a tool printed, or the agent wrote, to the letter in an earlier turn, whose number is told.
+
+    `printed` maps what was shown so far (a digest) to the number of the turn that has it, and learns this turn's.
+    """
+    return msgspec.structs.replace(seen, pieces=tuple(_once(piece, seen.number, printed) for piece in seen.pieces))
+
+
+def _once(piece: Piece, number: int, printed: dict[str, int]) -> Piece:
+    if len(piece.text) < REPEATED or not (piece.who in ("tool", "web") or piece.head == WRITTEN):
+        return piece
+    digest = hashlib.blake2b(piece.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    first = printed.setdefault(digest, number)
+    if first >= number:
+        return piece
+    told = f"[… {len(piece.text):,} characters, the same as in turn {first}, left out …]"
+    return msgspec.structs.replace(piece, text=told)
 
 
 def boot(turn: Turn) -> str:
@@ -95,6 +122,7 @@ def _pieces(turn: Turn) -> Iterator[Piece]:
         for call in turn.tool_calls:  # the person's own command
             yield from _output(call, "printed")
         return
+    yield Piece("assistant", _cut(without_private(turn.reasoning), *REASONING).strip(), THOUGHT)
     yield Piece("assistant", text)
     calls = turn.tool_calls
     for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
@@ -120,11 +148,12 @@ def _call(call: ToolCall) -> Iterator[Piece]:
 def _named(call: ToolCall) -> Iterator[Piece]:
     """What was called, what was written, what came back."""
     paths = " ".join(call.paths[:3])
-    what = _line(without_private(call.command) or paths, 500)
+    command = _cut(" ".join(without_private(call.command).split()), *COMMAND)
+    what = command or _line(paths, 500)
     yield Piece("assistant", what, f"{_line(call.name, 60)} ({_outcome(call)})")
     for edit in call.edits[:4]:
         if edit.new.strip():
-            yield Piece("assistant", _cut(without_private(edit.new), CODE, 0), "written")
+            yield Piece("assistant", _cut(without_private(edit.new), CODE, 0), WRITTEN)
     if not _is_boot(call):
         yield from _output(call, "output")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from lerim.extraction.transcript import Shown, boot, shown
+from lerim.extraction.quotes import Nowhere, locate
+from lerim.extraction.transcript import Shown, boot, shown, without_repeats
 from lerim.sessions.model import ToolCall, Turn
 from scripted import agent, asked, denied, edited, numbered, planned, ran, you
 
@@ -34,8 +35,23 @@ def test_a_tool_call_stands_in_short_with_how_it_ended() -> None:
     assert text(turn) == "[3] assistant:\nRunning it.\n» Bash (exit 1): npm test\n» output: 2 failed\n"
 
 
-def test_reasoning_is_left_out() -> None:
-    assert "secret thought" not in text(replace(agent("Done."), reasoning="secret thought"))
+def test_reasoning_stands_in_short_and_cannot_be_quoted() -> None:
+    thinking = "The lock file is stale because npm ran. " + "And so on. " * 200 + "So pnpm it is."
+    seen = of(replace(agent("Done."), reasoning=thinking))
+    told = seen.header + seen.body()
+    assert "» thought:" in told
+    assert "The lock file is stale because npm ran." in told
+    assert "So pnpm it is." in told
+    assert "characters left out …]" in told
+    assert len(told) < 600
+    assert seen.words("assistant") == "Done."
+    assert isinstance(locate("The lock file is stale because npm ran", seen.number, [seen]), Nowhere)
+
+
+def test_private_thoughts_are_not_shown() -> None:
+    told = text(replace(agent("Done."), reasoning="Fine. <private>the salary is 5</private> Go on."))
+    assert "salary" not in told
+    assert "Go on." in told
 
 
 def test_long_output_is_cut_to_head_and_tail_and_says_how_much() -> None:
@@ -107,3 +123,15 @@ def test_what_was_written_into_a_file_is_shown_in_short() -> None:
     assert "src/a.py" in seen
     assert "» written:" in seen
     assert len(seen) < 800
+
+
+def test_what_a_tool_prints_a_second_time_is_not_shown_again() -> None:
+    log = "\n".join(f"line {number} of the log" for number in range(24))
+    first, other, again = numbered([agent("", ran("cat log", log)), you(log), agent("", ran("cat log", log))], 4)
+    printed: dict[str, int] = {}
+    one, two, three = (without_repeats(of(turn), printed) for turn in (first, other, again))
+    assert "line 3 of the log" in one.body()
+    assert "line 3 of the log" in two.body(), "a person's words stand whole"
+    assert "line 3 of the log" not in three.body()
+    assert "the same as in turn 4" in three.body()
+    assert without_repeats(of(first), printed) == one, "a turn that is read again looks as it did"
