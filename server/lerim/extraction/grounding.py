@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.gate import Source, gate, merged
+from lerim.extraction.markup import plain
 from lerim.extraction.material import Material
 from lerim.extraction.quotes import Nowhere, Stands, locate, overlap
 from lerim.extraction.redact import clean
@@ -16,7 +17,7 @@ from lerim.extraction.signatures import MemoryCandidate
 from lerim.extraction.transcript import Shown
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Quote
-from lerim.facts.wording import fit, sentence, shorten, squeeze
+from lerim.facts.wording import fit, sentence, shorten
 from lerim.sessions.model import Turn
 
 BODY = 1_200
@@ -28,9 +29,6 @@ SAME = 0.72  # word overlap of two titles from which they say the same
 SAME_TURN = 0.5  # the same, where both rest on one turn
 SAME_QUOTE = 0.2  # the same, where both rest on one quote: one sentence can decide two things
 
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\(\s{0,3}(?!https?://)[^()\n]{0,400}\)")
-_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>|<!--[^<>\n]{0,200}-->")
-_CODE = re.compile(r"(`[^`\n]{1,200}`)")
 _PLAIN_TAG = re.compile(r"^[\w.+#-]{2,24}$")
 _SYMBOL = re.compile(r"^[\w.$:<>-]{1,120}$")
 
@@ -127,12 +125,6 @@ def _draft(item: MemoryCandidate, title: str, place: Stands, material: Material)
         artifacts=artifacts(f"{title} {body}", material.known),
         references=_references(item.references, turn.cwd, material),
     )
-
-
-def plain(text: str) -> str:
-    """One line without markup: no tags, and no links but to the web. Code between backticks stays as it is."""
-    parts = _CODE.split(text[: BODY * 8])
-    return squeeze("".join(part if part.startswith("`") else _TAG.sub("", _LINK.sub(r"\1", part)) for part in parts))
 
 
 def _references(written: Sequence[str], cwd: str, material: Material) -> tuple[str, ...]:
