@@ -122,6 +122,16 @@ class Home:
         return self.root / "activity.log"
 
     @property
+    def spending(self) -> Path:
+        """What each call of a model that is paid for cost."""
+        return self.root / "spending.sqlite3"
+
+    @property
+    def models(self) -> Path:
+        """Which models the person agreed to, and what each told of its limits."""
+        return self.root / "models.json"
+
+    @property
     def memory(self) -> Path:
         """Memories of sessions outside any repository."""
         return self.root / "memory"

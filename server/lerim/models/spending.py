@@ -1,0 +1,269 @@
+"""What was spent on models, call by call, so that a day's budget holds with any number of processes at once.
+
+A call that is paid for first reserves the most it can cost, in one exclusive transaction that also compares the day's
+sum with the budget; afterwards the reservation is replaced by what the call took. A call that a kill cut short keeps
+its reservation, for the service may have answered it. Amounts are kept in millionths of a millionth of a US dollar.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import filelock
+import msgspec
+
+from lerim.errors import BudgetError, LerimError, Problem, SpendingError
+from lerim.models.choose import Model
+from lerim.models.prices import cost_of, worst
+from lerim.models.usage import NOTHING, Usage
+from lerim.paths import Home
+from lerim.registry import private_folder
+
+VERSION = 1
+KEPT_DAYS = 400
+BUSY_SECONDS = 10.0
+DOLLAR = 10**12
+
+_SCHEMA = """
+CREATE TABLE calls (
+    id INTEGER PRIMARY KEY, day TEXT NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL, settled INTEGER NOT NULL,
+    cost INTEGER NOT NULL, calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
+    cached INTEGER NOT NULL, unpriced INTEGER NOT NULL
+);
+CREATE INDEX calls_day ON calls (day);
+"""
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_TODO = "Check the rights of the file and the disk's free space, or set budget.per_day_usd to 0 to go without a bound."
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A reservation. `row` 0: there is none, because the call is not paid for or could not be recorded."""
+
+    row: int = 0
+
+
+NOT_HELD = Held()
+
+
+@dataclass(slots=True)
+class Purse:
+    """A day's budget in US dollars, 0 for none. The day is the date `clock` tells, so it should tell local time.
+
+    Any number of threads may use one Purse, and any number of processes one home. `problems`: what could not be
+    recorded though it did not keep a call from being made.
+    """
+
+    home: Home
+    per_day: float
+    clock: Callable[[], datetime]
+    problems: list[Problem] = field(default_factory=list)
+
+    def reserve(self, model: Model, input_tokens: int, most_output_tokens: int) -> Held:
+        """Takes the most that one call can cost out of today's budget; `settle` it with what it took.
+
+        `input_tokens` is at least what the service will count: the bytes of what is sent will do, for no token is less
+        than one. Raises BudgetError where the budget does not allow the call, SpendingError where nobody can tell,
+        because the model has no known price or the spending cannot be recorded.
+        """
+        if not model.billed:
+            return NOT_HELD
+        most = worst(model.name, input_tokens, most_output_tokens)
+        if most is None and self.per_day > 0:
+            raise unpriced(model.label)
+        try:
+            with _opened(self.home, self.problems) as db:
+                return self._hold(db, model, most or 0.0)
+        except SpendingError as error:
+            if self.per_day > 0:
+                raise
+            self._tell(error)
+            return NOT_HELD
+
+    def settle(self, held: Held, usage: Usage) -> None:
+        """Replaces a reservation by what the call took: `NOTHING` for one that the service refused. Never raises: what
+        cannot be written leaves the reservation as it is, and is a problem."""
+        if not held.row:
+            return
+        try:
+            with _opened(self.home, self.problems) as db, _exclusive(db):
+                db.execute(
+                    "UPDATE calls SET settled = 1, cost = ?, calls = ?, input = ?, output = ?, cached = ?, unpriced = ?"
+                    " WHERE id = ?",
+                    (
+                        _amount(usage.cost),
+                        usage.calls,
+                        usage.input_tokens,
+                        usage.output_tokens,
+                        usage.cached_tokens,
+                        usage.unpriced,
+                        held.row,
+                    ),
+                )
+        except SpendingError as error:
+            self._tell(error)
+
+    def _hold(self, db: sqlite3.Connection, model: Model, most: float) -> Held:
+        day = self.clock().date()
+        with _exclusive(db):
+            if self.per_day > 0:
+                [(spent,)] = db.execute("SELECT coalesce(sum(cost), 0) FROM calls WHERE day = ?", (day.isoformat(),))
+                if spent + _amount(most) > _amount(self.per_day):
+                    raise used_up(self.per_day, spent / DOLLAR, most)
+            db.execute("DELETE FROM calls WHERE day < ?", ((day - timedelta(days=KEPT_DAYS)).isoformat(),))
+            made = db.execute(
+                "INSERT INTO calls (day, role, model, settled, cost, calls, input, output, cached, unpriced)"
+                " VALUES (?, ?, ?, 0, ?, 0, 0, 0, 0, 0)",
+                (day.isoformat(), model.role, model.label, _amount(most)),
+            )
+        return Held(made.lastrowid or 0)
+
+    def _tell(self, error: LerimError) -> None:
+        problem = Problem(error.code, error.where, f"{error.message} {error.todo}".strip())
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def today(home: Home, now: datetime) -> Usage:
+    """What calls that are paid for took on the date of `now`, those still under way at the most they can cost.
+
+    NOTHING where nothing was ever spent. Raises SpendingError where it cannot be read.
+    """
+    with _failing(home):
+        if not home.spending.exists():
+            return NOTHING
+        # Not read-only: what a kill left half written is undone by whoever opens it next.
+        with closing(_connected(home, "rw")) as db:
+            if not _known(db, home):
+                return NOTHING
+            [row] = db.execute(
+                "SELECT coalesce(sum(cost), 0), coalesce(sum(calls), 0), coalesce(sum(input), 0),"
+                " coalesce(sum(output), 0), coalesce(sum(cached), 0), coalesce(sum(unpriced), 0)"
+                " FROM calls WHERE day = ?",
+                (now.date().isoformat(),),
+            )
+    cost, calls, given, got, cached, unknown = row
+    return Usage(calls, given, got, cached, cost / DOLLAR, unknown)
+
+
+def priced(model: Model, usage: Usage) -> Usage:
+    """What answered calls took, with their cost: as the service told it, else at the list price, else unknown."""
+    if usage.cost or not model.billed:
+        return usage
+    cost = cost_of(model.name, usage)
+    if cost is None:
+        return msgspec.structs.replace(usage, unpriced=usage.calls)
+    return msgspec.structs.replace(usage, cost=cost)
+
+
+def unpriced(label: str) -> SpendingError:
+    """Why a model without a known price is not asked while a budget is set."""
+    todo = "Choose a model whose price is known, or set budget.per_day_usd to 0 to go without a bound."
+    return SpendingError(f"Nobody can tell what {label} costs, so it is not asked while a budget is set.", todo=todo)
+
+
+def used_up(per_day: float, spent: float, most: float) -> BudgetError:
+    """Why a call that may cost `most` is not made when `spent` of a day's budget is gone."""
+    if spent:
+        message = f"Today's budget of ${per_day:.2f} does not allow another call: ${spent:.2f} are spent."
+        return BudgetError(message, todo="It goes on tomorrow; budget.per_day_usd sets the bound.")
+    message = f"One call may cost ${most:.2f}, more than the ${per_day:.2f} that a day may cost."
+    return BudgetError(message, todo="Raise budget.per_day_usd, or lower roles.extract.max_window_tokens.")
+
+
+@contextmanager
+def _opened(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]:
+    """The database, made where it is missing and made anew where it is damaged. Raises SpendingError."""
+    with _failing(home):
+        private_folder(home, home.spending.parent)
+        os.close(os.open(home.spending, os.O_RDWR | os.O_CREAT, 0o600))
+        db = _connected(home, "rw")
+        try:
+            try:
+                _make(db, home)
+            except sqlite3.DatabaseError as error:
+                db.close()
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                    raise
+                problems.extend(_set_aside(home))
+                db = _connected(home, "rwc")
+                home.spending.chmod(0o600)
+                _make(db, home)
+            yield db
+        finally:
+            db.close()
+
+
+def _make(db: sqlite3.Connection, home: Home) -> None:
+    if _known(db, home):
+        db.execute("SELECT cost FROM calls LIMIT 1").fetchone()
+        return
+    with _exclusive(db):
+        if not _known(db, home):  # another process made it meanwhile
+            for statement in _SCHEMA.strip().split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _known(db: sqlite3.Connection, home: Home) -> bool:
+    """Whether the database is there and of our form. Raises SpendingError for one that a newer Lerim made."""
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        message = f"The record of what was spent was made by a newer Lerim (form {version}, this one knows {VERSION})."
+        raise SpendingError(message, where=str(home.spending), todo="Update Lerim, or move the file away.")
+    return version == VERSION
+
+
+def _connected(home: Home, mode: str) -> sqlite3.Connection:
+    place = f"{home.spending.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(place, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def _set_aside(home: Home) -> list[Problem]:
+    """Keeps a damaged database under another name; nothing where another process did so meanwhile."""
+    with filelock.FileLock(home.spending.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
+        try:
+            with closing(_connected(home, "rw")) as db:
+                if db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
+                    return []
+        except sqlite3.DatabaseError:
+            pass  # it is damaged indeed
+        aside = home.spending.with_name(home.spending.name + ".damaged-copy")
+        home.spending.with_name(home.spending.name + "-journal").unlink(missing_ok=True)
+        home.spending.replace(aside)
+    message = (
+        f"The record of what was spent was damaged; it is kept as {aside.name}. Earlier calls of today do not count."
+    )
+    return [Problem("spending", str(home.spending), message)]
+
+
+@contextmanager
+def _exclusive(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):  # SQLite may have rolled back already; the first error is told
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+@contextmanager
+def _failing(home: Home) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:  # filelock.Timeout is an OSError
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SpendingError(
+            f"What a model costs cannot be recorded: {said}.", where=str(home.spending), todo=_TODO
+        ) from error
+
+
+def _amount(dollars: float) -> int:
+    return round(min(max(dollars, 0.0), 10_000.0) * DOLLAR)
