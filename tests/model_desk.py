@@ -15,6 +15,7 @@ from pathlib import Path
 from chat_server import KEY, Act, Chat, chat, item
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk
+from lerim.models.choose import Model
 from lerim.sessions.catalog import Catalog
 
 SERVER = Path(__file__).resolve().parents[1] / "server"
@@ -107,3 +108,18 @@ def codes(report: dict) -> list[str]:
 def model_jobs(desk: Desk) -> Counter[str]:
     with Catalog.open(desk.home) as catalog:
         return Counter(catalog.counts(desk.place.project.key, "model"))
+
+
+def paid(name: str = "openai/gpt-5-nano", base_url: str = "https://openrouter.ai/api/v1", **changes: object) -> Model:
+    """A model that is paid for by its tokens; `base_url` may make it one of this machine."""
+    fields: dict[str, object] = {
+        "provider": "openrouter",
+        "name": name,
+        "base_url": base_url,
+        "key_variable": "OPENROUTER_API_KEY",
+        "timeout": 1.0,
+        "max_window_tokens": 1_000,
+        "window_overlap_tokens": 0,
+        "key": "k",
+    }
+    return Model(**(fields | changes))  # type: ignore[arg-type]

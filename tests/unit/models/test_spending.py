@@ -12,26 +12,12 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import BudgetError, SpendingError
-from lerim.models.choose import Model
 from lerim.models.spending import KEPT_DAYS, NOT_HELD, Purse, priced, today
 from lerim.models.usage import NOTHING, Usage
 from lerim.paths import Home
+from model_desk import paid
 
 NOON = datetime(2026, 11, 21, 12).astimezone()
-
-
-def model(name: str = "openai/gpt-5-nano", base_url: str = "https://openrouter.ai/api/v1", **changes: object) -> Model:
-    fields = {
-        "provider": "openrouter",
-        "name": name,
-        "base_url": base_url,
-        "key_variable": "OPENROUTER_API_KEY",
-        "timeout": 1.0,
-        "max_window_tokens": 1_000,
-        "window_overlap_tokens": 0,
-        "key": "k",
-    }
-    return Model(**(fields | changes))  # type: ignore[arg-type]
 
 
 def purse(home: Home, per_day: float = 1.0, now: datetime = NOON) -> Purse:
@@ -50,7 +36,7 @@ def rows(home: Home, what: str = "model, role, settled, cost, calls") -> list[tu
 
 def test_a_call_holds_its_worst_cost_until_it_is_settled(home: Home) -> None:
     mine = purse(home)
-    held = mine.reserve(model(), 1_000_000, 1_000_000)
+    held = mine.reserve(paid(), 1_000_000, 1_000_000)
     assert today(home, NOON) == Usage(cost=0.45)
     mine.settle(held, Usage(1, 900_000, 50_000, 100_000, cost=0.06))
     assert today(home, NOON) == Usage(1, 900_000, 50_000, 100_000, cost=0.06)
@@ -59,50 +45,50 @@ def test_a_call_holds_its_worst_cost_until_it_is_settled(home: Home) -> None:
 
 def test_a_call_that_would_pass_the_budget_is_refused_and_leaves_nothing(home: Home) -> None:
     mine = purse(home)
-    first, _ = mine.reserve(model(), 1_000_000, 1_000_000), mine.reserve(model(), 1_000_000, 1_000_000)
+    first, _ = mine.reserve(paid(), 1_000_000, 1_000_000), mine.reserve(paid(), 1_000_000, 1_000_000)
     with pytest.raises(BudgetError, match=r"budget of \$1\.00 .* \$0\.90 are spent") as refused:
-        mine.reserve(model(), 1_000_000, 1_000_000)
+        mine.reserve(paid(), 1_000_000, 1_000_000)
     assert "budget.per_day_usd" in refused.value.todo
     mine.settle(first, NOTHING)  # the service refused it
-    mine.reserve(model(), 1_000_000, 1_000_000)
+    mine.reserve(paid(), 1_000_000, 1_000_000)
     assert [row[3] for row in rows(home)] == [0, 450_000_000_000, 450_000_000_000]
 
 
 def test_a_budget_may_be_spent_to_the_last_cent(home: Home) -> None:
     mine = purse(home, 0.45)
-    mine.reserve(model(), 1_000_000, 1_000_000)
+    mine.reserve(paid(), 1_000_000, 1_000_000)
     assert today(home, NOON).cost == 0.45
     with pytest.raises(BudgetError):
-        mine.reserve(model(), 1, 0)
+        mine.reserve(paid(), 1, 0)
 
 
 def test_one_call_that_costs_more_than_a_day_may_says_what_to_change(home: Home) -> None:
     with pytest.raises(BudgetError, match=r"One call may cost \$0\.45, more than the \$0\.10") as refused:
-        purse(home, 0.10).reserve(model(), 1_000_000, 1_000_000)
+        purse(home, 0.10).reserve(paid(), 1_000_000, 1_000_000)
     assert "max_window_tokens" in refused.value.todo
 
 
 def test_each_day_has_its_own_budget(home: Home) -> None:
     late = NOON.replace(hour=23, minute=59)
-    purse(home, 0.5, late).reserve(model(), 1_000_000, 1_000_000)
+    purse(home, 0.5, late).reserve(paid(), 1_000_000, 1_000_000)
     with pytest.raises(BudgetError):
-        purse(home, 0.5, late).reserve(model(), 1_000_000, 1_000_000)
+        purse(home, 0.5, late).reserve(paid(), 1_000_000, 1_000_000)
     morning = late + timedelta(minutes=2)
-    purse(home, 0.5, morning).reserve(model(), 1_000_000, 1_000_000)
+    purse(home, 0.5, morning).reserve(paid(), 1_000_000, 1_000_000)
     assert today(home, late).cost == today(home, morning).cost == 0.45
 
 
 def test_a_model_of_unknown_price_is_refused_while_a_budget_is_set_and_asked_without_one(home: Home) -> None:
     with pytest.raises(SpendingError, match="openrouter:some/model costs") as refused:
-        purse(home).reserve(model("some/model"), 1, 1)
+        purse(home).reserve(paid("some/model"), 1, 1)
     assert "budget.per_day_usd to 0" in refused.value.todo
     free = purse(home, 0)
-    free.settle(free.reserve(model("some/model"), 1, 1), Usage(1, 10, 5, unpriced=1))
+    free.settle(free.reserve(paid("some/model"), 1, 1), Usage(1, 10, 5, unpriced=1))
     assert today(home, NOON) == Usage(1, 10, 5, unpriced=1)
 
 
 def test_a_model_that_is_not_paid_for_is_not_recorded(home: Home) -> None:
-    local = model("some/model", "http://127.0.0.1:11434/v1")
+    local = paid("some/model", "http://127.0.0.1:11434/v1")
     assert purse(home, 0.000001).reserve(local, 10**9, 10**9) == NOT_HELD
     assert not home.root.exists()
     assert today(home, NOON) == NOTHING
@@ -111,19 +97,19 @@ def test_a_model_that_is_not_paid_for_is_not_recorded(home: Home) -> None:
 def test_without_a_bound_all_is_recorded_and_nothing_refused(home: Home) -> None:
     mine = purse(home, 0)
     for _ in range(5):
-        mine.settle(mine.reserve(model(), 1_000_000, 1_000_000), Usage(1, cost=0.3))
+        mine.settle(mine.reserve(paid(), 1_000_000, 1_000_000), Usage(1, cost=0.3))
     assert today(home, NOON) == Usage(5, cost=1.5)
 
 
 def test_rows_older_than_400_days_are_removed(home: Home) -> None:
     for days in (KEPT_DAYS + 1, KEPT_DAYS, 1):
-        purse(home, now=NOON - timedelta(days=days)).reserve(model(), 1, 1)
-    purse(home).reserve(model(), 1, 1)
+        purse(home, now=NOON - timedelta(days=days)).reserve(paid(), 1, 1)
+    purse(home).reserve(paid(), 1, 1)
     assert [row[0] for row in rows(home, "day")] == ["2025-10-17", "2026-11-20", "2026-11-21"]
 
 
 def test_the_record_is_readable_by_the_person_alone(home: Home) -> None:
-    purse(home).reserve(model(), 1, 1)
+    purse(home).reserve(paid(), 1, 1)
     assert stat.S_IMODE(home.spending.stat().st_mode) == 0o600
     assert stat.S_IMODE(home.root.stat().st_mode) == 0o700
 
@@ -136,7 +122,7 @@ def test_many_threads_never_pass_the_budget(home: Home) -> None:
     def spend() -> None:
         for _ in range(10):
             try:
-                held.append(mine.reserve(model(), 100_000, 100_000))
+                held.append(mine.reserve(paid(), 100_000, 100_000))
             except BudgetError as error:
                 refused.append(error)
 
@@ -158,7 +144,7 @@ def test_a_damaged_record_is_set_aside_and_told(home: Home, damage: bytes) -> No
     with pytest.raises(SpendingError):
         today(home, NOON)
     mine = purse(home)
-    mine.reserve(model(), 1_000_000, 1_000_000)
+    mine.reserve(paid(), 1_000_000, 1_000_000)
     assert today(home, NOON).cost == 0.45
     assert [problem.code for problem in mine.problems] == ["spending"]
     assert home.spending.with_name("spending.sqlite3.damaged-copy").read_bytes() == damage
@@ -169,16 +155,16 @@ def test_an_empty_file_is_made_a_record_of_nothing(home: Home) -> None:
     home.root.mkdir(mode=0o700)
     home.spending.touch()
     assert today(home, NOON) == NOTHING
-    purse(home).reserve(model(), 1, 1)
+    purse(home).reserve(paid(), 1, 1)
     assert len(rows(home)) == 1
 
 
 def test_a_record_of_a_newer_lerim_is_left_alone_and_nothing_is_spent(home: Home) -> None:
-    purse(home).reserve(model(), 1, 1)
+    purse(home).reserve(paid(), 1, 1)
     with closing(sqlite3.connect(home.spending)) as db:
         db.execute("PRAGMA user_version = 99")
     before = home.spending.read_bytes()
-    for ask in (lambda: today(home, NOON), lambda: purse(home).reserve(model(), 1, 1)):
+    for ask in (lambda: today(home, NOON), lambda: purse(home).reserve(paid(), 1, 1)):
         with pytest.raises(SpendingError, match="newer Lerim"):
             ask()
     assert home.spending.read_bytes() == before
@@ -188,17 +174,17 @@ def test_where_nothing_can_be_recorded_no_call_is_made_under_a_budget(home: Home
     home.root.parent.mkdir(exist_ok=True)
     home.root.write_text("a file where the folder should be")
     with pytest.raises(SpendingError, match="cannot be recorded") as refused:
-        purse(home).reserve(model(), 1, 1)
+        purse(home).reserve(paid(), 1, 1)
     assert refused.value.where == str(home.spending)
     assert "disk" in refused.value.todo
     free = purse(home, 0)
-    assert free.reserve(model(), 1, 1) == free.reserve(model(), 1, 1) == NOT_HELD
+    assert free.reserve(paid(), 1, 1) == free.reserve(paid(), 1, 1) == NOT_HELD
     assert [problem.code for problem in free.problems] == ["spending"]
 
 
 def test_what_cannot_be_settled_keeps_its_reservation_and_is_told(home: Home) -> None:
     mine = purse(home)
-    held = mine.reserve(model(), 1_000_000, 1_000_000)
+    held = mine.reserve(paid(), 1_000_000, 1_000_000)
     kept = home.spending.read_bytes()
     home.spending.unlink()
     home.spending.mkdir()
@@ -210,8 +196,8 @@ def test_what_cannot_be_settled_keeps_its_reservation_and_is_told(home: Home) ->
 
 
 def test_the_service_says_what_a_call_cost_else_the_price_list_does() -> None:
-    assert priced(model(), Usage(1, 1_000_000, 0, cost=0.02)).cost == 0.02
-    assert priced(model(), Usage(1, 1_000_000, 0)).cost == 0.05
-    assert priced(model("some/model"), Usage(1, 1_000_000, 0)) == Usage(1, 1_000_000, 0, unpriced=1)
-    local = model(base_url="http://localhost:1/v1")
+    assert priced(paid(), Usage(1, 1_000_000, 0, cost=0.02)).cost == 0.02
+    assert priced(paid(), Usage(1, 1_000_000, 0)).cost == 0.05
+    assert priced(paid("some/model"), Usage(1, 1_000_000, 0)) == Usage(1, 1_000_000, 0, unpriced=1)
+    local = paid(base_url="http://localhost:1/v1")
     assert priced(local, Usage(1, 1_000_000, 0)) == Usage(1, 1_000_000, 0)

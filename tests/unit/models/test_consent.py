@@ -1,0 +1,90 @@
+"""What the person agreed to is kept for good, and nothing else in the file is lost."""
+
+from __future__ import annotations
+
+import json
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import SettingsError
+from lerim.models.consent import Known, allow, learn_limit, load
+from lerim.paths import Home
+from model_desk import paid
+
+NANO = "openrouter:openai/gpt-5-nano"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / ".lerim")
+
+
+def test_a_model_that_is_paid_for_is_asked_only_once_it_is_agreed_to(home: Home) -> None:
+    known, problems = load(home)
+    assert not known.allows(paid())
+    assert problems == []
+    assert not home.root.exists()
+    allow(home, NANO)
+    allow(home, NANO)
+    known, _ = load(home)
+    assert known.allows(paid())
+    assert not known.allows(paid("openai/gpt-5.5"))
+    assert json.loads(home.models.read_text())["allowed"] == [NANO]
+    assert stat.S_IMODE(home.models.stat().st_mode) == 0o600
+
+
+def test_a_model_that_is_not_paid_for_needs_no_consent() -> None:
+    assert Known().allows(paid(base_url="http://127.0.0.1:11434/v1"))
+    assert Known().allows(paid(wire="command"))
+    assert Known().allows(paid(wire="editor"))
+
+
+def test_limits_are_remembered_beside_it_and_keys_of_others_are_kept(home: Home) -> None:
+    home.root.mkdir()
+    home.models.write_text('{"theirs": {"a": [1, 2]}, "allowed": ["x:y", 7], "limits": {"a": "no", "b": 5, "c": true}}')
+    learn_limit(home, NANO, 128_000)
+    allow(home, NANO)
+    assert json.loads(home.models.read_text()) == {
+        "theirs": {"a": [1, 2]},
+        "allowed": [NANO, "x:y"],
+        "limits": {"b": 5, NANO: 128_000},
+    }
+    assert load(home) == (Known(frozenset({NANO, "x:y"}), {"b": 5, NANO: 128_000}), [])
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b"\xff\xfe", b"", b'{"a":' * 5_000, b"{}" + b" " * 1_000_001])
+def test_a_broken_file_agrees_to_nothing_is_told_and_is_set_aside_by_the_next_change(home: Home, data: bytes) -> None:
+    home.root.mkdir()
+    home.models.write_bytes(data)
+    known, [problem] = load(home)
+    assert known == Known()
+    assert (problem.code, problem.path) == ("settings", str(home.models))
+    allow(home, NANO)
+    assert load(home) == (Known(frozenset({NANO})), [])
+    assert home.models.with_name("models.json.damaged-copy").read_bytes() == data
+
+
+@pytest.mark.parametrize("text", ['{"allowed": 7, "limits": []}', '{"allowed": {"a": 1}}', '{"limits": {"a": -1}}'])
+def test_what_has_another_form_counts_as_nothing(home: Home, text: str) -> None:
+    home.root.mkdir()
+    home.models.write_text(text)
+    assert load(home) == (Known(), [])
+
+
+def test_of_many_who_agree_at_once_none_is_lost(home: Home) -> None:
+    labels = [f"openai:model-{number}" for number in range(12)]
+    threads = [threading.Thread(target=allow, args=(home, label)) for label in labels]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert load(home)[0].allowed == frozenset(labels)
+
+
+def test_what_cannot_be_written_is_said(home: Home) -> None:
+    home.root.write_text("a file where the folder should be")
+    with pytest.raises(SettingsError, match="cannot be written"):
+        allow(home, NANO)
