@@ -61,7 +61,11 @@ RENAMED = {"path": "place"}
 
 
 def written_as(home: Home, form: int) -> None:
-    """Replaces the catalog of `home` by one of an earlier form (1 to 3) with the same transcripts, turns and jobs."""
+    """Replaces the catalog of `home` by one of an earlier form (1 to 4) with the same transcripts, turns and jobs."""
+    if form == 4:
+        with closing(sqlite3.connect(home.catalog)) as db:
+            db.executescript("DROP TABLE counted; PRAGMA user_version = 4")
+        return
     older = home.catalog.with_suffix(".older")
     with closing(sqlite3.connect(older)) as db:
         db.executescript(FORM_3)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lerim.extraction.transcript import Piece, Shown
-from lerim.extraction.windows import Window, tail, windows
+from lerim.extraction.windows import Window, halves, smaller, tail, windows
 from lerim.models import tokens
 
 ALPHABET = (
@@ -84,3 +84,43 @@ def test_what_the_next_pass_begins_with_is_an_end_that_fits(said: list, most: in
     kept = tail(given_turns, most)
     assert list(kept) == given_turns[len(given_turns) - len(kept) :]
     assert sum(tokens.count(turn.header + turn.body()) for turn in kept) <= most
+
+
+@given(TURNS, st.integers(64, 700), st.integers(64, 300))
+@settings(max_examples=200, deadline=None)
+def test_smaller_windows_and_halves_hold_all_that_is_new_and_keep_to_the_limit(
+    said: list, most: int, learned: int
+) -> None:
+    for window in windows(turns(said), most, 50):
+        parts = smaller(window, learned, 30)
+        assert all(tokens.count(part.text) <= learned for part in parts)
+        assert {turn.number for part in parts for turn in part.fresh} == {turn.number for turn in window.fresh}
+        two = halves(window)
+        assert [turn.number for part in two for turn in part.fresh if turn not in two[0].fresh or part is two[0]] == [
+            turn.number for turn in window.fresh
+        ]
+        assert all(part.size == tokens.count(part.text) for part in two)
+        if window.size > 300:
+            assert len(two) == 2
+            assert max(part.size for part in two) < tokens.count(window.text)
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(5, 400)), min_size=1, max_size=8), st.integers(200, 3_000))
+@settings(max_examples=100, deadline=None)
+def test_a_session_that_grows_sends_each_turn_once_and_one_overlap_each_time(
+    growth: list[tuple[int, int]], most: int
+) -> None:
+    overlap, seen, held, sent_of = most // 10, -1, list[Shown](), list[int]()
+    for more, words in growth:
+        new = [
+            Shown(f"{number:012x}", number, "user", None, "", (Piece("user", f"{number} " + "word " * words),))
+            for number in range(seen + 1, seen + 1 + more)
+        ]
+        found = windows([*held, *new], most, overlap, seen)
+        fresh = sum(tokens.count(turn.header + turn.body()) for turn in new)
+        headers = 32 * sum("(part " in window.text for window in found)
+        assert sum(tokens.count(window.text) for window in found) <= 1.2 * fresh + overlap + headers
+        sent_of += [turn.number for window in found for turn in window.fresh]
+        seen = new[-1].number
+        held = list(tail([*held, *new], overlap))
+    assert sorted(set(sent_of)) == list(range(seen + 1))

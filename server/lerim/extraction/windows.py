@@ -7,81 +7,131 @@ joins tokens, so a window has exactly as many tokens as its blocks together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lerim.extraction.transcript import Shown
 from lerim.models import tokens
 
-HEADER = 24
+HEADER = 32
 """Tokens kept free for the header of a part of a turn."""
 
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """What one call is shown. `turns` are those in `text`, from `first` on for the first time."""
-
-    turns: tuple[Shown, ...]
-    text: str
-    first: int
-    size: int
-    """Tokens of `text`, or its bytes where all of it is shorter in bytes than a window may be in tokens."""
+Count = Callable[[str], int]
+"""How many tokens a text has; it may raise SettingsError."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class Block:
+    """One turn, or a part of one, as it is shown. `fresh`: for the first time."""
+
     turn: Shown
     text: str
     size: int
     fresh: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one call is shown. `size` is in tokens, or in bytes where all turns are shorter in bytes than a window may
+    be in tokens: never less than its tokens."""
+
+    blocks: tuple[Block, ...]
+    size: int
+
+    @property
+    def text(self) -> str:
+        return "".join(block.text for block in self.blocks)
+
+    @property
+    def turns(self) -> tuple[Shown, ...]:
+        """The turns in it, also those of which it has a part."""
+        return tuple({block.turn.number: block.turn for block in self.blocks}.values())
+
+    @property
+    def first(self) -> int:
+        """The number of the first turn that is shown for the first time."""
+        return next(block.turn.number for block in self.blocks if block.fresh)
+
+    @property
+    def fresh(self) -> tuple[Shown, ...]:
+        """The turns that are shown for the first time."""
+        return tuple({block.turn.number: block.turn for block in self.blocks if block.fresh}.values())
+
+
 def windows(
-    turns: Sequence[Shown], max_tokens: int = 300_000, overlap_tokens: int = 30_000, seen: int = -1
+    turns: Sequence[Shown],
+    max_tokens: int = 300_000,
+    overlap_tokens: int = 30_000,
+    seen: int = -1,
+    count: Count = tokens.count,
 ) -> list[Window]:
     """The fewest windows of at most `max_tokens` (64 or more) in order that show every turn numbered above `seen`.
 
-    Each begins with turns that were shown before: as many as have at most `overlap_tokens`, and fit. The o200k encoding
-    is asked for only where the text has more bytes than a window may have tokens. SettingsError if it is missing.
+    Each begins with turns that were shown before: as many as have at most `overlap_tokens`, and fit. Tokens are counted
+    only where the text has more bytes than a window may have tokens. SettingsError if they cannot be.
     """
     texts = [turn.header + turn.body() for turn in turns]
     sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
+    both = zip(turns, texts, sizes, strict=True)
     if sum(sizes) > max_tokens:
         overlap_tokens = min(overlap_tokens, max_tokens // 2)
-        blocks = [
-            block for turn, text in zip(turns, texts, strict=True) for block in _blocks(turn, text, max_tokens, seen)
-        ]
+        whole = (Block(turn, text, count(text), turn.number > seen) for turn, text, _ in both)
+        blocks = [part for block in whole for part in _cut(block, max_tokens, count)]
     else:
-        both = zip(turns, texts, sizes, strict=True)
-        blocks = [_Block(turn, text, size, turn.number > seen) for turn, text, size in both]
+        blocks = [Block(turn, text, size, turn.number > seen) for turn, text, size in both]
         overlap_tokens = max_tokens * 2  # all of it fits
     return list(_packed(blocks, max_tokens, overlap_tokens))
 
 
-def tail(turns: Sequence[Shown], overlap_tokens: int) -> tuple[Shown, ...]:
+def tail(turns: Sequence[Shown], overlap_tokens: int, count: Count = tokens.count) -> tuple[Shown, ...]:
     """The last turns that have at most `overlap_tokens` together: what the next pass begins with."""
     texts = [turn.header + turn.body() for turn in turns]
     if sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) <= overlap_tokens:
         return tuple(turns)
     left, start = overlap_tokens, len(turns)
-    while start and (left := left - tokens.count(texts[start - 1])) >= 0:
+    while start and (left := left - count(texts[start - 1])) >= 0:
         start -= 1
     return tuple(turns[start:])
 
 
-def _blocks(turn: Shown, text: str, most: int, seen: int) -> Iterator[_Block]:
-    fresh = turn.number > seen
-    size = tokens.count(text)
-    if size <= most:
-        yield _Block(turn, text, size, fresh)
+def smaller(window: Window, max_tokens: int, overlap_tokens: int, count: Count = tokens.count) -> list[Window]:
+    """What a window shows for the first time, in windows of at most `max_tokens` (64 or more)."""
+    overlap = min(overlap_tokens, max_tokens // 2)
+    blocks = [part for block in _counted(window, count) for part in _cut(block, max_tokens, count)]
+    return list(_packed(blocks, max_tokens, overlap))
+
+
+def halves(window: Window, count: Count = tokens.count) -> tuple[Window, ...]:
+    """What a window shows for the first time, in two windows of about the same size without anything from before: cut
+    between turns, or where it is one turn within it. It stays whole where it has too little to be cut."""
+    blocks = [block for block in _counted(window, count) if block.fresh]
+    if len(blocks) == 1:
+        blocks = list(_cut(blocks[0], max(64, blocks[0].size // 2 + HEADER + 1), count))
+    total, size, end = sum(block.size for block in blocks), 0, 0
+    while end < len(blocks) - 1 and (not end or 2 * size + blocks[end].size <= total):
+        size += blocks[end].size
+        end += 1
+    parts = (tuple(blocks[:end]), tuple(blocks[end:]))
+    return tuple(Window(part, sum(block.size for block in part)) for part in parts if part)
+
+
+def _counted(window: Window, count: Count) -> list[Block]:
+    return [Block(block.turn, block.text, count(block.text), block.fresh) for block in window.blocks]
+
+
+def _cut(block: Block, most: int, count: Count) -> Iterator[Block]:
+    """The block, or parts of it that have at most `most` tokens."""
+    if block.size <= most:
+        yield block
         return
-    parts = tokens.pieces(turn.body(), most - HEADER)
+    header, _, body = block.text.partition("\n")
+    parts = tokens.pieces(body, most - HEADER)
     for number, part in enumerate(parts, 1):
-        whole = f"[{turn.number}] {turn.role} (part {number} of {len(parts)}):\n{part.rstrip(chr(10))}\n"
-        yield _Block(turn, whole, tokens.count(whole), fresh)
+        whole = f"{header.removesuffix(':')} (part {number} of {len(parts)}):\n{part.rstrip(chr(10))}\n"
+        yield Block(block.turn, whole, count(whole), block.fresh)
 
 
-def _packed(blocks: Sequence[_Block], most: int, overlap: int) -> Iterator[Window]:
+def _packed(blocks: Sequence[Block], most: int, overlap: int) -> Iterator[Window]:
     start = next((at for at, block in enumerate(blocks) if block.fresh), len(blocks))
     while start < len(blocks):
         first, size, shared = start, blocks[start].size, 0
@@ -93,7 +143,6 @@ def _packed(blocks: Sequence[_Block], most: int, overlap: int) -> Iterator[Windo
         while end < len(blocks) and size + blocks[end].size <= most:
             size += blocks[end].size
             end += 1
-        held = blocks[first:end]
-        turns = tuple({block.turn.number: block.turn for block in held}.values())
-        yield Window(turns, "".join(block.text for block in held), blocks[start].turn.number, size)
+        shown = (Block(block.turn, block.text, block.size, False) for block in blocks[first:start])
+        yield Window((*shown, *blocks[start:end]), size)
         start = end

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -22,6 +22,7 @@ from lerim.paths import Home
 from lerim.sessions import (
     analytics,
     browsing,
+    counted,
     frictions,
     health,
     indexing,
@@ -219,6 +220,16 @@ class Catalog:
         """All turns of a transcript, in order."""
         with self._telling():
             return turns.of_place(self.db, _spelled(place))
+
+    def counted(self, text: int) -> int | None:
+        """How many tokens the text of this digest has, where it was counted before; see `counted.digest`."""
+        with self._telling():
+            return counted.find(self.db, text)
+
+    def keep_counted(self, tokens: Mapping[int, int]) -> None:
+        """Keeps how many tokens texts have, by their digests."""
+        with self._telling(), transaction(self.db):
+            counted.keep(self.db, tokens)
 
     # The queue
 

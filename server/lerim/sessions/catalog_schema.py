@@ -17,7 +17,7 @@ from lerim.paths import Home
 from lerim.registry import private_folder
 from lerim.sessions import turn_words
 
-VERSION = 4
+VERSION = 5
 BUSY_MS = 30_000
 
 # transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions. A place
@@ -26,6 +26,7 @@ BUSY_MS = 30_000
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
 # a new alias moves every turn by one row. words holds only the index (see turn_words.py); the text stands once, packed,
 # in turns.body, which is last because reading what stands before it is cheap. touched are the files of a turn's calls.
+# counted has the tokens of texts that were counted for a model, by a digest of 64 bits.
 #
 # SCHEMA and the steps that lead to it share the texts of tables. When a table changes, its text of today is written
 # out in the step that made it.
@@ -81,6 +82,9 @@ CREATE TABLE IF NOT EXISTS frictions (
 SYNCS = """
 CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
 """
+COUNTED = """
+CREATE TABLE counted (text INTEGER PRIMARY KEY, tokens INTEGER NOT NULL);
+"""
 
 SCHEMA = f"""
 CREATE TABLE transcripts (
@@ -103,6 +107,7 @@ CREATE TABLE positions (
 CREATE INDEX jobs_waiting ON jobs (project, state);
 {FRICTIONS}
 {SYNCS}
+{COUNTED}
 """
 
 # Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
@@ -154,7 +159,12 @@ DROP TABLE words;
 {FOUND_BY}
 PRAGMA user_version = 4
 """
-_STEPS = {1: (FROM_1, FROM_2, FROM_3), 2: (FROM_2, FROM_3), 3: (FROM_3,)}
+# Form 4 did not keep how many tokens a turn has.
+FROM_4 = f"""
+{COUNTED}
+PRAGMA user_version = 5
+"""
+_STEPS = (FROM_1, FROM_2, FROM_3, FROM_4)
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -234,12 +244,14 @@ def _from_older(path: Path) -> sqlite3.Connection | None:
     db = _connect(path)
     try:
         _settle(db)
-        steps = _STEPS.get(int(db.execute("PRAGMA user_version").fetchone()[0]), ())
-        if steps:
+        form = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if 0 < form < VERSION:
+            steps = _STEPS[form - 1 :]
             with transaction(db):
                 for statement in ";\n".join(step.strip() for step in steps).split(";\n"):
                     db.execute(statement)
-                turn_words.refill(db)
+                if form < 4:
+                    turn_words.refill(db)
             return db
     except (sqlite3.DatabaseError, zlib.error):
         pass  # it is made anew from the transcripts

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
+from lerim.extraction.counts import Counts
 from lerim.extraction.transcript import Piece, Shown
-from lerim.extraction.windows import windows
+from lerim.extraction.windows import halves, smaller, tail, windows
 from lerim.models import tokens
+from lerim.paths import Home
+from lerim.sessions.catalog import Catalog
 
 
 def turn(number: int, text: str) -> Shown:
@@ -15,6 +19,57 @@ def turn(number: int, text: str) -> Shown:
 
 def session(count: int, words: int = 40) -> list[Shown]:
     return [turn(number, f"turn {number} says " + "word " * words) for number in range(count)]
+
+
+def test_a_turn_is_counted_once_ever(tmp_path: Path) -> None:
+    turns, home = session(40), Home(tmp_path)
+    with Catalog.open(home) as catalog:
+        count = Counts(catalog)
+        first = windows(turns[:30], 500, 100, count=count)
+        tail(turns[:30], 100, count)
+        count.keep()
+        assert catalog.db.execute("SELECT count(*) FROM counted").fetchone() == (30,)
+        catalog.db.execute("UPDATE counted SET tokens = tokens + 1")  # so that it shows who counted
+    with Catalog.open(home) as catalog:
+        [again] = windows(turns[:30], 2_000, 100, count=Counts(catalog))
+        assert again.size == sum(tokens.count(block.text) for block in again.blocks) + 30
+    assert len(first) > 1
+
+
+def test_what_fits_by_its_bytes_is_not_counted(tmp_path: Path) -> None:
+    with Catalog.open(Home(tmp_path)) as catalog:
+        count = Counts(catalog)
+        assert len(windows(session(20), 100_000, 100, count=count)) == 1
+        count.keep()
+        assert catalog.db.execute("SELECT count(*) FROM counted").fetchone() == (0,)
+
+
+def test_a_window_is_halved_between_turns_and_only_what_is_new_is_in_its_halves() -> None:
+    window = windows(session(40), 500, 100)[1]
+    one, two = halves(window)
+    assert (*one.fresh, *two.fresh) == window.fresh
+    assert one.text + two.text == "".join(block.text for block in window.blocks if block.fresh)
+    assert abs(one.size - two.size) <= 120
+    assert (one.first, two.first) == (window.first, two.turns[0].number)
+
+
+def test_a_window_of_one_turn_is_halved_within_the_turn() -> None:
+    text = "\n".join(f"line {number} of a very long message" for number in range(300))
+    [window] = windows([turn(7, text)])
+    one, two = halves(window)
+    assert "[7] user (part 1 of 2):" in one.text
+    assert "[7] user (part 2 of 2):" in two.text
+    assert one.text.count("line ") + two.text.count("line ") == 300
+    assert one.first == two.first == 7
+    for part in halves(two):
+        assert part.size < two.size
+
+
+def test_a_window_is_cut_to_what_a_model_turned_out_to_take() -> None:
+    [window] = windows(session(40), 5_000, 100)
+    found = smaller(window, 300, 60)
+    assert all(tokens.count(part.text) <= 300 for part in found)
+    assert [held.number for part in found for held in part.fresh] == list(range(40))
 
 
 def test_a_session_that_fits_is_one_window_and_nothing_is_counted() -> None:

@@ -10,6 +10,7 @@ from claude_lines import SESSION, encoded, prompt
 from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
+from lerim.sessions.counted import digest
 from lerim.sessions.model import Transcript
 from older_catalog import written_as
 
@@ -116,7 +117,7 @@ def test_a_folder_in_the_file_s_place_is_an_error_that_says_where(home):
         Catalog.open(home)
 
 
-@pytest.mark.parametrize("form", [1, 2, 3])
+@pytest.mark.parametrize("form", [1, 2, 3, 4])
 def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, root, form):
     write(root, SESSION, prompt("Kept"))
     with Catalog.open(home) as first:
@@ -135,3 +136,12 @@ def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, r
         assert job is None or (job.resume, job.state) == (b"resume", b"state")
     with Catalog.open(home) as third:
         assert third.problems == []
+
+
+def test_what_a_text_has_in_tokens_is_kept_without_the_text(home):
+    with Catalog.open(home) as catalog:
+        assert catalog.counted(digest("a secret text")) is None
+        catalog.keep_counted({digest("a secret text"): 3, digest(""): 0, digest("\ud800"): 2})
+    with Catalog.open(home) as catalog:
+        assert [catalog.counted(digest(text)) for text in ("a secret text", "", "\ud800", "x")] == [3, 0, 2, None]
+    assert b"a secret text" not in home.catalog.read_bytes()
