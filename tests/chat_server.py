@@ -1,4 +1,5 @@
-"""A real HTTP server on loopback that speaks chat completions by a script: an act a request, the last one for ever."""
+"""A real HTTP server on loopback that speaks chat completions, or Anthropic's messages where the path asks for them, by
+a script: an act a request, the last one for ever."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ class Asked:
 
     @property
     def prompt(self) -> str:
-        return "\n".join(message["content"] for message in self.body["messages"])
+        said = [message["content"] for message in self.body["messages"]]
+        return "\n".join([self.body["system"], *said] if "system" in self.body else said)
+
+    @property
+    def form(self) -> str:
+        return "anthropic" if self.path.endswith("/messages") else "chat"
 
 
 Act = Callable[["Handler", Asked], None]
@@ -40,16 +46,143 @@ def completion(text: str | None, finish: str = "stop", **changes: object) -> dic
     return {"id": "c1", "object": "chat.completion", "model": "served", "choices": choices, "usage": usage} | changes
 
 
+STOPS = {"stop": "end_turn", "length": "max_tokens"}
+
+
+def message(text: str | None, finish: str = "stop", **changes: object) -> dict:
+    """What Anthropic's form answers: `input_tokens` are those that came from no cache."""
+    usage = {"input_tokens": 1_000, "output_tokens": 50}
+    content = [] if text is None else [{"type": "text", "text": text}]
+    head = {"id": "m1", "type": "message", "role": "assistant", "model": "served", "content": content, "usage": usage}
+    return head | {"stop_reason": STOPS.get(finish, finish), "stop_sequence": None} | changes
+
+
 def says(text: str | None, finish: str = "stop", **changes: object) -> Act:
-    return lambda handler, _asked: handler.answer(200, completion(text, finish, **changes))
+    """An answer in the form that was asked for."""
+
+    def act(handler: Handler, asked: Asked) -> None:
+        made = message if asked.form == "anthropic" else completion
+        handler.answer(200, made(text, finish, **changes))
+
+    return act
 
 
 def finds(*primitives: dict) -> Act:
     return says(marked(list(primitives)))
 
 
+KINDS = {400: "invalid_request", 401: "authentication", 403: "permission", 404: "not_found", 413: "request_too_large"}
+KINDS |= {402: "billing", 429: "rate_limit", 500: "api", 504: "timeout", 529: "overloaded"}
+
+
 def fails(status: int, message: str = "no", code: str = "", headers: dict[str, str] | None = None) -> Act:
-    return lambda handler, _asked: handler.answer(status, {"error": {"message": message, "code": code}}, headers)
+    """An error in the form that was asked for."""
+
+    def act(handler: Handler, asked: Asked) -> None:
+        error = {"message": message, "code": code}
+        if asked.form == "anthropic":
+            kind = KINDS.get(status, "api")
+            error = {"message": message, "type": code or (kind if kind.endswith("large") else f"{kind}_error")}
+            handler.answer(status, {"type": "error", "error": error, "request_id": "req_1"}, headers)
+        else:
+            handler.answer(status, {"error": error}, headers)
+
+    return act
+
+
+def _told(message: str, **more: object) -> str:
+    return json.dumps({"error": {"message": message} | more})
+
+
+TOO_LONG: dict[str, tuple[int, str, int | None]] = {
+    "openai": (
+        400,
+        _told(
+            "This model's maximum context length is 128000 tokens. However, your messages resulted in 130011 tokens.",
+            code="context_length_exceeded",
+        ),
+        128_000,
+    ),
+    "openai without a number": (
+        400,
+        _told("Your input exceeds the context window of this model.", code="context_length_exceeded"),
+        None,
+    ),
+    "openai, more than a minute's share": (
+        429,
+        _told("Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 51234.", code="tokens"),
+        30_000,
+    ),
+    "openrouter": (
+        400,
+        _told(
+            "Provider returned error",
+            code=400,
+            metadata={"raw": '{"error":{"message":"maximum context length is 400000 tokens"}}', "provider_name": "x"},
+        ),
+        400_000,
+    ),
+    "anthropic": (
+        400,
+        json.dumps(
+            {
+                "type": "error",
+                "error": {
+                    "type": "invalid_request_error",
+                    "message": "prompt is too long: 213462 tokens > 200000 maximum",
+                },
+            }
+        ),
+        200_000,
+    ),
+    "anthropic with the answer": (
+        400,
+        _told("input length and `max_tokens` exceed context limit: 197202 + 21333 > 200000, decrease input length"),
+        200_000,
+    ),
+    "gemini": (
+        400,
+        f"[{_told('The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).')}]",
+        1_048_576,
+    ),
+    "llama.cpp": (
+        400,
+        _told(
+            "the request exceeds the available context size, try increasing it",
+            code=400,
+            type="exceed_context_size_error",
+            n_prompt_tokens=14_429,
+            n_ctx=8_192,
+        ),
+        8_192,
+    ),
+    "llama.cpp in words": (400, _told("request (5000 tokens) exceeds the available context size (4096 tokens)"), 4_096),
+    "LM Studio": (
+        400,
+        _told("the model is loaded with context length of only 4096 tokens, which is not enough"),
+        4_096,
+    ),
+    "Ollama": (400, _told("the input length exceeds the context length"), None),
+    "vLLM": (
+        400,
+        json.dumps(
+            {
+                "object": "error",
+                "message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"
+                " (4000 in the messages, 1000 in the completion).",
+                "code": 400,
+            }
+        ),
+        4_096,
+    ),
+    "z.ai": (400, _told("Prompt exceeds max length", code="1261"), None),
+}
+"""How services say that a window is too large: status, body, and the limit it tells."""
+
+
+def too_long(vendor: str) -> Act:
+    status, body, _limit = TOO_LONG[vendor]
+    return raw(body.encode(), status=status)
 
 
 def raw(data: bytes, length: int | None = None, headers: dict[str, str] | None = None, status: int = 200) -> Act:
