@@ -1,7 +1,9 @@
 // The wire between editor and sidecar; mirrors server/lerim/lsp/protocol.py, described in docs/PROTOCOL.md. Types and names only.
+import type * as models from "./modelprotocol";
 import type * as sessions from "./sessionprotocol";
 import type { CodeLensMode } from "./settings";
 
+export type * from "./modelprotocol";
 export type * from "./sessionprotocol";
 
 export interface ServerSettings {
@@ -109,44 +111,6 @@ export interface SessionCounts {
   failed: number;
 }
 
-/** What calls of a model took; `cost` in US dollars, 0 where the service does not tell it. */
-export interface Usage {
-  calls: number;
-  inputTokens: number;
-  outputTokens: number;
-  cachedTokens: number;
-  cost: number;
-  unpriced: number;
-  seconds: number;
-}
-
-/** What one role's calls of one model took. */
-export interface Spent {
-  role: string;
-  model: string;
-  usage: Usage;
-}
-
-/** Something other than a plain answer that happened while a model was asked. */
-export interface Step {
-  kind: "retried" | "fallback" | "halved" | "resumed" | "skipped" | "repaired" | "unread" | "limited" | "stopped";
-  role: string;
-  model: string;
-  why: string;
-  where: string;
-  part: string;
-  tokens: number;
-}
-
-/** What waits for a model, and why nothing was asked. */
-export interface Waits {
-  sessions: number;
-  tokens: number;
-  cost: number | null;
-  model: string;
-  why: "" | "consent" | "budget" | "none" | "gone";
-}
-
 export interface SyncReport {
   project: string;
   sessions: SessionCounts;
@@ -158,10 +122,10 @@ export interface SyncReport {
   accepted: string[];
   leftOut: number;
   model: string;
-  usage?: Usage;
-  spent?: Spent[];
-  steps?: Step[];
-  waits?: Waits;
+  usage?: models.Usage;
+  spent?: models.Spent[];
+  steps?: models.Step[];
+  waits?: models.Waits;
   seconds: number;
   run: string;
   state: "done" | "partial" | "cancelled" | "busy" | "failed";
@@ -363,3 +327,6 @@ export const memoriesChanged = notification<MemoriesChanged>("lerim/memoriesChan
 export const watchFolders = notification<WatchFolders>("lerim/watchFolders");
 
 export const lookAround = notification<Record<string, never>>("lerim/lookAround");
+export const editorModels = notification<models.EditorModelsParams>("lerim/editorModels");
+
+export const askModel = request<models.AskModelParams, models.AskedView>("lerim/askModel");

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,7 +22,13 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, LanguageServerProtocol, default_converter
+from pygls.protocol import (
+    JsonRPCNotification,
+    JsonRPCRequestMessage,
+    JsonRPCResponseMessage,
+    LanguageServerProtocol,
+    default_converter,
+)
 
 from lerim.errors import LerimError
 from lerim.lsp.documents import Documents
@@ -38,6 +46,12 @@ class UntrustedError(LerimError):
     """The workspace is in Restricted Mode: memories are shown, nothing else is done."""
 
     code = "untrusted"
+
+
+class EditorError(LerimError):
+    """The editor did not do what the sidecar asked of it."""
+
+    code = "editor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +98,11 @@ class Server(LanguageServer):
 
 
 def converter() -> cattrs.Converter:
-    """pygls' converter, but parameters of messages it does not know stay dictionaries."""
+    """pygls' converter, but parameters and results of messages it does not know stay dictionaries."""
     made: cattrs.Converter = default_converter()  # type: ignore[no-untyped-call]
     for message in (JsonRPCRequestMessage, JsonRPCNotification):
         made.register_structure_hook(message, lambda raw, kind: kind(**{"params": None, **raw}))
+    made.register_structure_hook(JsonRPCResponseMessage, lambda raw, kind: kind(**{"result": None, **raw}))
     return made
 
 
@@ -126,6 +141,36 @@ def request(
         return await guarded(method, answer(params))
 
     server.feature(method)(call)
+
+
+async def ask_editor(server: Server, method: str, params: object) -> object:
+    """What the editor answers to a request of our own: plain JSON. Cancelled, the request is taken back.
+
+    pygls is not told of that: it would cancel its own record of the request, and trip over an answer that comes late.
+    Raises EditorError where the editor has no answer.
+    """
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[object] = loop.create_future()
+    number = uuid.uuid4().hex
+
+    def settle(result: object, error: BaseException | None) -> None:
+        if answered.done():
+            return
+        if error is None:
+            answered.set_result(result)
+        else:
+            answered.set_exception(EditorError(f"{method} failed in the editor: {type(error).__name__}."))
+
+    def came(request: Future[object]) -> None:
+        error = request.exception()
+        loop.call_soon_threadsafe(settle, None if error else request.result(), error)
+
+    server.protocol.send_request(method, params, msg_id=number).add_done_callback(came)
+    try:
+        return await answered
+    except asyncio.CancelledError:
+        server.cancel_request(types.CancelParams(id=number))
+        raise
 
 
 async def guarded(method: str, work: Awaitable[R]) -> R:

@@ -16,9 +16,11 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import LerimError
+from lerim.lsp.questions import Asker, Questions
+from lerim.models.editor import Ask, Unask
 from lerim.process import Launch, killer, lerim
 from lerim.report import SessionCounts, State, SyncReport
-from lerim.worker import Cancel, Failed, Line, Report
+from lerim.worker import Cancel, Failed, Line, Report, Told
 
 log = logging.getLogger("lerim.jobs")
 
@@ -26,7 +28,7 @@ GRACE = 0.8
 """Seconds a cancelled job has before it is killed."""
 MAX_LINE = 64 * 1024 * 1024
 
-Told = Callable[[Line], None]
+Tell = Callable[[Line], None]
 
 
 class JobError(LerimError):
@@ -41,7 +43,7 @@ class Job:
 
     root: Path
     explicit: bool
-    told: Told
+    told: Tell
     task: asyncio.Task[SyncReport] | None = None
     process: asyncio.subprocess.Process | None = None
     waiting: int = 0
@@ -50,15 +52,17 @@ class Job:
 
 @dataclass(slots=True)
 class Jobs:
-    """Every job of this sidecar, by project key. `patience`: seconds a sync waits for the end of a cancelled one."""
+    """Every job of this sidecar, by project key. `environ` is the environment of a job that begins now, `asker` its way
+    to the editor's models. `patience`: seconds a sync waits for the end of a cancelled one."""
 
-    environ: Mapping[str, str]
+    environ: Callable[[], Mapping[str, str]]
     home: Path
+    asker: Asker
     executable: str = sys.executable
     patience: float = 5.0
     running: dict[str, Job] = field(default_factory=dict)
 
-    async def sync(self, key: str, root: Path, told: Told, *, explicit: bool, waits: bool = True) -> SyncReport:
+    async def sync(self, key: str, root: Path, told: Tell, *, explicit: bool, waits: bool = True) -> SyncReport:
         """Runs a sync, or joins the one that runs. Cancelling the last one who waits cancels the job.
 
         An explicit sync takes more than an idle one, so that it runs again after an idle one it had to wait for.
@@ -100,19 +104,19 @@ class Jobs:
     async def _end(self, job: Job) -> None:
         """Asks the job to stop, and kills it and its children if it has not within the grace."""
         assert job.task is not None
-        if job.process is not None and job.process.stdin is not None and not job.process.stdin.is_closing():
-            job.process.stdin.write(msgspec.json.encode(Cancel()) + b"\n")
+        if job.process is not None:
+            tell(job.process, Cancel())
         done, _ = await asyncio.wait({job.task}, timeout=GRACE)
         if not done and job.process is not None:
-            kill(job.process.pid, self.environ)
+            kill(job.process.pid, self.environ())
             await asyncio.wait({job.task})
 
     async def _run(self, key: str, job: Job) -> SyncReport:
         arguments = ["worker", "sync", "--repo", str(job.root), *(["--explicit"] if job.explicit else [])]
         try:
-            job.process = await start(lerim(arguments, self.executable, self.environ), self.home)
+            job.process = await start(lerim(arguments, self.executable, self.environ()), self.home)
             if job.cancelled:
-                kill(job.process.pid, self.environ)
+                kill(job.process.pid, self.environ())
             return await self._follow(job, job.process)
         except OSError as error:
             raise JobError(f"The sync could not be started: {error.strerror}.", where=self.executable) from error
@@ -121,22 +125,28 @@ class Jobs:
         finally:
             self.running.pop(key, None)
             if job.process is not None and job.process.returncode is None:
-                kill(job.process.pid, self.environ)
+                kill(job.process.pid, self.environ())
 
     async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> SyncReport:
         assert process.stdout is not None
         decoder = msgspec.json.Decoder(Line)
         last: Report | Failed | None = None
-        async for raw in process.stdout:
-            try:
-                line: Line = decoder.decode(raw)
-            except msgspec.MsgspecError as error:
-                log.warning("A line of the job was not understood: %s.", type(error).__name__)
-                continue
-            if isinstance(line, Report | Failed):
-                last = line
-            else:
-                job.told(line)
+        questions = Questions(self.asker, job.explicit, lambda answer: tell(process, answer))
+        try:
+            async for raw in process.stdout:
+                try:
+                    line: Line = decoder.decode(raw)
+                except msgspec.MsgspecError as error:
+                    log.warning("A line of the job was not understood: %s.", type(error).__name__)
+                    continue
+                if isinstance(line, Report | Failed):
+                    last = line
+                elif isinstance(line, Ask | Unask):
+                    questions.take(line)
+                else:
+                    job.told(line)
+        finally:
+            questions.end()
         code = await process.wait()
         if isinstance(last, Report):
             return last.report
@@ -152,7 +162,13 @@ class Jobs:
         """Kills every job at once; for the end of the sidecar."""
         for job in list(self.running.values()):
             if job.process is not None and job.process.returncode is None:
-                kill(job.process.pid, self.environ)
+                kill(job.process.pid, self.environ())
+
+
+def tell(process: asyncio.subprocess.Process, line: Told) -> None:
+    """Sends a job a line; one that has ended takes none."""
+    if process.stdin is not None and not process.stdin.is_closing():
+        process.stdin.write(msgspec.json.encode(line) + b"\n")
 
 
 def ended(state: State, message: str) -> SyncReport:

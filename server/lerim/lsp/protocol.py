@@ -37,6 +37,9 @@ MEMORIES_CHANGED = "lerim/memoriesChanged"
 WATCH_FOLDERS = "lerim/watchFolders"
 
 LOOK_AROUND = "lerim/lookAround"
+EDITOR_MODELS = "lerim/editorModels"
+
+ASK_MODEL = "lerim/askModel"
 
 OPEN_MEMORY = "lerim.openMemory"
 OPEN_TURN = "lerim.openTurn"

@@ -113,6 +113,7 @@ def _documents(sidecar: Sidecar) -> None:
     on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, _lazy("watching", "folders"), person=True)
     on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _lazy("watching", "configured"), person=True)
     on(protocol.LOOK_AROUND, _look_around, person=True)
+    on(protocol.EDITOR_MODELS, _lazy("editor", "offered"))
 
 
 def _requests(sidecar: Sidecar) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from lerim.lsp.idle import IdleClock, Look
     from lerim.lsp.jobs import Jobs
     from lerim.lsp.repos import Repo, Repos
+    from lerim.models.editor import EditorModel
 
 log = logging.getLogger("lerim.lsp")
 R = TypeVar("R")
@@ -56,6 +58,7 @@ class Sidecar:
     idle: IdleClock | None = None
     looked: Look | None = None
     watched: set[str] = field(default_factory=set)
+    models: tuple[EditorModel, ...] = ()
     _repos: Repos | None = None
     _jobs: Jobs | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -74,9 +77,10 @@ class Sidecar:
     def jobs(self) -> Jobs:
         """The jobs that run."""
         if self._jobs is None:
+            from lerim.lsp import editor
             from lerim.lsp.jobs import Jobs
 
-            self._jobs = Jobs(self.environ, self.home.root)
+            self._jobs = Jobs(partial(editor.environ, self), self.home.root, partial(editor.ask, self))
         return self._jobs
 
     async def run(self, work: Callable[..., R], *arguments: object) -> R:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from lerim.lsp.jobs import JobError, Jobs
+from lerim.lsp.questions import Asker
+from lerim.models.editor import Answer, Ask, Refused
 from lerim.report import SyncReport
 from lerim.worker import Line
 
@@ -22,11 +24,16 @@ REPORT = (
 PROGRESS = '{"event":"progress","stage":"reading","sessions_done":0,"sessions_total":1,"candidates":0}'
 
 
+async def nobody(line: Ask, _explicit: bool) -> Refused:
+    """An editor without models."""
+    return Refused(line.id, "not-found")
+
+
 @pytest.fixture
 def jobs(tmp_path: Path):
     """Jobs whose program is the given body; `say` prints a line, `log` is a file every start is noted in."""
 
-    def make(body: str) -> Jobs:
+    def make(body: str, asker: Asker = nobody) -> Jobs:
         program = tmp_path / "job"
         program.write_text(
             f"#!{sys.executable}\nimport os, signal, sys, time\n"
@@ -36,7 +43,7 @@ def jobs(tmp_path: Path):
             encoding="utf-8",
         )
         program.chmod(0o755)
-        return Jobs(dict(os.environ), tmp_path, str(program))
+        return Jobs(lambda: dict(os.environ), tmp_path, asker, str(program))
 
     return make
 
@@ -144,7 +151,9 @@ async def test_a_job_that_dies_or_does_not_start_is_an_error(jobs, tmp_path: Pat
     with pytest.raises(JobError, match="exit code 3"):
         await jobs("sys.exit(3)").sync("key", Path("/repo"), lambda _: None, explicit=True)
     with pytest.raises(JobError, match="could not be started"):
-        await Jobs({}, tmp_path, str(tmp_path / "none")).sync("key", Path("/repo"), lambda _: None, explicit=True)
+        await Jobs(dict, tmp_path, nobody, str(tmp_path / "none")).sync(
+            "key", Path("/repo"), lambda _: None, explicit=True
+        )
 
 
 async def test_a_busy_project_is_a_report_and_another_error_keeps_its_code(jobs) -> None:
@@ -163,3 +172,65 @@ async def test_everything_is_killed_at_the_end(jobs) -> None:
     made.kill_all()
     with pytest.raises(JobError):
         await task
+
+
+QUESTION = '{"event":"ask","id":%d,"model":"a/b","system":"","prompt":"%s","max_tokens":null}'
+ASKS = "say('" + QUESTION % (1, "one") + "')\nsay('" + QUESTION % (2, "two") + "')\n"
+TELLS = "open({!r}, 'w').write(sys.stdin.readline() + sys.stdin.readline())\nsay(REPORT.replace('STATE', 'done'))"
+
+
+async def test_questions_to_the_editors_models_are_asked_at_once_and_answered_to_the_job(jobs, tmp_path: Path) -> None:
+    asked: list[tuple[str, bool]] = []
+    both = asyncio.Event()
+
+    async def asker(line: Ask, explicit: bool) -> Answer | Refused:
+        asked.append((line.prompt, explicit))
+        if len(asked) == 2:
+            both.set()
+        await both.wait()
+        return Answer(line.id, "yes\n") if line.prompt == "one" else Refused(line.id, "quota", "monthly")
+
+    heard = tmp_path / "heard"
+    report = await jobs(ASKS + TELLS.format(str(heard)), asker).sync("key", Path("/repo"), print, explicit=False)
+    assert (report.state, asked) == ("done", [("one", False), ("two", False)])
+    lines = sorted(heard.read_text(encoding="utf-8").splitlines())
+    assert lines == [
+        '{"event":"answer","id":1,"text":"yes\\n"}',
+        '{"event":"refused","id":2,"why":"quota","message":"monthly"}',
+    ]
+
+
+async def test_what_the_job_takes_back_and_what_it_leaves_open_is_asked_no_longer(jobs) -> None:
+    ended: list[int] = []
+    waiting: list[int] = []
+    second = asyncio.Event()
+
+    async def asker(line: Ask, _explicit: bool) -> Answer:
+        waiting.append(line.id)
+        if line.id == 2:
+            second.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(line.id)
+        raise AssertionError
+
+    unask = """say('{"event":"unask","id":1}')\nsay('{"event":"unask","id":7}')\n"""
+    made = jobs(ASKS + unask + WAITS, asker)
+    task = await begun(made, [])
+    await asyncio.wait_for(second.wait(), 30)
+    assert ended == waiting[:-1]  # the first was taken back, perhaps before its turn came
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0)
+    assert ended == waiting
+
+
+async def test_an_asker_that_fails_is_an_answer_to_the_job_all_the_same(jobs, tmp_path: Path) -> None:
+    async def asker(_line: Ask, _explicit: bool) -> Answer:
+        raise RuntimeError("secret")
+
+    heard = tmp_path / "heard"
+    await jobs(ASKS + TELLS.format(str(heard)), asker).sync("key", Path("/repo"), print, explicit=True)
+    assert heard.read_text(encoding="utf-8").count('"why":"failed","message":""') == 2

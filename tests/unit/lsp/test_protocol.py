@@ -12,7 +12,7 @@ import pytest
 
 from lerim import doctor
 from lerim.errors import Problem
-from lerim.lsp import protocol, session_protocol
+from lerim.lsp import model_protocol, protocol, session_protocol
 from lerim.memory.views import EvidenceView, MemoryView
 from lerim.models.usage import Usage
 from lerim.report import DroppedView, Progress, SyncReport, Withdrew
@@ -22,7 +22,8 @@ from lerim.review.views import CandidateView, UndoView
 REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = (REPOSITORY / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
 MIRROR = "\n".join(
-    (REPOSITORY / "extension" / name).read_text(encoding="utf-8") for name in ("protocol.ts", "sessionprotocol.ts")
+    (REPOSITORY / "extension" / name).read_text(encoding="utf-8")
+    for name in ("protocol.ts", "modelprotocol.ts", "sessionprotocol.ts")
 )
 METHODS = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("lerim/")}
 
@@ -39,6 +40,10 @@ TYPES: dict[str, Any] = {
     "ReviewResult": ReviewResult,
     "TurnView": protocol.TurnView,
     "DebugView": protocol.DebugView,
+    "EditorModelView": model_protocol.EditorModelView,
+    "EditorModelsParams": model_protocol.EditorModelsParams,
+    "AskModelParams": model_protocol.AskModelParams,
+    "AskedView": model_protocol.AskedView,
     "SyncProgress": Progress,
     "SyncParams": protocol.SyncParams,
     "RootParams": protocol.RootParams,

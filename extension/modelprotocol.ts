@@ -1,0 +1,73 @@
+// What of the wire is about language models; mirrors server/lerim/lsp/model_protocol.py and models/usage.py (docs/PROTOCOL.md). Types only.
+
+/** What calls of a model took; `cost` in US dollars, 0 where the service does not tell it. */
+export interface Usage {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  cost: number;
+  unpriced: number;
+  seconds: number;
+}
+
+/** What one role's calls of one model took. */
+export interface Spent {
+  role: string;
+  model: string;
+  usage: Usage;
+}
+
+/** Something other than a plain answer that happened while a model was asked. */
+export interface Step {
+  kind: "retried" | "fallback" | "halved" | "resumed" | "skipped" | "repaired" | "unread" | "limited" | "stopped";
+  role: string;
+  model: string;
+  why: string;
+  where: string;
+  part: string;
+  tokens: number;
+}
+
+/** What waits for a model, and why nothing was asked. */
+export interface Waits {
+  sessions: number;
+  tokens: number;
+  cost: number | null;
+  model: string;
+  why: "" | "consent" | "budget" | "none" | "gone";
+}
+
+/** A model the editor offers. `id` is `vendor/id`; `allowed` is null where the person was not asked yet. */
+export interface EditorModelView {
+  id: string;
+  vendor: string;
+  family: string;
+  version: string;
+  name: string;
+  maxInputTokens: number;
+  allowed: boolean | null;
+}
+
+export interface EditorModelsParams {
+  models: EditorModelView[];
+}
+
+/** `explicit`: the person asked for the sync, so that the editor may ask whether Lerim is allowed to use the model. */
+export interface AskModelParams {
+  model: string;
+  system: string;
+  prompt: string;
+  maxTokens: number | null;
+  explicit: boolean;
+}
+
+/** Why the editor's model gave no answer. `gone`: it was taken away while it was asked. */
+export type Why = "no-permission" | "blocked" | "quota" | "not-found" | "gone" | "cancelled" | "failed";
+
+/** An answer, or why there is none: then `why` is not empty and `message` is the editor's own. */
+export interface AskedView {
+  text: string;
+  why: Why | "";
+  message: string;
+}

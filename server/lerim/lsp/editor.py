@@ -1,0 +1,45 @@
+"""What the extension tells of the editor's own models, and questions to them on behalf of jobs."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lerim.lsp.boundary import EditorError, ask_editor
+from lerim.lsp.model_protocol import AskedView, AskModelParams, EditorModelsParams
+from lerim.lsp.protocol import ASK_MODEL, wire
+from lerim.models.editor import VARIABLE, Answer, Ask, Editor, EditorModel, Refused
+
+if TYPE_CHECKING:
+    from lerim.lsp.sidecar import Sidecar
+
+log = logging.getLogger("lerim.models")
+
+
+async def offered(sidecar: Sidecar, params: object) -> None:
+    """The editor's models are these now."""
+    try:
+        models = msgspec.convert(params, EditorModelsParams).models
+    except msgspec.ValidationError as error:
+        log.warning("What the editor tells of its models was not understood: %s.", error)
+        return
+    sidecar.models = tuple(msgspec.convert(model, EditorModel, from_attributes=True) for model in models)
+
+
+def environ(sidecar: Sidecar) -> dict[str, str]:
+    """The environment of a job that begins now: the sidecar's, and what the editor told."""
+    told = Editor(sidecar.options.settings.models, sidecar.models)
+    return {**sidecar.environ, VARIABLE: msgspec.json.encode(told).decode()}
+
+
+async def ask(sidecar: Sidecar, line: Ask, explicit: bool) -> Answer | Refused:
+    """The editor's answer to one question of a job. Cancelled, the editor stops, too."""
+    params = AskModelParams(line.model, line.system, line.prompt, line.max_tokens, explicit)
+    try:
+        asked = msgspec.convert(await ask_editor(sidecar.server, ASK_MODEL, wire(params)), AskedView)
+    except (EditorError, msgspec.ValidationError) as error:
+        log.warning("The editor's model gave no answer: %s", error)
+        return Refused(line.id, "failed")
+    return Refused(line.id, asked.why, asked.message) if asked.why else Answer(line.id, asked.text)

@@ -1,0 +1,50 @@
+"""The questions of one job that the editor is asked: several at once, each taken back when nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from lerim.lsp.boundary import place
+from lerim.models.editor import Answer, Ask, Refused, Unask
+
+log = logging.getLogger("lerim.jobs")
+
+Asker = Callable[[Ask, bool], Awaitable[Answer | Refused]]
+"""Asks the editor on behalf of a job; the flag says whether the person asked for that job."""
+
+
+@dataclass(slots=True)
+class Questions:
+    """One job's open questions. `answer` hands a line down to the job."""
+
+    asker: Asker
+    explicit: bool
+    answer: Callable[[Answer | Refused], None]
+    _open: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+
+    def take(self, line: Ask | Unask) -> None:
+        """A line of the job: a question begins, or one is not waited for any more."""
+        if isinstance(line, Unask):
+            if task := self._open.pop(line.id, None):
+                task.cancel()
+            return
+        task = self._open[line.id] = asyncio.create_task(self._ask(line))
+        task.add_done_callback(lambda _task: self._open.pop(line.id, None))
+
+    def end(self) -> None:
+        """The job is over: what is still asked is taken back."""
+        for task in list(self._open.values()):
+            task.cancel()
+
+    async def _ask(self, line: Ask) -> None:
+        try:
+            answer = await self.asker(line, self.explicit)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # or the job would wait until its time is up
+            log.error("Asking the editor failed: %s at %s.", type(error).__name__, place(error))
+            answer = Refused(line.id, "failed")
+        self.answer(answer)
