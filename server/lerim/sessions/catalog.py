@@ -31,6 +31,7 @@ from lerim.sessions import (
     session_rows,
     session_search,
     turns,
+    unsent,
 )
 from lerim.sessions.analytics import By, Statistics
 from lerim.sessions.browsing import Brief
@@ -46,6 +47,7 @@ from lerim.sessions.session_rows import SessionRow
 from lerim.sessions.stored import path_of, spelled
 from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
+from lerim.sessions.unsent import Unsent
 
 __all__ = ["Catalog", "Filters", "Indexed", "Job", "JobRow", "Owning", "Readable", "SessionRow", "Stamp", "TurnRow"]
 
@@ -328,6 +330,11 @@ class Catalog:
         """How many jobs of a project are due now."""
         with self._telling():
             return queue.due(self.db, project, kind, self._clock())
+
+    def unsent(self, project: str, since: datetime | None = None, until: datetime | None = None) -> Unsent:
+        """What of a project's sessions waits for a model; see `unsent.unsent`."""
+        with self._telling():
+            return unsent.unsent(self.db, project, self._clock(), since, until)
 
     def left_out(self, project: str, since: datetime | None, until: datetime | None) -> int:
         """How many sessions of a project wait that these bounds leave out; see `queue.left_out`."""

@@ -1,0 +1,72 @@
+"""About what it would send, and cost, to ask a model of all that waits for it: an estimate for people to decide by.
+
+The figures are those of sessions of six agents: what a model is shown of a turn has about half as many tokens as the
+catalog keeps packed bytes of it, and some for each tool call, whose output the catalog does not keep.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from lerim.models.choose import Model
+from lerim.models.prices import cost_of
+from lerim.models.usage import Usage, Waits
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.unsent import Unsent
+
+BYTE = 0.55
+CALL = 140
+TURN = 8
+PROMPT = 2_500
+"""Tokens of instructions that go with each window."""
+ANSWER = 3_000
+"""Tokens of one answer, what the model thinks before it included."""
+
+
+def waits(
+    catalog: Catalog,
+    project: str,
+    model: Model | None,
+    why: Literal["", "consent", "budget", "none", "gone"] = "",
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Waits:
+    """What of a project waits for the model it is asked of (None: none is chosen). Raises CatalogError."""
+    left = catalog.unsent(project, since, until)
+    if model is None:
+        return Waits(left.sessions, shown(left), why=why or "none")
+    if not left.sessions:
+        return Waits(model=model.label, why=why)
+    windows = left.sessions + shown(left) // max(1, model.max_window_tokens)
+    overlaps = (windows - left.sessions) * model.window_overlap_tokens
+    tokens = shown(left) + overlaps + windows * PROMPT
+    cost = cost_of(model.name, Usage(windows, tokens, windows * ANSWER)) if model.billed else None
+    return Waits(left.sessions, tokens, None if cost is None else round(cost, 4), model.label, why)
+
+
+def shown(left: Unsent) -> int:
+    """About how many tokens a model is shown of these turns."""
+    return round(left.size * BYTE + left.calls * CALL + left.turns * TURN)
+
+
+def told(waiting: Waits) -> str:
+    """In words, without an end: `3 sessions wait for openrouter:openai/gpt-5-nano, about 41k tokens, about $0.02`."""
+    number = waiting.sessions
+    sessions = f"{number} session{'' if number == 1 else 's'} wait{'s' if number == 1 else ''}"
+    cost = "" if waiting.cost is None else f", {dollars(waiting.cost, about=True)}"
+    return f"{sessions} for {waiting.model or 'a model'}, about {_thousands(waiting.tokens)} tokens{cost}"
+
+
+def dollars(amount: float, *, about: bool = False) -> str:
+    """An amount for people: cents, or `less than $0.01` for what is less than one."""
+    if 0 < amount < 0.01:
+        return "less than $0.01"
+    return f"{'about ' if about else ''}${amount:.2f}"
+
+
+def _thousands(tokens: int) -> str:
+    if tokens < 1_000:
+        return str(tokens)
+    return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"

@@ -1,0 +1,176 @@
+"""What waits for a model, about how much it would send and cost: told from the catalog alone."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from claude_lines import prompt, reply, text
+from desk import Desk
+from lerim.extraction.material import Material
+from lerim.jobs import SyncOptions
+from lerim.models.usage import Waits
+from lerim.models.waiting import dollars, told, waits
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.queue import EXTRACT, MODEL
+from lerim.sessions.unsent import Unsent
+from model_desk import paid, story
+
+NOTHING_ASKED = SyncOptions(model="none")
+
+
+def unsent(desk: Desk, **bounds: datetime) -> Unsent:
+    with Catalog.open(desk.home) as catalog:
+        return catalog.unsent(desk.place.project.key, **bounds)
+
+
+def estimate(desk: Desk, *arguments: object, **changes: object) -> Waits:
+    with Catalog.open(desk.home) as catalog:
+        return waits(catalog, desk.place.project.key, *(arguments or (paid(**changes),)))  # type: ignore[arg-type]
+
+
+def learned(desk: Desk, name: str, sent: int) -> None:
+    """A model was shown the session up to a turn."""
+    with Catalog.open(desk.home) as catalog:
+        while job := catalog.claim(desk.place.project.key, kind=MODEL):
+            if job.transcript.session_id == name:
+                state = Material(desk.repo, name, "claude").state(sent, 30_000)
+                catalog.done(job, b"", state)
+                return
+    raise AssertionError(name)
+
+
+def test_each_session_the_rules_have_read_waits_until_a_model_was_shown_it(desk: Desk) -> None:
+    story(desk, "s1")
+    story(desk, "s2")
+    desk.sync(NOTHING_ASKED)
+    before = unsent(desk)
+    assert (before.sessions, before.turns) == (2, 8)
+    learned(desk, "s1", 3)
+    assert unsent(desk).sessions == 0  # s2 is claimed, or done
+    with Catalog.open(desk.home) as catalog:
+        catalog.recover(desk.place.project.key)
+    assert unsent(desk) == Unsent(1, 4, 0, before.size // 2)
+
+
+def test_of_a_session_that_grew_only_what_is_new_waits(desk: Desk) -> None:
+    story(desk, "s1")
+    desk.sync(NOTHING_ASKED)
+    learned(desk, "s1", 3)
+    desk.session("s1", prompt("And now something else, in a few words"), reply("s1-c", text("Good.")))
+    desk.sync(NOTHING_ASKED)
+    left = unsent(desk)
+    assert (left.sessions, left.turns) == (1, 2)
+    assert left.size < 100
+
+
+def test_a_session_in_which_nothing_is_new_does_not_wait(desk: Desk) -> None:
+    story(desk, "s1")
+    desk.sync(NOTHING_ASKED)
+    learned(desk, "s1", 99)
+    with Catalog.open(desk.home) as catalog, transaction(catalog.db):
+        catalog.db.execute("UPDATE jobs SET state = 'pending'")
+    assert unsent(desk) == Unsent()
+
+
+def test_what_bounds_leave_out_and_what_is_not_due_does_not_wait(desk: Desk) -> None:
+    story(desk, "s1")
+    desk.sync(NOTHING_ASKED)
+    assert unsent(desk, since=datetime(2020, 1, 1, tzinfo=UTC)).sessions == 1
+    assert unsent(desk, since=datetime(2100, 1, 1, tzinfo=UTC)) == Unsent()
+    assert unsent(desk, until=datetime(2020, 1, 1, tzinfo=UTC)) == Unsent()
+    with Catalog.open(desk.home) as catalog, transaction(catalog.db):
+        catalog.db.execute("UPDATE jobs SET not_before = 1e12 WHERE kind = ?", (MODEL,))
+    assert unsent(desk) == Unsent()
+
+
+def test_a_catalog_without_sessions_has_nothing_that_waits(desk: Desk) -> None:
+    assert unsent(desk) == Unsent()
+    assert estimate(desk) == Waits(model="openrouter:openai/gpt-5-nano")
+
+
+def test_of_many_sessions_some_stand_for_all(desk: Desk, tmp_path: Path) -> None:
+    with Catalog.open(desk.home) as catalog, transaction(catalog.db):
+        fill(catalog, desk.place.project.key, 1_000)
+        [(turns, calls, size)] = catalog.db.execute("SELECT count(*), sum(calls), sum(length(body)) FROM turns")
+    left = unsent(desk)
+    assert left.sessions == 1_000
+    assert left.turns == pytest.approx(turns, rel=0.1)
+    assert left.calls == pytest.approx(calls, rel=0.1)
+    assert left.size == pytest.approx(size, rel=0.15)
+
+
+def fill(catalog: Catalog, project: str, sessions: int) -> None:
+    """Sessions of very different lengths that wait for a model."""
+    catalog.db.execute("INSERT INTO folders (id, cwd, project) VALUES (1, '/r', ?)", (project,))
+    chance = random.Random(1)
+    for at in range(sessions):
+        turns = chance.randrange(2, 99)
+        catalog.db.execute(
+            "INSERT INTO transcripts (id, place, platform, session, parent, within, cwd)"
+            " VALUES (?, ?, 'claude', ?, '', '', '')",
+            (at, f"/x/{at}", str(at)),
+        )
+        catalog.db.execute(
+            "INSERT INTO sessions VALUES (?, x'0300', '', 1, 2, '', '', '', '', ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL)",
+            (at, turns),
+        )
+        catalog.db.execute(
+            "INSERT INTO jobs (kind, transcript, project, state) VALUES (?, ?, ?, 'pending')", (MODEL, at, project)
+        )
+        catalog.db.executemany(
+            "INSERT INTO turns (turn, transcript, ordinal, folder, role, kind, time, prose, branch, model, calls,"
+            " errors, failed, body) VALUES (?, ?, ?, 1, 'user', 'prompt', 1, 1, '', '', ?, 0, 0, ?)",
+            [(f"{at}-{n}", at, n, n % 3, b"x" * chance.randrange(20, 420)) for n in range(turns)],
+        )
+
+
+def test_the_cost_is_that_of_what_would_be_sent_and_about_answered(desk: Desk) -> None:
+    story(desk, "s1")
+    desk.sync(NOTHING_ASKED)
+    nano = estimate(desk)
+    assert (nano.sessions, nano.model, nano.why) == (1, "openrouter:openai/gpt-5-nano", "")
+    assert 2_500 < nano.tokens < 3_500
+    assert nano.cost == pytest.approx((nano.tokens * 0.05 + 3_000 * 0.4) / 1e6, abs=1e-4)
+    assert estimate(desk, name="nobody/knows").cost is None
+    local = estimate(desk, base_url="http://localhost:11434/v1")
+    assert (local.sessions, local.cost) == (1, None)
+    none = estimate(desk, None)
+    assert (none.sessions, none.why, none.model) == (1, "none", "")
+
+
+def test_the_rules_queue_is_not_the_models(desk: Desk) -> None:
+    path = story(desk, "s1")
+    desk.sync(NOTHING_ASKED)
+    learned(desk, "s1", 99)
+    with Catalog.open(desk.home) as catalog:
+        catalog.enqueue(EXTRACT, str(path), desk.place.project.key)
+    assert unsent(desk) == Unsent()
+
+
+NANO = "openrouter:openai/gpt-5-nano"
+
+
+@pytest.mark.parametrize(
+    ("waiting", "words"),
+    [
+        (Waits(3, 41_234, 0.0171, NANO), f"3 sessions wait for {NANO}, about 41k tokens, about $0.02"),
+        (Waits(1, 900, 0.0001, NANO), f"1 session waits for {NANO}, about 900 tokens, less than $0.01"),
+        (Waits(12, 2_345_678, None, "ollama:qwen3"), "12 sessions wait for ollama:qwen3, about 2.3M tokens"),
+        (
+            Waits(2, 5_000, 0.0, "openrouter:x:free"),
+            "2 sessions wait for openrouter:x:free, about 5k tokens, about $0.00",
+        ),
+        (Waits(2, 5_000), "2 sessions wait for a model, about 5k tokens"),
+    ],
+)
+def test_what_waits_is_told_in_words(waiting: Waits, words: str) -> None:
+    assert told(waiting) == words
+
+
+def test_amounts_are_told_in_cents() -> None:
+    assert [dollars(one) for one in (0, 0.001, 0.01, 12.006)] == ["$0.00", "less than $0.01", "$0.01", "$12.01"]
