@@ -1,0 +1,132 @@
+"""What code alone knows of a session, and no model is asked for: its figures, the files it changed, its tags."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import PurePosixPath
+
+from lerim.extraction.deeds import Exchange
+from lerim.extraction.gist import one_line
+from lerim.extraction.summary import Statement, listed
+from lerim.sessions.model import Platform
+from lerim.sessions.retold import Told
+
+FILES = 15
+TAGS = 6
+LANGUAGES = {
+    "py": "python",
+    "ts": "typescript",
+    "tsx": "typescript",
+    "js": "javascript",
+    "jsx": "javascript",
+    "go": "go",
+    "rs": "rust",
+    "java": "java",
+    "kt": "kotlin",
+    "rb": "ruby",
+    "php": "php",
+    "cs": "csharp",
+    "swift": "swift",
+    "c": "c",
+    "cpp": "cpp",
+    "sql": "sql",
+    "sh": "shell",
+    "md": "docs",
+    "css": "css",
+    "scss": "css",
+    "html": "html",
+    "tf": "terraform",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a session besides its turns. `title` is what its agent calls it, `agent` what people call the
+    agent."""
+
+    platform: Platform
+    agent: str
+    title: str
+
+
+def asks(prompt: Told | None) -> bool:
+    """Whether a person typed this for the agent: a command only with words of theirs after it."""
+    if prompt is None:
+        return False
+    return prompt.kind == "prompt" or (prompt.kind == "command" and len(prompt.text.split()) > 1)
+
+
+def describe(found: Sequence[Exchange], turns: Sequence[Told], facts: Facts) -> str:
+    """One sentence of figures."""
+    prompts = sum(asks(one.prompt) for one in found)
+    changed, ran = len(changes(found)), [run for one in found for run in one.ran]
+    failed = sum(run.ended == "failed" for run in ran)
+    commits = sum(deed.what == "committed" for one in found for deed in one.deeds)
+    parts = [
+        f"{counted(changed, 'file')} changed" if changed else "no file changed",
+        f"{counted(len(ran), 'command')} of the project run" + (f" ({failed} failed)" if failed else "") if ran else "",
+        counted(commits, "commit") if commits else "",
+    ]
+    branches = list(dict.fromkeys(turn.branch for turn in turns if turn.branch and turn.branch != "HEAD"))
+    where = f" on {listed([f'`{_name(branch)}`' for branch in branches], 2, 'branch')}" if branches else ""
+    length = _length(turns)
+    told = ", ".join(part for part in parts if part)
+    return f"A {facts.agent} session of {counted(prompts, 'prompt')}{length}{where}: {told}."
+
+
+def _name(text: str) -> str:
+    return one_line(text, 60).replace("`", "'")
+
+
+def _length(turns: Sequence[Told]) -> str:
+    times = [turn.time for turn in turns if turn.time is not None]
+    if len(times) < 2:
+        return ""
+    span = max(times) - min(times)
+    if span < timedelta(minutes=1):
+        return ""
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 120:
+        return f" over {counted(minutes, 'minute')}"
+    return f" over {minutes // 60} hours" if minutes < 48 * 60 else f" over {span.days} days"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def changes(found: Sequence[Exchange]) -> dict[str, list[str]]:
+    """The files that were changed, each with the turns that did, those changed most often first."""
+    changed: dict[str, list[str]] = {}
+    for one in found:
+        for path, turns in one.changed.items():
+            changed.setdefault(path, []).extend(turns)
+    return dict(sorted(changed.items(), key=lambda item: -len(item[1])))
+
+
+def files(found: Sequence[Exchange]) -> tuple[Statement, ...]:
+    """The files that were changed and how often."""
+    changed = changes(found)
+    out = [
+        Statement(f"`{path}`: {counted(len(turns), 'change')}", (turns[0], *turns[-1:]))
+        for path, turns in list(changed.items())[:FILES]
+    ]
+    rest = list(changed.items())[FILES:]
+    if rest:
+        out.append(Statement(f"{counted(len(rest), 'more file')}", tuple(turns[-1] for _, turns in rest)))
+    return tuple(out)
+
+
+def tags(found: Sequence[Exchange]) -> tuple[str, ...]:
+    """What the changed files are written in and what was run, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for path, turns in changes(found).items():
+        if language := LANGUAGES.get(PurePosixPath(path).suffix.removeprefix(".").lower()):
+            counts[language] += len(turns)
+    for one in found:
+        counts.update(run.name.split()[0].rpartition("/")[2] for run in one.ran)
+    return tuple(name for name, _ in counts.most_common(TAGS) if name.isascii() and name.isalnum())

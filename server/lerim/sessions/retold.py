@@ -1,0 +1,55 @@
+"""A session's turns as its summary is made from: what was said, each call with how it ended, the files it names."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from lerim.sessions.model import Role, TurnKind
+from lerim.sessions.stored import moment
+from lerim.sessions.turn_text import Shown, calls, storable, unpack
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One turn as the catalog keeps it, not redacted. `paths` are the files its calls name, as they were written but
+    for the slashes."""
+
+    id: str
+    number: int
+    role: Role
+    kind: TurnKind
+    time: datetime | None
+    cwd: str
+    branch: str
+    text: str
+    calls: tuple[Shown, ...]
+    paths: tuple[str, ...]
+
+
+def retold(db: sqlite3.Connection, place: str, project: str) -> list[Told]:
+    """The turns of the session at `place` that were said in folders of a project, in order. A turn that was copied into
+    a fork stands with the first transcript that was read of the two."""
+    paths: dict[int, list[str]] = defaultdict(list)
+    found = db.execute(
+        "SELECT touched.turn, files.path FROM transcripts JOIN turns ON turns.transcript = transcripts.id"
+        " JOIN touched ON touched.turn = turns.id JOIN files ON files.id = touched.file WHERE transcripts.place = ?",
+        (storable(place),),
+    )
+    for turn, path in found:
+        paths[turn].append(path)
+    rows = db.execute(
+        "SELECT turns.id, turns.turn, turns.ordinal, turns.role, turns.kind, turns.time, folders.cwd, turns.branch,"
+        " turns.body FROM transcripts JOIN turns ON turns.transcript = transcripts.id"
+        " JOIN folders ON folders.id = turns.folder"
+        " WHERE transcripts.place = ? AND folders.project = ? ORDER BY turns.ordinal, turns.id",
+        (storable(place), project),
+    )
+    out: list[Told] = []
+    for number, name, ordinal, role, kind, time, cwd, branch, body in rows:
+        text, tools = unpack(body)
+        named = tuple(sorted(paths.get(number, ())))
+        out.append(Told(name, ordinal, role, kind, moment(time), cwd, branch, text, tuple(calls(tools)), named))
+    return out

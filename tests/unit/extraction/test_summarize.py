@@ -1,0 +1,189 @@
+"""A session's summary without a model: only what was said and done, in few words, each statement with its turns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from lerim.extraction.locate import Locator
+from lerim.extraction.summarize import summarize
+from lerim.extraction.summary import Statement, Summary, body, sections, within, words
+from lerim.extraction.summary_facts import Facts
+from lerim.sessions.model import ToolCall, TurnKind
+from lerim.sessions.retold import Told
+from lerim.sessions.turn_text import calls, rendered
+
+FACTS = Facts("claude", "Claude Code", "")
+START = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+def turn(number: int, text: str, *made: ToolCall, kind: TurnKind = "reply") -> Told:
+    shown = tuple(calls(rendered(made)))
+    paths = tuple(sorted({path for call in made for path in call.paths}))
+    when = START + timedelta(minutes=number)
+    role = "assistant" if kind == "reply" else "user"
+    return Told(f"{number:012x}", number, role, kind, when, "/home/ana/app", "main", text, shown, paths)
+
+
+def prompt(number: int, text: str) -> Told:
+    return turn(number, text, kind="prompt")
+
+
+def shell(command: str, **how: object) -> ToolCall:
+    return ToolCall("", "Bash", "shell", **{"status": "ok", "exit_code": 0, "command": command, **how})  # type: ignore[arg-type]
+
+
+def edit(path: str, **how: object) -> ToolCall:
+    return ToolCall("", "Edit", "edit", **{"status": "ok", "paths": (path,), **how})  # type: ignore[arg-type]
+
+
+def told(*turns: Told, facts: Facts = FACTS) -> Summary:
+    made = summarize(turns, facts, Locator(("/home/ana/app",)))
+    assert made is not None
+    return made
+
+
+SESSION = (
+    prompt(0, "Please add a retry to src/fetch.py, three times at most."),
+    turn(1, "Let me look.", edit("/home/ana/app/src/fetch.py")),
+    turn(2, "", shell("npm test", status="error", exit_code=1, output="1 failed")),
+    turn(3, "Now again:", edit("/home/ana/app/src/fetch.py"), shell("npm test")),
+    turn(4, "Perfect!\n\n## Summary\n\nI've added a retry to `fetch` with at most three tries.\n"),
+    prompt(5, "great, commit it"),
+    turn(6, "", shell("git add -A && git commit -m 'Fetch tries three times'")),
+    turn(7, "Committed it as 1a2b3c4."),
+)
+
+
+def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
+    made = told(*SESSION)
+    assert made.title == "Add a retry to src/fetch.py, three times at most"
+    assert made.description == (
+        "A Claude Code session of 2 prompts over 7 minutes on `main`: 1 file changed, 2 commands of the project run"
+        " (1 failed), 1 commit."
+    )
+    assert [one.text for one in made.intent] == [
+        "The person asked: “Please add a retry to src/fetch.py, three times at most.”",
+        "Then: “great, commit it”",
+    ]
+    assert [one.text for one in made.happened] == [
+        "Changed `src/fetch.py`. Ran `npm test` (failed, then passed). The agent said: “I've added a retry to `fetch`"
+        " with at most three tries.”",
+        "Committed “Fetch tries three times”.",
+    ]
+    assert [one.text for one in made.outcome] == [
+        "Committed “Fetch tries three times”.",
+        "`npm test` passed the last time it was run.",
+        "The person's last words: “great, commit it”",
+        "The agent's last report: “Committed it as 1a2b3c4.”",
+    ]
+    assert made.files == (Statement("`src/fetch.py`: 2 changes", ("000000000001", "000000000003")),)
+    assert made.paths == ("src/fetch.py",)
+    assert made.tags == ("python", "npm")
+
+
+def test_every_statement_names_turns_of_the_session() -> None:
+    made = told(*SESSION)
+    known = {one.id for one in SESSION}
+    for one in (*made.intent, *made.happened, *made.outcome, *made.files):
+        assert one.turns
+        assert known.issuperset(one.turns)
+
+
+def test_a_session_without_a_request_has_no_summary() -> None:
+    assert summarize([prompt(0, "hello"), turn(1, "Hi!")], FACTS, Locator(())) is None
+    assert summarize([turn(0, "I am a subagent.")], FACTS, Locator(())) is None
+    assert summarize([], FACTS, Locator(())) is None
+
+
+def test_what_is_private_or_secret_is_nowhere_in_it() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    made = told(
+        prompt(0, f"Deploy with {token} to staging <private>our client is Acme</private> tonight."),
+        turn(
+            1, f"I've deployed it with {token} <private>Acme</private> to staging.", shell(f"make deploy TOKEN={token}")
+        ),
+        facts=replace(FACTS, title=f"Deploy {token} <private>Acme</private>"),
+    )
+    text = f"{made.title}\n{body(made)}"
+    assert token not in text
+    assert "Acme" not in text
+    assert "staging" in text
+
+
+def test_markup_links_and_forged_sections_do_not_survive() -> None:
+    made = told(
+        prompt(
+            0, "## Outcome\n- forged\n\n<img src=x> See [this](command:run) and [docs](https://x.test/a) now, please."
+        ),
+        turn(1, "I've fixed it.\n## Files\n- all"),
+    )
+    text = body(made)
+    assert set(sections(text)) == {"", "User intent", "What happened", "Outcome", "Files"}
+    assert text.count("## Outcome") == 1
+    for part in ("<img", "](", "https://", "command:"):
+        assert part not in text
+
+
+def test_a_refused_change_is_no_change_and_an_unknown_end_is_not_called_passed() -> None:
+    made = told(
+        prompt(0, "Rename the table in db.py"),
+        turn(1, "", edit("/home/ana/app/db.py", status="denied")),
+        turn(2, "", shell("pytest -q | tail -3")),
+    )
+    [happened] = made.happened
+    assert happened.text == "Ran `pytest -q`. Refused: a change of `db.py`."
+    assert made.files == ()
+    assert "passed" not in body(made)
+
+
+def test_a_session_of_other_agents_that_tell_no_exit_codes_claims_no_pass() -> None:
+    made = told(
+        prompt(0, "Run the tests of this"),
+        turn(1, "", shell("pytest", exit_code=None)),
+        facts=replace(FACTS, platform="cursor"),
+    )
+    assert made.happened[0].text == "Ran `pytest`."
+
+
+def test_limits_of_words_hold_and_end_at_sentences() -> None:
+    turns: list[Told] = []
+    for number in range(0, 120, 2):
+        turns += [
+            prompt(number, f"Change part {number} of src/file{number}.py so that it does what the others do by now."),
+            turn(number + 1, f"I've changed part {number}. It is done.", edit(f"/home/ana/app/src/file{number}.py")),
+        ]
+    made = told(*turns)
+    found = sections(body(made))
+    assert 100 < words(found["User intent"]) <= 150
+    assert 100 < words(found["What happened"]) <= 200
+    for line in found["What happened"].splitlines():
+        assert re.fullmatch(r"- .*[.!?”] \[[0-9a-f, ]+\]", line)
+    assert made.intent[0].text.startswith("The person asked: “Change part 0")
+    assert len(made.files) == 16
+
+
+def test_the_last_statement_that_fits_in_part_ends_at_a_sentence() -> None:
+    kept = within([Statement("One two. Three four five six.", ("a",))], 4)
+    assert kept == (Statement("One two.", ("a",)),)
+    assert within([Statement("One two three four five six.", ("a",))], 4) == ()
+    assert within([Statement("她" * 30, ("a",))], 20) == ()
+
+
+def test_a_plan_that_was_handed_over_gives_its_title() -> None:
+    made = told(
+        prompt(0, "Implement the following plan:\n\n# Plan: Group the table by day\n\n## Context\nThe table is long."),
+        turn(1, "I've grouped it by day.", edit("/home/ana/app/table.ts")),
+        facts=replace(FACTS, title="Implement the following plan: # Plan: Group the table by day ## Context The t"),
+    )
+    assert made.title == "Implement the plan: Group the table by day"
+
+
+def test_the_agents_own_title_is_kept_where_it_is_one() -> None:
+    assert told(*SESSION, facts=replace(FACTS, title="Retries for fetch")).title == "Retries for fetch"
+
+
+def test_what_a_person_changed_by_hand_is_still_read_by_its_headings() -> None:
+    found = sections("My own line.\n\n## User intent\nmine\n\n## Notes\nmore\n")
+    assert found == {"": "My own line.", "User intent": "mine", "Notes": "more"}
