@@ -50,11 +50,18 @@ def allow(home: Home, label: str) -> None:
     def agreed(kept: dict[str, object]) -> None:
         kept["allowed"] = sorted({*_known(kept).allowed, label})
 
-    _change(home, agreed)
+    try:
+        _change(home, agreed)
+    except OSError as error:
+        raise SettingsError(
+            f"What you agreed to cannot be written: {error.strerror or error}.",
+            where=str(home.models),
+            todo="Check the rights of the folder and the disk's free space.",
+        ) from error
 
 
 def learn_limit(home: Home, label: str, tokens: int) -> None:
-    """Remembers the most tokens a model takes in one call. Raises SettingsError where that cannot be written."""
+    """Remembers the most tokens a model takes in one call. Raises OSError where that cannot be written."""
 
     def learned(kept: dict[str, object]) -> None:
         kept["limits"] = {**_known(kept).limits, label: tokens}
@@ -63,23 +70,19 @@ def learn_limit(home: Home, label: str, tokens: int) -> None:
 
 
 def _change(home: Home, change: Callable[[dict[str, object]], None]) -> None:
-    """Changes the file under a lock, so that of two who write at once neither is lost; a broken file is set aside."""
-    try:
-        private_folder(home, home.models.parent)
-        with filelock.FileLock(home.models.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
-            try:
-                kept = _read(home)
-            except SettingsError:
-                home.models.replace(home.models.with_name(home.models.name + ".damaged-copy"))
-                kept = {}
-            change(kept)
-            replace(home.models, msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
-    except OSError as error:  # filelock.Timeout is an OSError
-        raise SettingsError(
-            f"What is remembered of models cannot be written: {error.strerror or error}.",
-            where=str(home.models),
-            todo="Check the rights of the folder and the disk's free space.",
-        ) from error
+    """Changes the file under a lock, so that of two who write at once neither is lost; a broken file is set aside.
+
+    Raises OSError (filelock.Timeout is one).
+    """
+    private_folder(home, home.models.parent)
+    with filelock.FileLock(home.models.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
+        try:
+            kept = _read(home)
+        except SettingsError:
+            home.models.replace(home.models.with_name(home.models.name + ".damaged-copy"))
+            kept = {}
+        change(kept)
+        replace(home.models, msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
 
 
 def _read(home: Home) -> dict[str, object]:

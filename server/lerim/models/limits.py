@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from lerim.models.choose import Model
-from lerim.models.remembered import Remembered, remember, remembered
+from lerim.models.consent import learn_limit, load
 from lerim.paths import Home
 
 MOST_OUTPUT_TOKENS = 16_000
@@ -48,16 +46,12 @@ def learned(said: str) -> int | None:
 
 def limit(home: Home | None, label: str) -> int | None:
     """What is remembered of a model."""
-    return None if home is None else remembered(home).limits.get(label)
+    return None if home is None else load(home)[0].limits.get(label)
 
 
 def learn(home: Home, label: str, tokens: int) -> None:
     """Remembers what a model takes. Raises OSError, Timeout of filelock (an OSError)."""
-
-    def change(known: Remembered) -> Remembered:
-        return msgspec.structs.replace(known, limits={**known.limits, label: tokens})
-
-    remember(home, change)
+    learn_limit(home, label, tokens)
 
 
 def most_output(known: int | None) -> int:

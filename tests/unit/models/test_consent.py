@@ -88,3 +88,5 @@ def test_what_cannot_be_written_is_said(home: Home) -> None:
     home.root.write_text("a file where the folder should be")
     with pytest.raises(SettingsError, match="cannot be written"):
         allow(home, NANO)
+    with pytest.raises(FileExistsError):
+        learn_limit(home, NANO, 1)

@@ -6,13 +6,12 @@ import stat
 import threading
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from chat_server import TOO_LONG
 from lerim.models.choose import Model
+from lerim.models.consent import Known, allow, load
 from lerim.models.limits import learn, learned, limit, most_output, window_tokens
-from lerim.models.remembered import Remembered, remember, remembered
 from lerim.paths import Home
 
 MODEL = Model("openai", "m", "http://127.0.0.1/v1", "", 30, 300_000, 30_000, "")
@@ -48,10 +47,10 @@ def test_hostile_words_are_read_in_no_time() -> None:
 def test_a_limit_is_remembered_beside_what_the_person_allowed(isolated: Path) -> None:
     home = Home(isolated / ".lerim")
     assert limit(home, "openai:m") is None
-    remember(home, lambda known: msgspec.structs.replace(known, allowed=("openai:m",)))
+    allow(home, "openai:m")
     learn(home, "openai:m", 8_192)
     assert limit(home, "openai:m") == 8_192
-    assert remembered(home) == Remembered(("openai:m",), {"openai:m": 8_192})
+    assert load(home) == (Known(frozenset({"openai:m"}), {"openai:m": 8_192}), [])
     assert stat.S_IMODE(home.models.stat().st_mode) == 0o600
 
 
@@ -62,7 +61,7 @@ def test_many_that_learn_at_once_lose_nothing(isolated: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(remembered(home).limits) == 12
+    assert len(load(home)[0].limits) == 12
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"limits": 5}', b"\xff"])
@@ -70,7 +69,7 @@ def test_a_damaged_file_holds_nothing_and_is_made_anew(isolated: Path, content: 
     home = Home(isolated / ".lerim")
     home.root.mkdir()
     home.models.write_bytes(content)
-    assert remembered(home) == Remembered()
+    assert load(home)[0] == Known()
     learn(home, "openai:m", 8_192)
     assert limit(home, "openai:m") == 8_192
 
