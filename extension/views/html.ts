@@ -1,3 +1,14 @@
+import { randomBytes } from "node:crypto";
+import * as vscode from "vscode";
+
+/** Lets a panel show the page that the script of this name fills; it may load nothing but that script and its style. */
+export function showPage({ webview }: vscode.WebviewPanel, { extensionUri }: Pick<vscode.ExtensionContext, "extensionUri">, main: string, title: string): void {
+  const folder = vscode.Uri.joinPath(extensionUri, "extension", "dist", "webview");
+  const place = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
+  webview.options = { enableScripts: true, enableForms: false, localResourceRoots: [folder] };
+  webview.html = pageHtml({ main, title, cspSource: webview.cspSource, nonce: randomBytes(16).toString("base64url"), script: place(`${main}.js`), style: place(`${main}.css`) });
+}
+
 export interface PageParts {
   /** The id of the element that the script fills. */
   readonly main: string;

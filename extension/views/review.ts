@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import * as vscode from "vscode";
 import type { Context } from "../context";
@@ -10,7 +9,7 @@ import { rootFolders } from "../roots";
 import { syncRoot } from "../sync";
 import type { Turns } from "../turns";
 import { progressText } from "../wording";
-import { pageHtml } from "./html";
+import { showPage } from "./html";
 import { type ActedMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
 
 const viewType = "lerim.review";
@@ -93,22 +92,12 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
 
   #adopt(panel: vscode.WebviewPanel): void {
     this.#panel = panel;
-    const folder = vscode.Uri.joinPath(this.context.extension.extensionUri, "extension", "dist", "webview");
-    const { webview } = panel;
-    webview.options = { enableScripts: true, enableForms: false, localResourceRoots: [folder] };
-    webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
     panel.onDidDispose(() => {
       this.#panel = undefined;
       this.#sent.clear();
     });
-    webview.html = pageHtml({
-      main: "review",
-      title: "Lerim Review",
-      cspSource: webview.cspSource,
-      nonce: randomBytes(16).toString("base64url"),
-      script: webview.asWebviewUri(vscode.Uri.joinPath(folder, "review.js")).toString(),
-      style: webview.asWebviewUri(vscode.Uri.joinPath(folder, "review.css")).toString(),
-    });
+    showPage(panel, this.context.extension, "review", "Lerim Review");
   }
 
   #post(message: ToWebview): void {

@@ -11,8 +11,8 @@ export type FromTranscript =
   | { readonly type: "manageTrust" };
 
 export type ToTranscript =
-  /** The session; `at` is the position to show, -1: where the person was, or the start. */
-  | { readonly type: "session"; readonly outline: OutlineView; readonly at: number }
+  /** The session; its `at` is the position to show, -1: where the person was, or the start. */
+  | { readonly type: "session"; readonly outline: OutlineView }
   | { readonly type: "turns"; readonly start: number; readonly turns: readonly SessionTurn[] }
   | { readonly type: "found"; readonly text: string; readonly positions: readonly number[] }
   | { readonly type: "restricted" }
@@ -98,10 +98,10 @@ function isTurn(value: unknown): value is SessionTurn {
 /** A message of the host side; undefined when it is none. */
 export function parseToTranscript(value: unknown): ToTranscript | undefined {
   if (!isFields(value)) return undefined;
-  const { type, outline, at, start, turns, text, positions, message } = value;
+  const { type, outline, start, turns, text, positions, message } = value;
   switch (type) {
     case "session":
-      return isOutline(outline) && typeof at === "number" ? { type, outline, at } : undefined;
+      return isOutline(outline) ? { type, outline } : undefined;
     case "turns":
       return isPosition(start) && Array.isArray(turns) && turns.every(isTurn) ? { type, start, turns } : undefined;
     case "found":

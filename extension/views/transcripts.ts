@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { isToken } from "../arguments";
 import type { Context } from "../context";
 import { NotRunning } from "../notrunning";
 import * as protocol from "../protocol";
-import { pageHtml } from "./html";
+import { showPage } from "./html";
 import { agentIcon } from "./icons";
 import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./transcriptmessages";
 
@@ -73,19 +72,8 @@ class Transcript {
     turn: string,
   ) {
     this.#turn = turn;
-    const { extensionUri } = context.extension;
-    const folder = vscode.Uri.joinPath(extensionUri, "extension", "dist", "webview");
-    const { webview } = panel;
-    webview.options = { enableScripts: true, enableForms: false, localResourceRoots: [folder] };
-    webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
-    webview.html = pageHtml({
-      main: "transcript",
-      title: "Session",
-      cspSource: webview.cspSource,
-      nonce: randomBytes(16).toString("base64url"),
-      script: webview.asWebviewUri(vscode.Uri.joinPath(folder, "transcript.js")).toString(),
-      style: webview.asWebviewUri(vscode.Uri.joinPath(folder, "transcript.css")).toString(),
-    });
+    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    showPage(panel, context.extension, "transcript", "Session");
   }
 
   /** Sends the session's outline; the browser side asks for the turns it needs. */
@@ -113,7 +101,7 @@ class Transcript {
     this.panel.title = title.length > longestTitle ? `${title.slice(0, longestTitle - 1)}…` : title || agent;
     const icon = agentIcon(this.context.extension.extensionUri, platform);
     if ("light" in icon) this.panel.iconPath = icon;
-    this.#post({ type: "session", outline, at: outline.at });
+    this.#post({ type: "session", outline });
   }
 
   #receive(value: unknown): void {

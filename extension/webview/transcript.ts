@@ -104,7 +104,7 @@ vscode.postMessage({ type: "ready" });
 function receive(message: ToTranscript): void {
   switch (message.type) {
     case "session":
-      return showSession(message.outline, message.at);
+      return showSession(message.outline);
     case "turns":
       return take(message.start, message.turns);
     case "found":
@@ -123,7 +123,7 @@ function receive(message: ToTranscript): void {
   }
 }
 
-function showSession(next: OutlineView, at: number): void {
+function showSession(next: OutlineView): void {
   const first = outline === undefined;
   for (const at of [...turns.keys()]) if (next.kinds[at] !== outline?.kinds[at] || next.sizes[at] !== outline?.sizes[at]) turns.delete(at); // changed since
   outline = next;
@@ -134,8 +134,8 @@ function showSession(next: OutlineView, at: number): void {
   note.hidden = next.note === "";
   const { kinds, sizes } = next;
   if (kinds === "") tell("Nothing was said in this session.");
-  flow.show({ count: kinds.length, guess: (at_) => guessedHeight(sizes[at_] ?? 0), make, drawn: need });
-  if (at >= 0) jump(at);
+  flow.show({ count: kinds.length, guess: (at) => guessedHeight(sizes[at] ?? 0), make, drawn: need });
+  if (next.at >= 0) jump(next.at);
   else if (first) flow.jump(Math.min(position, Math.max(kinds.length - 1, 0)));
   if (first && document.hasFocus()) feed.focus();
   save();

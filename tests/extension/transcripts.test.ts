@@ -38,7 +38,7 @@ async function message<T extends ToTranscript["type"]>(panel: FakePanel, type: T
 
 test("a session opens at its turn, without its text; the turns in sight are asked for", async () => {
   const panel = await open("s1", "2");
-  expect(await message(panel, "session")).toMatchObject({ at: 2, outline: { kinds: "prpr", session: { title: "Mend the cart (s1)" } } });
+  expect(await message(panel, "session")).toMatchObject({ outline: { at: 2, kinds: "prpr", session: { title: "Mend the cart (s1)" } } });
   expect(panel.title).toBe("Mend the cart (s1)");
   expect(context.asked.map(({ method }) => method)).toEqual(["lerim/session/open"]);
   panel.send({ type: "need", start: 1, count: 2 });
@@ -50,9 +50,9 @@ test("a session opens at its turn, without its text; the turns in sight are aske
 
 test("a session that is open is brought to the front and jumps, another has a panel of its own", async () => {
   const panel = await open("s1");
-  expect((await message(panel, "session")).at).toBe(-1);
+  expect((await message(panel, "session")).outline.at).toBe(-1);
   await transcripts.open("s1", "3");
-  expect((await message(panel, "session", 1)).at).toBe(3);
+  expect((await message(panel, "session", 1)).outline.at).toBe(3);
   expect([panel.revealed, shown.panels.length]).toEqual([1, 1]);
   await open("s2");
   expect(shown.panels).toHaveLength(2);
@@ -65,7 +65,7 @@ test("after a sync an open session is asked for anew, and stays where the person
   const panel = await open("s1", "2");
   await message(panel, "session");
   context.progress.fire({ root: "file:///repo", stage: "done", sessionsDone: 1, sessionsTotal: 1, candidates: 0, message: "" });
-  expect((await message(panel, "session", 1)).at).toBe(-1);
+  expect((await message(panel, "session", 1)).outline.at).toBe(-1);
 });
 
 test("what is looked for is found by the sidecar", async () => {
@@ -121,9 +121,9 @@ const outline = { session: session("a"), kinds: "pr", sizes: [1, 2], at: -1, not
 const turn = sessionTurn("t", { calls: [{ title: "$ make", status: "error", exitCode: 2, text: "" }] });
 
 test.each([
-  { type: "session", outline: { ...outline, kinds: "px" }, at: 0 },
-  { type: "session", outline: { ...outline, sizes: [1] }, at: 0 },
-  { type: "session", outline: { ...outline, session: { ...session("a"), tokens: 4 } }, at: 0 },
+  { type: "session", outline: { ...outline, kinds: "px" } },
+  { type: "session", outline: { ...outline, sizes: [1] } },
+  { type: "session", outline: { ...outline, session: { ...session("a"), tokens: 4 } } },
   { type: "turns", start: 0, turns: [{ ...turn, role: "system" }] },
   { type: "turns", start: 0, turns: [{ ...turn, calls: [{ ...turn.calls[0], status: "fine" }] }] },
   { type: "found", text: "x", positions: ["1"] },
@@ -133,6 +133,6 @@ test.each([
   expect(parseToTranscript(value)).toBeUndefined();
 });
 
-test.each([{ type: "session", outline, at: -1 }, { type: "turns", start: 0, turns: [turn] }, { type: "restricted" }])("the host may say $type", (value) => {
+test.each([{ type: "session", outline }, { type: "turns", start: 0, turns: [turn] }, { type: "restricted" }])("the host may say $type", (value) => {
   expect(parseToTranscript(value)).toEqual(value);
 });
