@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import msgspec
@@ -11,6 +12,7 @@ from lerim import config, output
 from lerim.cli_place import HERE, Json, Repo, guarded, home, there
 from lerim.errors import Problem
 from lerim.project import locate
+from lerim.setting import Value
 
 config_app = typer.Typer(help="Settings and where each comes from.", no_args_is_help=True)
 
@@ -19,7 +21,7 @@ class SettingView(msgspec.Struct, frozen=True):
     """One setting: its dotted name, value, and the file it comes from or `default`."""
 
     name: str
-    value: config.Value
+    value: Value
     origin: str
 
 
@@ -41,8 +43,12 @@ def show(repo: Repo = HERE, as_json: Json = False) -> None:
     if as_json:
         output.show_json(ConfigView(views, problems))
         return
-    output.show_table(("setting", "value", "from"), ((v.name, str(v.value) or '""', v.origin) for v in views))
+    output.show_table(("setting", "value", "from"), ((v.name, _shown(v.value), v.origin) for v in views))
     output.warn(problems)
+
+
+def _shown(value: Value) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) or value == "" else str(value)
 
 
 @config_app.callback()

@@ -113,13 +113,16 @@ def _change(at: Here, jobs: list[int] | None, change: Callable[[Catalog, str], i
 def _queue(at: Here) -> QueueView:
     """What waits for a model is told only where the settings name one that can be asked."""
     from lerim.extraction.redact import clean
+    from lerim.models import editor
     from lerim.models.choose import choose
     from lerim.sessions.catalog import Catalog
     from lerim.sessions.queue import EXTRACT, MODEL
 
     if not at.home.catalog.exists():
         return QueueView([], {})
-    kinds = (EXTRACT, MODEL) if choose(at.settings.extract, os.environ)[0] else (EXTRACT,)
+    kinds = (
+        (EXTRACT, MODEL) if choose("extract", at.settings, os.environ, editor.told(os.environ)[0])[0] else (EXTRACT,)
+    )
     counts: dict[str, int] = {}
     with Catalog.open(at.home) as catalog:
         rows = catalog.jobs(at.project.key, kinds)

@@ -84,6 +84,7 @@ def _sessions(at: Here) -> tuple[int, int, str]:
 
     Folders are asked whose they are now, so that an alias counts before the next sync moves their turns.
     """
+    from lerim.models import editor
     from lerim.models.choose import choose
     from lerim.sessions.catalog import Catalog
     from lerim.sessions.queue import EXTRACT, MODEL
@@ -92,7 +93,9 @@ def _sessions(at: Here) -> tuple[int, int, str]:
         return 0, 0, ""
     others = [known for known in listed(at.home)[0] if known.key != at.project.key]
     owners = Owners([at.project, *others])
-    kinds = (EXTRACT, MODEL) if choose(at.settings.extract, os.environ)[0] else (EXTRACT,)
+    kinds = (
+        (EXTRACT, MODEL) if choose("extract", at.settings, os.environ, editor.told(os.environ)[0])[0] else (EXTRACT,)
+    )
     waiting: set[Path] = set()
     with Catalog.open(at.home) as catalog:
         own = [cwd for cwd in catalog.folders() if owners.owner(cwd) == at.project.key]

@@ -1,4 +1,5 @@
-"""Settings in layers, each over the one before: defaults, `~/.lerim/config.toml`, the repository's, `LERIM_CONFIG`.
+"""Settings in layers, each over the one before: defaults, `~/.lerim/config.toml`, the repository's, `LERIM_CONFIG`, and
+those of the editor that started the job.
 
 Flags come on top, in the commands that have them. A repository's own file comes with a clone, so it may only set what
 is harmless; anything else in it is refused by name. Nothing wrong in a file is silent: it becomes a problem, the rest
@@ -9,125 +10,46 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from lerim.errors import BoundaryError, Problem, SettingsError
 from lerim.memory import files
-from lerim.models.choose import address_fault
-from lerim.models.providers import PROVIDERS, Role
-from lerim.moments import EXAMPLES, moment
+from lerim.models import editor
+from lerim.models.providers import ROLES, Role, RoleName
 from lerim.paths import Home
+from lerim.setting import KEYS, Gate, Value
 
-Value: TypeAlias = str | int | float
 MAX_BYTES = 256_000
 """A settings file larger than this is not read."""
+DEFAULT = "default"
+"""The origin of what nothing set."""
+EDITOR = "VS Code settings"
+"""The origin of what the editor told the job. Its settings that matter cannot come from a workspace: it is trusted."""
 
 QuotesSetting = Literal["ask", "shared", "local"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting, checked. `origins` says for each dotted name which file it comes from."""
+    """Every setting, checked. `origins` says for each dotted name where it comes from: a file, the editor, `default`.
+
+    `roles` are as they hold: one without a provider of its own has that of `extract`, with its model, address, command
+    and fallbacks. `budget` is what a day's calls may cost in US dollars, 0 without a bound.
+    """
 
     since: str
     accept_above: float
     quotes: QuotesSetting
     search_limit: int
-    extract: Role
+    gate: Gate
+    budget: float
+    roles: Mapping[RoleName, Role]
     values: Mapping[str, Value]
     origins: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What one setting may hold. `check` returns the value or raises ValueError saying what is expected."""
-
-    check: Callable[[object], Value]
-    harmless: bool
-    """Whether a repository's own file may set it."""
-
-
-def _since(value: object) -> Value:
-    if not isinstance(value, str):
-        raise ValueError(f"must be {EXAMPLES}, in quotes")
-    if value:
-        moment(value, datetime.now(UTC))
-    return value
-
-
-def _share(value: object) -> Value:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ValueError("must be a number from 0 to 1")
-    return float(value)
-
-
-def _quotes(value: object) -> Value:
-    if not isinstance(value, str) or value not in ("ask", "shared", "local"):
-        raise ValueError('must be "ask", "shared" or "local"')
-    return value
-
-
-def _limit(value: object) -> Value:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
-        raise ValueError("must be a whole number from 1 to 1000")
-    return value
-
-
-def _provider(value: object) -> Value:
-    names = ("none", *PROVIDERS)
-    if not isinstance(value, str) or value not in names:
-        raise ValueError(f"must be one of {', '.join(names)}, in quotes")
-    return value
-
-
-def _model(value: object) -> Value:
-    if not isinstance(value, str) or len(value) > 200 or not value.isprintable() or value != value.strip():
-        raise ValueError(
-            'must be the name of a model as its provider writes it, in quotes; "" is the provider\'s usual'
-        )
-    return value
-
-
-def _address(value: object) -> Value:
-    if not isinstance(value, str):
-        raise ValueError("must be an address, in quotes")
-    if value and (fault := address_fault(value.rstrip("/"))):
-        raise ValueError(fault)
-    return value
-
-
-def _seconds(value: object) -> Value:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 3600:
-        raise ValueError("must be a number of seconds from 0.1 to 3600")
-    return float(value)
-
-
-def _tokens(least: int, most: int) -> Callable[[object], Value]:
-    def check(value: object) -> Value:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return value
-
-    return check
-
-
-KEYS: Mapping[str, Key] = {
-    "sync.since": Key(_since, harmless=True),
-    "sync.accept_above": Key(_share, harmless=False),
-    "review.quotes": Key(_quotes, harmless=False),
-    "search.limit": Key(_limit, harmless=True),
-    "roles.extract.provider": Key(_provider, harmless=False),
-    "roles.extract.model": Key(_model, harmless=False),
-    "roles.extract.base_url": Key(_address, harmless=False),
-    "roles.extract.timeout": Key(_seconds, harmless=False),
-    "roles.extract.max_window_tokens": Key(_tokens(1_000, 2_000_000), harmless=True),
-    "roles.extract.window_overlap_tokens": Key(_tokens(0, 200_000), harmless=True),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,32 +66,87 @@ def load(environ: Mapping[str, str], home: Home, root: Path | None = None) -> tu
     """
     default = resources.files("lerim").joinpath("default.toml").read_text(encoding="utf-8")
     values = {name: KEYS[name].check(value) for name, value in _flat(tomllib.loads(default))}
-    origins = dict.fromkeys(values, "default")
+    origins = dict.fromkeys(values, DEFAULT)
     problems: list[Problem] = []
+    base = dict(values)
     for layer in _layers(environ, home, root):
-        for name, value in _read(layer, problems):
-            values[name], origins[name] = value, layer.label
+        _lay(dict(_read(layer, problems)), layer.label, base, values, origins)
+    told, more = editor.told(environ)
+    problems += more
+    if told is not None:
+        _lay(dict(_sound(told.settings.items(), EDITOR, problems, trusted=True)), EDITOR, base, values, origins)
     return _settings(values, origins), problems
+
+
+def _lay(
+    layer: Mapping[str, Value],
+    label: str,
+    base: Mapping[str, Value],
+    values: dict[str, Value],
+    origins: dict[str, str],
+) -> None:
+    """Lays a layer over `values`. Where it names another provider, what a lower one said of its own goes: a model, an
+    address and fallbacks belong to the provider they were written for, and a key must not be sent to its address."""
+    for role in ROLES:
+        name = f"roles.{role}.provider"
+        if origins[name] != DEFAULT and layer.get(name, values[name]) != values[name]:
+            for own in ("model", "base_url", "fallback_models"):
+                values[f"roles.{role}.{own}"], origins[f"roles.{role}.{own}"] = base[f"roles.{role}.{own}"], DEFAULT
+    for name, value in layer.items():
+        values[name], origins[name] = value, label
 
 
 def _settings(values: Mapping[str, Value], origins: Mapping[str, str]) -> Settings:
     quotes = values["review.quotes"]
+    extract = _role(values, "extract")
     return Settings(
         since=str(values["sync.since"]),
-        accept_above=float(values["sync.accept_above"]),
+        accept_above=_number(values["sync.accept_above"]),
         quotes="shared" if quotes == "shared" else "local" if quotes == "local" else "ask",
-        search_limit=int(values["search.limit"]),
-        extract=Role(
-            provider=str(values["roles.extract.provider"]),
-            model=str(values["roles.extract.model"]),
-            base_url=str(values["roles.extract.base_url"]),
-            timeout=float(values["roles.extract.timeout"]),
-            max_window_tokens=int(values["roles.extract.max_window_tokens"]),
-            window_overlap_tokens=int(values["roles.extract.window_overlap_tokens"]),
-        ),
+        search_limit=int(_number(values["search.limit"])),
+        gate="all" if values["extract.gate"] == "all" else "signal",
+        budget=_number(values["budget.per_day_usd"]),
+        roles={name: _as(_role(values, name), extract) for name in ROLES},
         values=values,
         origins=origins,
     )
+
+
+def _role(values: Mapping[str, Value], name: RoleName) -> Role:
+    def of(key: str) -> Value:
+        return values[f"roles.{name}.{key}"]
+
+    return Role(
+        provider=str(of("provider")),
+        model=str(of("model")),
+        base_url=str(of("base_url")),
+        fallback_models=_words(of("fallback_models")),
+        command=_words(of("command")),
+        timeout=_number(of("timeout")),
+        max_window_tokens=int(_number(of("max_window_tokens"))),
+        window_overlap_tokens=int(_number(of("window_overlap_tokens"))),
+    )
+
+
+def _as(role: Role, extract: Role) -> Role:
+    if role.provider:
+        return role
+    return replace(
+        role,
+        provider=extract.provider,
+        model=extract.model,
+        base_url=extract.base_url,
+        fallback_models=extract.fallback_models,
+        command=extract.command,
+    )
+
+
+def _number(value: Value) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _words(value: Value) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
 def _layers(environ: Mapping[str, str], home: Home, root: Path | None) -> Iterator[_Layer]:
@@ -200,16 +177,22 @@ def _read(layer: _Layer, problems: list[Problem]) -> Iterator[tuple[str, Value]]
         message = f"This file cannot be read, so none of its settings count: {error}. Correct it."
         problems.append(Problem("settings", str(layer.path), message))
         return
-    for name, value in _flat(table):
+    yield from _sound(_flat(table), str(layer.path), problems, trusted=layer.trusted)
+
+
+def _sound(
+    given: Iterable[tuple[str, object]], where: str, problems: list[Problem], *, trusted: bool
+) -> Iterator[tuple[str, Value]]:
+    for name, value in given:
         try:
-            yield name, _checked(name, value, layer)
+            yield name, _checked(name, value, trusted=trusted)
         except ValueError as error:
-            problems.append(Problem("settings", str(layer.path), f"{name!r} {error}. It was left out."))
+            problems.append(Problem("settings", where, f"{name!r} {error}. It was left out."))
 
 
-def _checked(name: str, value: object, layer: _Layer) -> Value:
+def _checked(name: str, value: object, *, trusted: bool) -> Value:
     key = KEYS.get(name)
-    if not layer.trusted and (key is None or not key.harmless):
+    if not trusted and (key is None or not key.harmless):
         allowed = ", ".join(sorted(name for name, key in KEYS.items() if key.harmless))
         raise ValueError(
             f"may not be set by a repository (only {allowed} may); put it in your own ~/.lerim/config.toml"

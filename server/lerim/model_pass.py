@@ -16,6 +16,7 @@ from lerim import config
 from lerim.errors import LerimError, ModelKeyError, ModelSilentError, Problem, UnfinishedError
 from lerim.learning import SETTLED_AFTER, UNFINISHED_SECONDS, CancelledError, Ended, Learning
 from lerim.memory.search import MemorySearch
+from lerim.models import editor
 from lerim.models.choose import Model, choose
 from lerim.models.editor import Bridge
 from lerim.models.usage import NOTHING, Usage
@@ -48,7 +49,7 @@ def chosen(
 ) -> tuple[Model | None, datetime | None, list[Problem]]:
     """The model the settings name for this project, since when sessions are read, and why no model is asked."""
     settings, _ = config.load(environ, home, project.root)  # what is wrong with the files is said where they are shown
-    model, problems = choose(settings.extract, environ)
+    model, problems = choose("extract", settings, environ, editor.told(environ)[0])
     return model, moment(settings.since, now) if settings.since else None, problems
 
 

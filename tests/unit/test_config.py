@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import tomllib
 from importlib import resources
 from pathlib import Path
@@ -10,6 +11,7 @@ from lerim import config
 from lerim.errors import SettingsError
 from lerim.models.providers import Role
 from lerim.paths import Home
+from lerim.setting import KEYS
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def write(path: Path, text: str) -> Path:
 
 def test_every_known_setting_has_a_default_and_the_other_way_round():
     text = resources.files("lerim").joinpath("default.toml").read_text(encoding="utf-8")
-    assert set(dotted(tomllib.loads(text))) == set(config.KEYS)
+    assert set(dotted(tomllib.loads(text))) == set(KEYS)
 
 
 def dotted(table, prefix=""):
@@ -127,27 +129,61 @@ def test_a_named_file_that_is_missing_stops_with_what_to_do(home: Home, tmp_path
 
 
 def test_a_model_is_a_person_s_choice_and_no_repository_s(home: Home, tmp_path: Path):
-    assert config.load({}, home)[0].extract == Role()
+    assert config.load({}, home)[0].roles["extract"] == Role()
     write(
         tmp_path / "repo/.lerim/config.toml",
         "[roles.extract]\nprovider = 'openai'\nmodel = 'm'\nbase_url = 'https://evil.example'\ntimeout = 1\n"
-        "max_window_tokens = 5000\nwindow_overlap_tokens = 100\n",
+        "fallback_models = ['x']\ncommand = ['sh']\nmax_window_tokens = 5000\nwindow_overlap_tokens = 100\n"
+        "[roles.lead]\nprovider = 'command'\n[budget]\nper_day_usd = 9999\n",
     )
     theirs, problems = config.load({}, home, tmp_path / "repo")
-    assert theirs.extract == Role(max_window_tokens=5000, window_overlap_tokens=100)
-    assert len(problems) == 4
+    assert theirs.roles["extract"] == Role(max_window_tokens=5000, window_overlap_tokens=100)
+    assert theirs.budget == 1.0
+    assert len(problems) == 8
     write(home.config, "[roles.extract]\nprovider = 'openai'\nbase_url = 'http://localhost:1/v1'\ntimeout = 2.5\n")
     mine, problems = config.load({}, home)
-    assert (problems, mine.extract) == ([], Role("openai", "", "http://localhost:1/v1", 2.5))
+    assert (problems, mine.roles["extract"]) == ([], Role("openai", "", "http://localhost:1/v1", timeout=2.5))
+
+
+def test_a_repository_may_say_how_much_of_its_sessions_is_read(home: Home, tmp_path: Path):
+    assert config.load({}, home)[0].gate == "signal"
+    write(tmp_path / ".lerim/config.toml", "[extract]\ngate = 'all'\n[roles.summarize]\nmax_window_tokens = 1000\n")
+    settings, problems = config.load({}, home, tmp_path)
+    assert (settings.gate, settings.roles["summarize"].max_window_tokens, problems) == ("all", 1000, [])
+
+
+def test_a_role_without_a_provider_of_its_own_is_asked_as_extract_is_but_in_its_own_time(home: Home):
+    write(
+        home.config,
+        "[roles.extract]\nprovider = 'zai'\nmodel = 'm'\nfallback_models = ['n', 'o']\ntimeout = 5\n"
+        "[roles.summarize]\nmax_window_tokens = 2000\ntimeout = 6\n"
+        "[roles.lead]\nprovider = 'command'\ncommand = ['claude', '-p']\n"
+        "[roles.explorer]\nprovider = 'none'\n",
+    )
+    settings, problems = config.load({}, home)
+    assert problems == []
+    assert settings.roles == {
+        "extract": Role("zai", "m", fallback_models=("n", "o"), timeout=5),
+        "summarize": Role("zai", "m", fallback_models=("n", "o"), timeout=6, max_window_tokens=2000),
+        "lead": Role("command", command=("claude", "-p"), timeout=300),
+        "explorer": Role("none", timeout=180),
+    }
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        "provider = 'gemini'",
+        "provider = 'mistral'",
+        "provider = ''",
         "model = 5",
         "base_url = 'http://models.example/v1'",
         "base_url = 'https://me:pass@models.example'",
+        "fallback_models = 'x'",
+        "fallback_models = ['x', 5]",
+        "fallback_models = ['']",
+        "command = 'claude -p'",
+        "command = ['', '-p']",
+        "command = [5]",
         "timeout = 0",
         "timeout = true",
         "max_window_tokens = 10",
@@ -159,5 +195,51 @@ def test_a_model_is_a_person_s_choice_and_no_repository_s(home: Home, tmp_path: 
 def test_a_broken_setting_of_the_model_is_said_and_left_out(home: Home, line: str):
     write(home.config, f"[roles.extract]\n{line}\n")
     settings, [problem] = config.load({}, home)
-    assert settings.extract == Role()
+    assert settings.roles["extract"] == Role()
     assert "was left out" in problem.message
+
+
+@pytest.mark.parametrize(
+    "line", ["[extract]\ngate = 'some'", "[budget]\nper_day_usd = -1", "[budget]\nper_day_usd = nan"]
+)
+def test_a_broken_gate_or_budget_is_said_and_left_out(home: Home, line: str):
+    write(home.config, line)
+    settings, [problem] = config.load({}, home)
+    assert (settings.gate, settings.budget) == ("signal", 1.0)
+    assert "was left out" in problem.message
+
+
+def told(**settings: object) -> dict[str, str]:
+    return {"LERIM_EDITOR": json.dumps({"settings": settings})}
+
+
+def test_what_the_editor_is_set_to_counts_over_every_file(home: Home, tmp_path: Path):
+    named = write(tmp_path / "named.toml", "[extract]\ngate = 'all'\n[budget]\nper_day_usd = 2\n")
+    editor = told(**{"extract.gate": "signal", "roles.extract.provider": "editor"})
+    settings, problems = config.load({"LERIM_CONFIG": str(named), **editor}, home)
+    assert (problems, settings.gate, settings.budget, settings.roles["extract"].provider) == ([], "signal", 2, "editor")
+    origins = (settings.origins["extract.gate"], settings.origins["roles.extract.provider"])
+    assert origins == (config.EDITOR, "VS Code settings")
+
+
+def test_what_the_editor_says_is_checked_as_a_file_is(home: Home):
+    settings, problems = config.load(told(**{"budget.per_day_usd": "lots", "no.such": 1, "search.limit": 7}), home)
+    assert (settings.budget, settings.search_limit) == (1.0, 7)
+    assert [problem.path for problem in problems] == [config.EDITOR] * 2
+    settings, [problem] = config.load({"LERIM_EDITOR": "{"}, home)
+    assert (settings.search_limit, problem.path) == (20, "LERIM_EDITOR")
+
+
+def test_a_layer_that_names_another_provider_does_not_inherit_what_was_said_of_the_first(home: Home):
+    write(
+        home.config,
+        "[roles.extract]\nprovider = 'openai'\nmodel = 'm'\nbase_url = 'https://models.example/v1'\n"
+        "fallback_models = ['n']\ncommand = ['claude']\ntimeout = 9\n",
+    )
+    settings, _ = config.load(told(**{"roles.extract.provider": "anthropic"}), home)
+    assert settings.roles["extract"] == Role("anthropic", command=("claude",), timeout=9)
+    assert settings.origins["roles.extract.base_url"] == "default"
+    settings, _ = config.load(told(**{"roles.extract.provider": "openai"}), home)
+    assert settings.roles["extract"].model == "m"
+    settings, _ = config.load(told(**{"roles.extract.provider": "zai", "roles.extract.model": "z"}), home)
+    assert (settings.roles["extract"].model, settings.roles["extract"].base_url) == ("z", "")

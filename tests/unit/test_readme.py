@@ -10,14 +10,15 @@ from typing import Any, get_args
 import pytest
 
 from lerim.cli_sessions import SessionView, TurnView
-from lerim.config import KEYS
 from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView
 from lerim.evaluation.score import Evaluation, Missed, Proposal, SignalFigures
 from lerim.evaluation.score import Figures as EvaluationFigures
 from lerim.facts.draft import Signal
 from lerim.memory.record import LearningKind, Primitive
+from lerim.models.providers import PROVIDERS, ROLES
 from lerim.sessions.analytics import Figures
 from lerim.sessions.queue_rows import JobRow
+from lerim.setting import KEYS
 
 CLONE = Path(__file__).resolve().parents[2]
 README = (CLONE / "README.md").read_text(encoding="utf-8")
@@ -71,4 +72,14 @@ def test_the_settings_are_shown_with_their_defaults() -> None:
 
 def test_what_a_repository_may_set_is_what_it_may_set() -> None:
     [said] = re.findall(r"own file may set only (.*?);", README, re.DOTALL)
-    assert set(re.findall(r"`([a-z_.]+)`", said)) == {name for name, key in KEYS.items() if key.harmless}
+    names = re.findall(r"`([a-z_.*]+)`", said)
+    told = {name.replace("*", role) for name in names for role in (ROLES if "*" in name else ("",))}
+    assert told == {name for name, key in KEYS.items() if key.harmless}
+
+
+def test_the_providers_are_told_with_their_keys_and_usual_models() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \| (.*) ?\|$", README, re.MULTILINE)
+    told = {name: (re.findall(r"`(\w+)`", keys), re.findall(r"`(\S+)`", model)) for name, keys, model in rows}
+    for name, provider in PROVIDERS.items():
+        usual = [provider.default_model] if provider.default_model else []
+        assert told[name] == (list(provider.key_variables), usual)

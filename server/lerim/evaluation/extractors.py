@@ -12,6 +12,7 @@ from lerim.errors import Problem, SettingsError
 from lerim.evaluation.raw import records
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.pipeline import Extraction
+from lerim.models import editor
 from lerim.models.choose import Model, choose
 from lerim.paths import Home
 from lerim.sessions.model import Transcript, Turn, turn_id
@@ -99,7 +100,7 @@ def by_model(transcript: Transcript, until: str) -> Extracted:
 def chosen_model() -> Model:
     """The model the person's settings name. Raises SettingsError where there is none, or no key for it."""
     settings, _ = config.load(os.environ, Home.of(os.environ))
-    model, problems = choose(settings.extract, os.environ)
+    model, problems = choose("extract", settings, os.environ, editor.told(os.environ)[0])
     if model is None:
         told = problems[0].message if problems else "The settings name no model to ask."
         raise SettingsError(

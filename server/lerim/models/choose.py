@@ -3,20 +3,29 @@ in the environment is no consent."""
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from lerim.errors import Problem
+from lerim.models import local
+from lerim.models.address import address_fault, is_loopback, on_this_machine
+from lerim.models.editor import Editor, EditorModel
 from lerim.models.providers import PROVIDERS, Role, RoleName, Wire
+from lerim.paths import Home
 
-WHERE = "roles.extract"
+if TYPE_CHECKING:
+    from lerim.config import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that can be asked. `base_url` has no slash at its end; `key` is "" where a local server needs none."""
+    """A model that can be asked. `base_url` has no slash at its end; `key` is "" where a local server needs none.
+
+    `name` of the wire `editor` is the id of the editor's model; `why` says for people why it was chosen.
+    """
 
     provider: str
     name: str
@@ -30,6 +39,7 @@ class Model:
     wire: Wire = "chat"
     fallbacks: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    why: str = field(default="", compare=False)
 
     @property
     def label(self) -> str:
@@ -47,58 +57,180 @@ class Model:
         return self.wire in ("chat", "anthropic") and not self.local
 
 
-def choose(role: Role, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:
-    """The model the settings name, with its key from the environment; None where none is named, or with a problem."""
-    if role.provider == "none":
+def choose(
+    role_name: RoleName,
+    settings: Settings,
+    environ: Mapping[str, str],
+    editor: Editor | None,
+    servers: Mapping[str, str] = local.SERVERS,
+) -> tuple[Model | None, list[Problem]]:
+    """The model the settings name for a role, its key from the environment and its windows as small as it needs; None
+    where none is named, where `auto` finds none, or with a problem.
+
+    With `auto`, and with `ollama` where no model is named, servers of this machine are asked what they have, for
+    local.SECONDS at most; `servers` are the base URLs `auto` looks at. `editor` is what editor.told returns.
+    """
+    role = settings.roles[role_name]
+    where = f"roles.{role_name}" if settings.values[f"roles.{role_name}.provider"] else "roles.extract"
+    found = _found(role, where, environ, editor, servers)
+    if isinstance(found, Problem):
+        return None, [found]
+    if found is None:
         return None, []
+    return _sized(replace(found, role=role_name), Home.of(environ), editor), []
+
+
+def key_of(provider: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    """The key the environment has for a provider, "" where none, and the variable that holds it or should."""
+    variables = PROVIDERS[provider].key_variables
+    for variable in variables:
+        if key := environ.get(variable, "").strip():
+            return key, variable
+    return "", variables[0] if variables else ""
+
+
+def _found(
+    role: Role, where: str, environ: Mapping[str, str], editor: Editor | None, servers: Mapping[str, str]
+) -> Model | Problem | None:
+    base_url = (role.base_url or "").rstrip("/")
+    if base_url and (fault := address_fault(base_url)):
+        return Problem("settings", f"{where}.base_url", f"The address of the model {fault}. No model was asked.")
+    match role.provider:
+        case "none":
+            return None
+        case "auto":
+            return _auto(role, where, base_url, environ, editor, servers)
+        case "editor":
+            return _of_editor(role, where, editor)
+        case "command":
+            return _of_command(role, where)
+    if role.provider == "ollama" and not role.model:
+        return _of_ollama(role, base_url or PROVIDERS["ollama"].base_url)
+    return _of_service(role, where, base_url, environ)
+
+
+def _auto(
+    role: Role,
+    where: str,
+    base_url: str,
+    environ: Mapping[str, str],
+    editor: Editor | None,
+    servers: Mapping[str, str],
+) -> Model | Problem | None:
+    """The first there is: a provider whose key is set, the editor's model if it may be used, a server of this machine
+    (the one at `base_url` where the settings name one)."""
+    for provider in PROVIDERS:
+        key, variable = key_of(provider, environ)
+        if key:
+            found = _of_service(replace(role, provider=provider), where, "", environ)
+            return replace(found, why=f"{variable} is set") if isinstance(found, Model) else found
+    if editor and (one := _fitting(role.model, [model for model in editor.models if model.allowed])):
+        return replace(_model(role, "editor", one.id), why="the editor offers it and you allowed it")
+    if base_url and not on_this_machine(base_url):
+        message = (
+            "With provider auto, the address must be on this machine. Name the provider, or leave the address out."
+        )
+        return Problem("settings", f"{where}.base_url", message)
+    names = {address: name for name, address in servers.items()}
+    for server in local.answering([base_url] if base_url else list(servers.values())):
+        known = [name for name in server.models if role.model in ("", name)]
+        if known:
+            why = f"{names.get(server.base_url, 'a server')} answers at {server.base_url}"
+            provider = "ollama" if server.base_url == PROVIDERS["ollama"].base_url else "openai"
+            return replace(_model(role, provider, known[0], server.base_url), why=why)
+    return None
+
+
+def _of_service(role: Role, where: str, base_url: str, environ: Mapping[str, str]) -> Model | Problem:
     provider = PROVIDERS[role.provider]
-    base_url = (role.base_url or provider.base_url).rstrip("/")
-    if fault := address_fault(base_url):
-        return None, [
-            Problem("settings", f"{WHERE}.base_url", f"The address of the model {fault}. No model was asked.")
-        ]
-    host = urlsplit(base_url).hostname or ""
+    base_url = base_url or provider.base_url
     # A key belongs to the service it was made for; another address gets it because the person wrote that address.
-    key = environ.get(provider.key_variable, "").strip()
-    if not key and not is_loopback(host):
-        todo = f'Set {provider.key_variable} in the environment, or {WHERE}.provider to "none".'
-        message = f"There is no key for {role.provider}, so no model was asked. {todo}"
-        return None, [Problem("model-key", provider.key_variable, message)]
+    key, variable = key_of(role.provider, environ)
+    if not key and provider.key_variables and not on_this_machine(base_url):
+        todo = f'Set {variable} in the environment, or {where}.provider to "none".'
+        return Problem("model-key", variable, f"There is no key for {role.provider}, so no model was asked. {todo}")
     if key and not (key.isascii() and key.isprintable() and " " not in key):
-        message = f"What {provider.key_variable} holds cannot be a key, so no model was asked. Set it again."
-        return None, [Problem("model-key", provider.key_variable, message)]
-    model = Model(
-        provider=role.provider,
-        name=role.model or provider.default_model,
+        message = f"What {variable} holds cannot be a key, so no model was asked. Set it again."
+        return Problem("model-key", variable, message)
+    model = _model(role, role.provider, role.model or provider.default_model, base_url)
+    return replace(model, key=key, key_variable=variable)
+
+
+def _of_ollama(role: Role, base_url: str) -> Model | Problem:
+    """The first model Ollama has, because it has no usual one."""
+    found = local.answering([base_url])
+    if not found:
+        message = f"Ollama does not answer at {base_url}, so no model was asked. Start it, or name its model."
+        return Problem("model-silent", base_url, message)
+    if not found[0].models:
+        message = "Ollama has no model to ask. Fetch one with `ollama pull NAME`."
+        return Problem("model-gone", base_url, message)
+    return replace(_model(role, "ollama", found[0].models[0], base_url), why="it is the first that Ollama lists")
+
+
+def _of_editor(role: Role, where: str, editor: Editor | None) -> Model | Problem:
+    if editor is None:
+        message = "The editor's model can be asked only from the editor: the sessions wait for a sync there."
+        return Problem("model-gone", where, message)
+    if not editor.models:
+        message = "The editor offers no model. Sign in to GitHub Copilot or install another extension that offers one."
+        return Problem("model-gone", where, message)
+    one = _fitting(role.model, [model for model in editor.models if model.allowed is not False])
+    if one is not None:
+        return _model(role, "editor", one.id)
+    if _fitting(role.model, editor.models):
+        message = "The editor does not let Lerim use its model. Run “Lerim: Choose Model” to allow it."
+        return Problem("model-key", where, message)
+    message = (
+        f"The editor offers no model {role.model!r}; it has {', '.join(model.id for model in editor.models[:20])}."
+    )
+    return Problem("model-gone", f"{where}.model", message)
+
+
+def _fitting(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -> EditorModel | None:
+    """The model a setting means, by its id, else its family or its name; the first where it names none. One the person
+    allowed goes before one they were not asked about."""
+    models = sorted(models, key=lambda model: model.allowed is not True)
+    for field_ in ("id", "family", "name"):
+        for model in models:
+            if wanted in ("", getattr(model, field_)):
+                return model
+    return None
+
+
+def _of_command(role: Role, where: str) -> Model | Problem:
+    if not role.command:
+        message = 'There is no command to ask. Set it as a list, such as ["claude", "-p"].'
+        return Problem("settings", f"{where}.command", message)
+    model = _model(role, "command", role.model or PurePath(role.command[0]).name)
+    return replace(model, command=role.command)
+
+
+def _model(role: Role, provider: str, name: str, base_url: str = "") -> Model:
+    return Model(
+        provider=provider,
+        name=name,
         base_url=base_url,
-        key_variable=provider.key_variable,
+        key_variable="",
         timeout=role.timeout,
         max_window_tokens=role.max_window_tokens,
         window_overlap_tokens=role.window_overlap_tokens,
-        key=key,
+        key="",
+        wire=PROVIDERS[provider].wire,
+        fallbacks=tuple(other for other in role.fallback_models if other != name),
+        why="the settings name it" if role.model else "it is the provider's usual one",
     )
-    return model, []
 
 
-def address_fault(base_url: str) -> str:
-    """Why this cannot be the address of a model, or "". Plain http is for this machine alone."""
-    try:
-        parts = urlsplit(base_url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        return "cannot be read"
-    if parts.scheme not in ("http", "https") or not host or any(char.isspace() for char in base_url):
-        return "must begin with https:// and name a host"
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        return "must hold no name, password, question mark or #"
-    if parts.scheme == "http" and not is_loopback(host):
-        return "must begin with https://, for only this machine is asked without encryption"
-    return ""
+def _sized(model: Model, home: Home, editor: Editor | None) -> Model:
+    """The model with windows it takes: what it told before, and what the editor says of its own."""
+    from lerim.models import consent, limits  # both know Model
 
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    try:
-        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    known = [consent.load(home)[0].limits.get(model.label, 0)]
+    if model.wire == "editor" and editor is not None:
+        known += [one.max_input_tokens for one in editor.models if one.id == model.name]
+    least = min((tokens for tokens in known if tokens > 0), default=None)
+    window = limits.window_tokens(model, least)
+    if window == model.max_window_tokens:
+        return model
+    return replace(model, max_window_tokens=window, window_overlap_tokens=min(model.window_overlap_tokens, window // 4))

@@ -45,7 +45,7 @@ def told(environ: Mapping[str, str]) -> tuple[Editor | None, list[Problem]]:
         return None, []
     try:
         return msgspec.json.decode(text, type=Editor), []
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         # What is told may be anything, so that only the place where it broke is repeated.
         message = (
             f"What the editor told cannot be read ({type(error).__name__}), so it does not count. Reload the window."

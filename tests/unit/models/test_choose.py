@@ -2,48 +2,90 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+
+import msgspec
 import pytest
 
-from lerim.models.choose import Model, choose, is_loopback
-from lerim.models.providers import Role
+import roles
+from lerim.models import consent
+from lerim.models.address import is_loopback
+from lerim.models.choose import Model, choose
+from lerim.models.editor import Editor, EditorModel
+from lerim.models.providers import PROVIDERS, Role
+from lerim.paths import Home
+from models_server import models
 
 KEY = "sk-or-v1-0123456789abcdef"
+NOWHERE = "http://127.0.0.1:9/v1"
+"""Nothing listens on this port."""
+COPILOT = EditorModel("copilot/gpt-4o", "copilot", "gpt-4o", "2024-08-06", "GPT-4o", 64_000, None)
+ALLOWED = EditorModel("copilot/gpt-5-mini", "copilot", "gpt-5-mini", "1", "GPT-5 mini", 128_000, True)
 
 
-def chosen(role: Role, **environ: str) -> Model:
-    model, problems = choose(role, environ)
+def look(
+    role: Role, editor: Editor | None = None, servers: dict[str, str] | None = None, **environ: str
+) -> tuple[Model | None, list[tuple[str, str]]]:
+    environ = {"LERIM_HOME": os.environ["LERIM_HOME"], **environ}
+    model, problems = choose("extract", roles.settings(role), environ, editor, servers or {})
+    return model, [(problem.code, f"{problem.path}: {problem.message}") for problem in problems]
+
+
+def chosen(role: Role, editor: Editor | None = None, servers: dict[str, str] | None = None, **environ: str) -> Model:
+    model, problems = look(role, editor, servers, **environ)
     assert problems == []
     assert model is not None
     return model
 
 
-def problem(role: Role, **environ: str) -> tuple[str, str]:
-    model, problems = choose(role, environ)
+def problem(role: Role, editor: Editor | None = None, **environ: str) -> tuple[str, str]:
+    model, [found] = look(role, editor, **environ)
     assert model is None
-    [found] = problems
-    return found.code, found.message
+    return found
 
 
 def test_a_key_alone_is_no_consent() -> None:
-    assert choose(Role(), {"OPENAI_API_KEY": KEY, "OPENROUTER_API_KEY": KEY}) == (None, [])
+    assert look(Role(), OPENAI_API_KEY=KEY, OPENROUTER_API_KEY=KEY) == (None, [])
 
 
-def test_each_provider_has_its_address_key_and_model() -> None:
-    model = chosen(Role("openrouter"), OPENROUTER_API_KEY=KEY)
-    assert (model.base_url, model.name) == ("https://openrouter.ai/api/v1", "openai/gpt-5-nano")
-    model = chosen(Role("openai", model="gpt-x"), OPENAI_API_KEY=f" {KEY}\n")
-    assert (model.base_url, model.name, model.key) == ("https://api.openai.com/v1", "gpt-x", KEY)
+@pytest.mark.parametrize(
+    ("provider", "variable", "base_url", "wire"),
+    [
+        ("openrouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1", "chat"),
+        ("openai", "OPENAI_API_KEY", "https://api.openai.com/v1", "chat"),
+        ("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1", "anthropic"),
+        ("zai", "ZAI_API_KEY", "https://api.z.ai/api/paas/v4", "chat"),
+        ("gemini", "GEMINI_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai", "chat"),
+        ("gemini", "GOOGLE_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai", "chat"),
+    ],
+)
+def test_each_provider_has_its_address_key_wire_and_model(
+    provider: str, variable: str, base_url: str, wire: str
+) -> None:
+    model = chosen(Role(provider), **{variable: f" {KEY}\n"})
+    assert (model.base_url, model.key, model.key_variable, model.wire) == (base_url, KEY, variable, wire)
+    assert model.name == PROVIDERS[provider].default_model
+    assert model.name
+    assert model.billed
+    named = chosen(Role(provider, "x", fallback_models=("y", "x", "z")), **{variable: KEY})
+    assert (named.name, named.fallbacks, named.label) == ("x", ("y", "z"), f"{provider}:x")
+
+
+def test_openrouter_is_asked_for_a_small_model() -> None:
+    assert chosen(Role("openrouter"), OPENROUTER_API_KEY=KEY).name == "openai/gpt-5-nano"
 
 
 def test_the_key_is_in_no_text_of_the_model() -> None:
     model = chosen(Role("openai"), OPENAI_API_KEY=KEY)
-    assert KEY not in f"{model!r} {model} {model.label}"
+    assert KEY not in f"{model!r} {model} {model.label} {model.why}"
 
 
 def test_a_missing_key_is_a_problem_that_says_what_to_set() -> None:
     code, message = problem(Role("openrouter"), OPENAI_API_KEY=KEY)
     assert code == "model-key"
     assert "OPENROUTER_API_KEY" in message
+    assert "GEMINI_API_KEY" in problem(Role("gemini"))[1]
 
 
 @pytest.mark.parametrize("key", ["ab\ncd", "a b", "schlüssel"])
@@ -57,6 +99,7 @@ def test_a_server_on_this_machine_needs_no_key_and_may_speak_plainly() -> None:
     for url in ("http://127.0.0.1:11434/v1/", "http://localhost:1234/v1", "http://[::1]:8000/v1"):
         model = chosen(Role("openai", "qwen", url))
         assert model.local
+        assert not model.billed
         assert not model.base_url.endswith("/")
 
 
@@ -75,16 +118,111 @@ def test_a_server_on_this_machine_needs_no_key_and_may_speak_plainly() -> None:
         "https://[::1",
     ],
 )
-def test_an_address_that_would_leak_or_lead_astray_is_refused(url: str) -> None:
-    code, _ = problem(Role("openai", "", url), OPENAI_API_KEY=KEY)
+@pytest.mark.parametrize("provider", ["openai", "ollama", "auto"])
+def test_an_address_that_would_leak_or_lead_astray_is_refused(url: str, provider: str) -> None:
+    code, _ = problem(Role(provider, "", url), OPENAI_API_KEY=KEY)
     assert code == "settings"
 
 
 def test_only_this_machine_is_loopback() -> None:
-    assert [
-        host for host in ("localhost", "127.9.9.9", "::1", "10.0.0.1", "localhost.example", "") if is_loopback(host)
-    ] == [
-        "localhost",
-        "127.9.9.9",
-        "::1",
-    ]
+    hosts = ("localhost", "127.9.9.9", "::1", "10.0.0.1", "localhost.example", "")
+    assert [host for host in hosts if is_loopback(host)] == ["localhost", "127.9.9.9", "::1"]
+
+
+def test_a_named_model_of_ollama_is_asked_without_looking() -> None:
+    model = chosen(Role("ollama", "qwen"))
+    assert (model.base_url, model.name, model.billed) == ("http://127.0.0.1:11434/v1", "qwen", False)
+
+
+def test_ollama_without_a_name_is_asked_for_its_first_model() -> None:
+    with models("nomic-embed-text", "qwen3:8b", "llama3") as url:
+        assert chosen(Role("ollama", "", url)).name == "qwen3:8b"
+    with models("nomic-embed-text") as url:
+        assert "ollama pull" in problem(Role("ollama", "", url))[1]
+    code, message = problem(Role("ollama", "", NOWHERE))
+    assert code == "model-silent"
+    assert "does not answer" in message
+
+
+def test_auto_takes_the_first_provider_whose_key_is_there() -> None:
+    both = chosen(Role("auto"), ZAI_API_KEY=KEY, ANTHROPIC_API_KEY=KEY)
+    assert (both.provider, both.wire, both.why) == ("anthropic", "anthropic", "ANTHROPIC_API_KEY is set")
+
+
+def test_auto_takes_the_editor_s_model_only_once_it_is_allowed() -> None:
+    editor = Editor(models=(COPILOT, ALLOWED))
+    model = chosen(Role("auto"), editor)
+    assert (model.label, model.wire, model.billed) == ("editor:copilot/gpt-5-mini", "editor", False)
+    assert look(Role("auto"), Editor(models=(COPILOT,))) == (None, [])
+    assert chosen(Role("auto"), editor, ZAI_API_KEY=KEY).provider == "zai"
+
+
+def test_auto_takes_the_first_server_of_this_machine_that_answers() -> None:
+    with models("small", "large") as url:
+        servers = {"Ollama": NOWHERE, "LM Studio": url}
+        model = chosen(Role("auto"), servers=servers)
+        assert (model.label, model.base_url, model.key, model.billed) == ("openai:small", url, "", False)
+        assert "LM Studio answers" in model.why
+        assert chosen(Role("auto", "large"), servers=servers).name == "large"
+        assert look(Role("auto", "other"), servers=servers) == (None, [])
+        assert chosen(Role("auto", "", url)).name == "small"
+        assert chosen(Role("auto"), Editor(models=(ALLOWED,)), servers).provider == "editor"
+
+
+def test_auto_finds_nothing_without_a_word_and_looks_at_no_other_machine() -> None:
+    assert look(Role("auto"), servers={"Ollama": NOWHERE}) == (None, [])
+    code, message = problem(Role("auto", "", "https://models.example/v1"))
+    assert (code, "on this machine" in message) == ("settings", True)
+
+
+def test_auto_sends_a_key_only_to_the_service_it_is_for() -> None:
+    model = chosen(Role("auto", "", "http://localhost:1/v1"), OPENAI_API_KEY=KEY)
+    assert (model.base_url, model.key) == ("https://api.openai.com/v1", KEY)
+
+
+def test_the_editor_s_model_is_asked_where_there_is_an_editor() -> None:
+    code, message = problem(Role("editor"))
+    assert (code, "wait for a sync there" in message) == ("model-gone", True)
+    assert problem(Role("editor"), Editor())[0] == "model-gone"
+    both = Editor(models=(COPILOT, ALLOWED))
+    assert chosen(Role("editor"), both).name == "copilot/gpt-5-mini"
+    for name in ("copilot/gpt-4o", "gpt-4o", "GPT-4o"):
+        assert chosen(Role("editor", name), both).name == "copilot/gpt-4o"
+    code, message = problem(Role("editor", "o3"), both)
+    assert (code, "copilot/gpt-4o" in message) == ("model-gone", True)
+    refused = Editor(models=(msgspec.structs.replace(COPILOT, allowed=False),))
+    assert problem(Role("editor"), refused)[0] == "model-key"
+
+
+def test_a_command_is_asked_by_its_argv_and_called_by_its_program() -> None:
+    model = chosen(Role("command", command=("/usr/bin/claude", "-p")))
+    assert (model.label, model.command, model.billed, model.key) == (
+        "command:claude",
+        ("/usr/bin/claude", "-p"),
+        False,
+        "",
+    )
+    assert chosen(Role("command", "haiku", command=("claude", "-p"))).label == "command:haiku"
+    assert problem(Role("command"))[0] == "settings"
+
+
+def test_windows_are_as_small_as_the_model_said_it_needs() -> None:
+    role = Role("openai", "m", "http://localhost:1/v1")
+    assert chosen(role).max_window_tokens == 300_000
+    consent.learn_limit(Home.of(os.environ), "openai:m", 40_000)
+    model = chosen(role)
+    assert model.max_window_tokens < 40_000
+    assert model.window_overlap_tokens <= model.max_window_tokens // 4
+    assert chosen(replace(role, max_window_tokens=2_000)).max_window_tokens == 2_000
+
+
+def test_windows_fit_what_the_editor_says_of_its_model() -> None:
+    assert chosen(Role("editor"), Editor(models=(COPILOT,))).max_window_tokens < 64_000
+
+
+def test_roles_have_their_own_model() -> None:
+    settings = roles.settings(Role("openai", "m"))
+    own = replace(settings, roles={**settings.roles, "summarize": Role("zai", "s", timeout=7)})
+    model, _ = choose("summarize", own, {"ZAI_API_KEY": KEY, "LERIM_HOME": os.environ["LERIM_HOME"]}, None, {})
+    assert model is not None
+    assert (model.role, model.label, model.timeout) == ("summarize", "zai:s", 7)

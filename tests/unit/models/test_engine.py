@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
+import roles
 from chat_server import KEY, Chat, chat, completion, drips, fails, hangs, huge, raw, says
-from lerim.models.choose import Model, choose
+from lerim.models.choose import Model
 from lerim.models.engine import Engine
 from lerim.models.providers import Role
 from lerim.models.usage import Usage
@@ -25,10 +26,8 @@ def never() -> bool:
 
 
 def model(url: str, timeout: float = 30.0, key: str = KEY, provider: str = "openai") -> Model:
-    role = Role(provider, "some-model", url, timeout)
-    found, problems = choose(role, {"OPENAI_API_KEY": key, "OPENROUTER_API_KEY": key})
-    assert found is not None, problems
-    return found
+    role = Role(provider, "some-model", url, timeout=timeout)
+    return roles.model(role, OPENAI_API_KEY=key, OPENROUTER_API_KEY=key)
 
 
 def ask(server: Chat, timeout: float = 30.0, cancelled: Callable[[], bool] = never) -> lm15.Response:

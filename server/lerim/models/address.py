@@ -1,0 +1,35 @@
+"""What may be the address of a model's service."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+
+def address_fault(base_url: str) -> str:
+    """Why this cannot be the address of a model, or "". Plain http is for this machine alone."""
+    try:
+        parts = urlsplit(base_url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return "cannot be read"
+    if parts.scheme not in ("http", "https") or not host or any(char.isspace() for char in base_url):
+        return "must begin with https:// and name a host"
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        return "must hold no name, password, question mark or #"
+    if parts.scheme == "http" and not is_loopback(host):
+        return "must begin with https://, for only this machine is asked without encryption"
+    return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def on_this_machine(base_url: str) -> bool:
+    """Whether a service's address, one without `address_fault`, is on this machine."""
+    return is_loopback(urlsplit(base_url).hostname or "")

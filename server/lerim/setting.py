@@ -1,0 +1,146 @@
+"""Each setting, and what it may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias, get_args
+
+from lerim.models.address import address_fault
+from lerim.models.providers import PROVIDERS, ROLES, RoleName
+from lerim.moments import EXAMPLES, moment
+
+Value: TypeAlias = str | int | float | tuple[str, ...]
+Gate = Literal["all", "signal"]
+"""Which windows of a session are sent to a model: all, or those with a sign that something is in them."""
+AS_EXTRACT = ""
+"""The provider of a role that has none of its own: all of what names a model is that of `roles.extract`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What one setting may hold. `check` returns the value or raises ValueError saying what is expected."""
+
+    check: Callable[[object], Value]
+    harmless: bool
+    """Whether a repository's own file may set it."""
+
+
+def _since(value: object) -> Value:
+    if not isinstance(value, str):
+        raise ValueError(f"must be {EXAMPLES}, in quotes")
+    if value:
+        moment(value, datetime.now(UTC))
+    return value
+
+
+def _share(value: object) -> Value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError("must be a number from 0 to 1")
+    return float(value)
+
+
+def _quotes(value: object) -> Value:
+    if not isinstance(value, str) or value not in ("ask", "shared", "local"):
+        raise ValueError('must be "ask", "shared" or "local"')
+    return value
+
+
+def _limit(value: object) -> Value:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
+        raise ValueError("must be a whole number from 1 to 1000")
+    return value
+
+
+def _gate(value: object) -> Value:
+    if not isinstance(value, str) or value not in get_args(Gate):
+        raise ValueError('must be "all" or "signal"')
+    return value
+
+
+def _dollars(value: object) -> Value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10_000:
+        raise ValueError("must be a number of US dollars from 0 to 10000; 0 is no bound")
+    return float(value)
+
+
+def _provider(names: tuple[str, ...]) -> Callable[[object], Value]:
+    told = ", ".join(name or '""' for name in names)
+
+    def check(value: object) -> Value:
+        if not isinstance(value, str) or value not in names:
+            raise ValueError(f"must be one of {told}, in quotes")
+        return value
+
+    return check
+
+
+def _model(value: object) -> Value:
+    if not isinstance(value, str) or len(value) > 200 or not value.isprintable() or value != value.strip():
+        raise ValueError(
+            'must be the name of a model as its provider writes it, in quotes; "" is the provider\'s usual'
+        )
+    return value
+
+
+def _fallbacks(value: object) -> Value:
+    if not isinstance(value, list | tuple) or len(value) > 8 or "" in value:
+        raise ValueError("must be a list of at most 8 names of models")
+    return tuple(str(_model(name)) for name in value)
+
+
+def _command(value: object) -> Value:
+    words = tuple(value) if isinstance(value, list | tuple) else ("",)
+    if not all(isinstance(word, str) and "\0" not in word for word in words) or (words and not words[0].strip()):
+        raise ValueError('must be a list of words, the program first, such as ["claude", "-p"]')
+    return words
+
+
+def _address(value: object) -> Value:
+    if not isinstance(value, str):
+        raise ValueError("must be an address, in quotes")
+    if value and (fault := address_fault(value.rstrip("/"))):
+        raise ValueError(fault)
+    return value
+
+
+def _seconds(value: object) -> Value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 3600:
+        raise ValueError("must be a number of seconds from 0.1 to 3600")
+    return float(value)
+
+
+def _tokens(least: int, most: int) -> Callable[[object], Value]:
+    def check(value: object) -> Value:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return value
+
+    return check
+
+
+def _role_keys(role: RoleName) -> Iterator[tuple[str, Key]]:
+    providers = ("none", "auto", *PROVIDERS)
+    yield (
+        f"roles.{role}.provider",
+        Key(_provider(providers if role == "extract" else (AS_EXTRACT, *providers)), harmless=False),
+    )
+    yield f"roles.{role}.model", Key(_model, harmless=False)
+    yield f"roles.{role}.base_url", Key(_address, harmless=False)
+    yield f"roles.{role}.fallback_models", Key(_fallbacks, harmless=False)
+    yield f"roles.{role}.command", Key(_command, harmless=False)
+    yield f"roles.{role}.timeout", Key(_seconds, harmless=False)
+    yield f"roles.{role}.max_window_tokens", Key(_tokens(1_000, 2_000_000), harmless=True)
+    yield f"roles.{role}.window_overlap_tokens", Key(_tokens(0, 200_000), harmless=True)
+
+
+KEYS: Mapping[str, Key] = {
+    "sync.since": Key(_since, harmless=True),
+    "sync.accept_above": Key(_share, harmless=False),
+    "review.quotes": Key(_quotes, harmless=False),
+    "search.limit": Key(_limit, harmless=True),
+    "extract.gate": Key(_gate, harmless=True),
+    "budget.per_day_usd": Key(_dollars, harmless=False),
+    **{name: key for role in ROLES for name, key in _role_keys(role)},
+}

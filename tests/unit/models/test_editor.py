@@ -1,0 +1,47 @@
+"""What the editor tells a job in its environment."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lerim.models.editor import VARIABLE, Editor, EditorModel, told
+
+
+def test_without_an_editor_nothing_is_told() -> None:
+    assert told({}) == (None, [])
+    assert told({VARIABLE: ""}) == (None, [])
+
+
+def test_settings_and_models_are_told() -> None:
+    models = [
+        {"id": "copilot/gpt-4o", "vendor": "copilot", "family": "gpt-4o", "version": "1", "name": "GPT-4o"}
+        | {"max_input_tokens": 64_000, "allowed": True, "later": "fields are ignored"},
+        {"id": "x/y"},
+    ]
+    editor, problems = told({VARIABLE: json.dumps({"settings": {"extract.gate": "all"}, "models": models})})
+    assert problems == []
+    assert editor == Editor(
+        {"extract.gate": "all"},
+        (EditorModel("copilot/gpt-4o", "copilot", "gpt-4o", "1", "GPT-4o", 64_000, True), EditorModel("x/y")),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "5",
+        '{"models": [{"vendor": "x"}]}',
+        '{"models": [{"id": 5}]}',
+        '{"settings": []}',
+        '{"settings": {"a": ' + "[" * 100_000,
+        "\udc80",
+    ],
+)
+def test_what_makes_no_sense_is_a_problem_that_repeats_nothing_of_it(text: str) -> None:
+    editor, [problem] = told({VARIABLE: text})
+    assert editor is None
+    assert (problem.code, problem.path) == ("settings", VARIABLE)
+    assert "Reload the window" in problem.message
