@@ -7,6 +7,7 @@ import { SidecarClient } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
 import { BootstrapError } from "./failure";
 import { NotRunning } from "./notrunning";
+import { EditorModels } from "./models";
 import { isAlive, run } from "./process";
 import * as protocol from "./protocol";
 import { RestartQueue } from "./restart";
@@ -22,6 +23,7 @@ const cancelledKey = "setupCancelled";
 export class Context implements vscode.Disposable {
   readonly output = vscode.window.createOutputChannel("Lerim", { log: true });
   readonly status = new Status();
+  readonly models: EditorModels;
   readonly #progress = new vscode.EventEmitter<protocol.SyncProgress>();
   readonly #candidates = new vscode.EventEmitter<protocol.CandidatesChanged>();
   readonly #running = new vscode.EventEmitter<void>();
@@ -42,6 +44,8 @@ export class Context implements vscode.Disposable {
   constructor(readonly extension: vscode.ExtensionContext) {
     this.#settings = this.readSettings();
     this.status.visible = this.#settings.statusBar;
+    this.models = new EditorModels(extension.languageModelAccessInformation, (line) => this.output.info(line));
+    this.models.onChanged(() => this.#offerModels());
   }
 
   get settings(): Settings {
@@ -141,6 +145,7 @@ export class Context implements vscode.Disposable {
   dispose(): void {
     this.#closing.abort();
     this.#watch?.dispose();
+    this.models.dispose();
     this.status.dispose();
     this.#progress.dispose();
     this.#candidates.dispose();
@@ -272,6 +277,7 @@ export class Context implements vscode.Disposable {
       this.status.setPending(changed.root, changed.pending, changed.project);
       this.#candidates.fire(changed);
     });
+    client.onRequest(protocol.askModel.method, (params: protocol.AskModelParams, token: CancellationToken) => this.models.ask(params, token));
     client.onNotification(protocol.watchFolders.method, ({ folders }: protocol.WatchFolders) => {
       if (this.#sidecar === sidecar) this.#watchFolders(client, folders);
     });
@@ -282,6 +288,7 @@ export class Context implements vscode.Disposable {
         this.status.state = { kind: "ready" };
         // trust or settings may have changed while it started, or since the start whose options a restart repeats
         this.background(this.configurationChanged());
+        this.#offerModels();
         return;
       }
       this.#endSyncs();
@@ -314,6 +321,13 @@ export class Context implements vscode.Disposable {
     } catch (error) {
       this.output.warn(`After the start: ${String(error)}`);
     }
+  }
+
+  /** Tells the sidecar of the editor's own models. */
+  #offerModels(): void {
+    const client = this.#sidecar?.client;
+    if (client?.state !== State.Running) return;
+    this.background(this.models.offered().then((models) => client.sendNotification(protocol.editorModels.method, { models })));
   }
 
   /** Tells the sidecar what changes in these folders, as the editor does where its own watcher misses nothing. */

@@ -1,50 +1,11 @@
 // The editor's API as far as the extension uses it, working in memory. A test reads what was shown from `shown` and answers through `answers`.
+import { CancellationTokenSource, Disposable, EventEmitter } from "./events";
+import { offer } from "./models";
 import { FakeTree } from "./tree";
 
+export * from "./events";
+export { LanguageModelChatMessage, LanguageModelError, lm } from "./models";
 export * from "./tree";
-
-export class Disposable {
-  constructor(private readonly end: () => unknown) {}
-
-  static from(...all: { dispose(): unknown }[]): Disposable {
-    return new Disposable(() => all.forEach((one) => one.dispose()));
-  }
-
-  dispose(): void {
-    this.end();
-  }
-}
-
-export class EventEmitter<T> {
-  readonly #listeners = new Set<(event: T) => unknown>();
-  readonly event = (listener: (event: T) => unknown): Disposable => {
-    this.#listeners.add(listener);
-    return new Disposable(() => this.#listeners.delete(listener));
-  };
-
-  fire(event: T): void {
-    for (const listener of [...this.#listeners]) listener(event);
-  }
-
-  dispose(): void {
-    this.#listeners.clear();
-  }
-}
-
-export class CancellationTokenSource {
-  readonly #emitter = new EventEmitter<void>();
-  readonly token = { isCancellationRequested: false, onCancellationRequested: this.#emitter.event };
-
-  cancel(): void {
-    if (this.token.isCancellationRequested) return;
-    this.token.isCancellationRequested = true;
-    this.#emitter.fire();
-  }
-
-  dispose(): void {
-    this.#emitter.dispose();
-  }
-}
 
 export class Uri {
   private constructor(
@@ -172,6 +133,7 @@ async function provided(uri: Uri): Promise<string> {
 export function reset(): void {
   for (const list of [...Object.values(shown), ...Object.values(answers)]) list.length = 0;
   providers.clear();
+  offer.models = [];
   workspace.isTrusted = true;
   workspace.workspaceFolders = [{ uri: Uri.file("/repo"), name: "repo", index: 0 }];
   workspace.textDocuments = [];
