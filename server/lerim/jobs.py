@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -39,6 +39,7 @@ from lerim.sessions.platforms import removed, roots_of
 from lerim.sessions.readers import probe, reading
 from lerim.sessions.session_rows import CLOSED
 from lerim.sessions.troubles import told
+from lerim.summary_pass import SummaryPass, summarizing
 
 FIRST_BYTES = 8_000_000
 FIRST_OTHERS = 200
@@ -155,6 +156,8 @@ def sync(
             rest += _own(project, owners, [one for one in others if one.place not in opened], known, cancelled)
             _index(catalog, owners, rest, len(newest), len(newest) + len(rest), seen, learning)
             _learn(project, catalog, options, learning, seen, clock, started)
+            by_model = cache(lambda: options.model == "auto" and summarizing(project, home, environ)[0] is not None)
+            SummaryPass(catalog, learning, clock(), by_model).run(options.since, options.until)
         except CancelledError:
             state = "cancelled"
         counts = _counts(catalog.places_of(project.key, main=True), seen)

@@ -112,7 +112,7 @@ def update_of(desk: Desk) -> tuple[queue.Proposal, Path]:
     desk.session("s1", *rule(3))
     (first,) = desk.sync().candidates
     queue.accept(desk.place, first.id, quotes="shared")
-    (memory,) = (desk.repo / ".lerim" / "memory").rglob("*.md")
+    (memory,) = (desk.repo / ".lerim" / "memory").glob("*/*.md")
     desk.session("s2", *rule(5))
     desk.sync()
     (proposal,) = queue.pending(desk.place)[0]

@@ -55,7 +55,7 @@ def write_below(path: str, line: str) -> None:
 
 
 def memory_files(repo: Path) -> list[str]:
-    return [str(path) for path in (repo / ".lerim" / "memory").rglob("*.md")]
+    return [str(path) for path in (repo / ".lerim" / "memory").glob("*/*.md")]
 
 
 async def test_an_accepted_candidate_is_a_hover_at_once_and_undo_takes_it_back(editor: Editor, isolated: Path) -> None:

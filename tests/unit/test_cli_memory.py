@@ -68,7 +68,7 @@ def test_a_secret_in_a_memory_is_cut_out_before_it_is_written(repo: Path):
     result = run("memory", "add", "--title", "Deploy key", "--body", f"It is {secret}.", "--repo", str(repo))
     assert result.exit_code == 0
     assert "1 secret was cut out" in result.stderr
-    [path] = (repo / ".lerim" / "memory").rglob("*.md")
+    [path] = (repo / ".lerim" / "memory").glob("*/*.md")
     assert secret not in path.read_text(encoding="utf-8")
 
 

@@ -61,7 +61,7 @@ def propose(place: Place, title: str = "Use uv, not pip", turn: str = "aaaaaaaaa
 
 
 def memories(repo: Path) -> list[Path]:
-    return sorted((repo / ".lerim" / "memory").rglob("*.md"))
+    return sorted((repo / ".lerim" / "memory").glob("*/*.md"))
 
 
 def test_candidates_are_listed_with_what_a_person_needs(place: Place, repo: Path):

@@ -43,7 +43,7 @@ def sync(sample: Sample, *more: str, code: int = 0) -> Any:
 
 
 def memories(sample: Sample) -> list[Path]:
-    return sorted((sample.repo / ".lerim" / "memory").rglob("*.md"))
+    return sorted((sample.repo / ".lerim" / "memory").glob("*/*.md"))
 
 
 def test_a_sync_prints_one_object_with_everything_promised(sample: Sample):

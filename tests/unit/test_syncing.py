@@ -137,7 +137,7 @@ def test_accept_above_writes_the_sure_ones_and_leaves_the_others(desk: Desk) -> 
     report = desk.sync(SyncOptions(accept_above=0.5, quotes="shared"))
     assert len(report.accepted) == 1
     assert desk.waiting() == []
-    assert len(list((desk.repo / ".lerim" / "memory").rglob("*.md"))) == 1
+    assert len(list((desk.repo / ".lerim" / "memory").glob("*/*.md"))) == 1
 
 
 def test_a_rejected_candidate_stays_away_even_when_the_review_folder_and_the_catalog_are_gone(desk: Desk) -> None:
@@ -165,7 +165,7 @@ def test_a_transcript_that_cannot_be_opened_fails_alone(desk: Desk) -> None:
 def test_accept_above_never_changes_a_memory_unseen(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     desk.sync(SyncOptions(accept_above=0.5))
-    (memory,) = (desk.repo / ".lerim" / "memory").rglob("*.md")
+    (memory,) = (desk.repo / ".lerim" / "memory").glob("*/*.md")
     by_hand = memory.read_text(encoding="utf-8") + "\nBy hand: except in scripts.\n"
     memory.write_text(by_hand, encoding="utf-8")
     desk.session("s2", *correction(desk, "pathlib and shutil"))

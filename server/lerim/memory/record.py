@@ -113,6 +113,12 @@ def primitive_of(path: Path) -> Primitive | None:
     return None
 
 
+def id_of(path: Path) -> str:
+    """The id of the memory in this file: its name, and of a summary the day and time of its folders before it."""
+    *_, top, day, time, _ = ("", "", "", *path.parts)
+    return f"{day}-{time}-{path.stem}" if top == FOLDERS["summary"] else path.stem
+
+
 class _Reader:
     """One pass over a header's values, collecting what did not fit."""
 
@@ -130,7 +136,7 @@ class _Reader:
             raise MemoryError_(
                 "This file lies in no folder of memories.", where=str(self.path), todo="Move it into decisions/ or so."
             )
-        stem = self.path.stem
+        stem = id_of(self.path)
         if (written := self._text("id")) != stem:
             self._problem(f"the id {written!r} is not the file's name" if written else "there is no id")
         created = self._time("created", None)
@@ -213,7 +219,7 @@ class _Reader:
 
     def _day_of_name(self) -> datetime:
         try:
-            return datetime.strptime(self.path.stem[:8], "%Y%m%d").replace(tzinfo=UTC)
+            return datetime.strptime(id_of(self.path)[:8], "%Y%m%d").replace(tzinfo=UTC)
         except ValueError:
             return _UNDATED
 

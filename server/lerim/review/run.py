@@ -1,7 +1,7 @@
 """The run folder of one sync: what was extracted and what became of it, for people who want to look.
 
-`.lerim/workspace/sync-YYYYMMDD-HHMMSS-<6hex>/` with `extract.json`, `memory_actions.json` and `session.log`. A run that
-extracted nothing leaves no folder; undoing never needs one.
+`.lerim/workspace/sync-YYYYMMDD-HHMMSS-<6hex>/` with `extract.json`, `summary.json`, `memory_actions.json` and
+`session.log`. A run that extracted and summarized nothing leaves no folder; undoing never needs one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import msgspec
 from lerim.errors import BoundaryError, MemoryError_, Problem
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.memory import files
-from lerim.models.usage import NOTHING, Usage
+from lerim.models.told import stepped, taken
+from lerim.models.usage import Spent, Step
 from lerim.review.place import Place
 
 KEPT_RUNS = 50
@@ -42,28 +43,45 @@ class MemoryAction(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
+class SummaryAction(msgspec.Struct, frozen=True):
+    """What became of the summary of one session, as it was done on disk.
+
+    `action`: written, updated, or theirs where a person had edited the file and it was left alone. `maker` is "rules"
+    or the label of the model that wrote it.
+    """
+
+    action: str
+    session: str
+    platform: str
+    title: str
+    path: str
+    maker: str
+
+
 @dataclass(slots=True)
 class Run:
-    """Gathers what one sync did; `write` makes the folder. `started` names it; `usage` is what asking `model` took."""
+    """Gathers what one sync did; `write` makes the folder. `started` names it; `spent` is what asking models took,
+    `steps` what did not go straight then."""
 
     place: Place
     started: datetime
     extracted: list[Extracted] = field(default_factory=list)
     actions: list[MemoryAction] = field(default_factory=list)
+    summaries: list[SummaryAction] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
-    model: str = ""
-    usage: Usage = NOTHING
+    spent: Sequence[Spent] = ()
+    steps: Sequence[Step] = ()
 
     def note(self, line: str) -> None:
         """Add a line to `session.log`; no text of a transcript belongs here."""
         self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
 
     def write(self) -> Path | None:
-        """Write the folder, keep the last fifty; None where nothing was extracted.
+        """Write the folder, keep the last fifty; None where nothing was extracted or summarized.
 
         Raises MemoryError_, BoundaryError.
         """
-        if not self.extracted:
+        if not self.extracted and not self.summaries:
             return None
         workspace = self.place.state / "workspace"
         self.place.make_state()
@@ -71,11 +89,14 @@ class Run:
         name = f"sync-{self.started.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = workspace / name
         files.make_folder(folder)
-        asked = [{"outcome": "asked", "model": self.model, **msgspec.structs.asdict(self.usage)}] if self.model else []
-        self._write(folder / "extract.json", [*(_extracted(item) for item in self.extracted), *asked])
+        asked = [_asked(one) for one in self.spent]
+        steps = [{"outcome": "step", **msgspec.structs.asdict(step)} for step in self.steps]
+        self._write(folder / "extract.json", [*(_extracted(item) for item in self.extracted), *asked, *steps])
+        self._write(folder / "summary.json", self.summaries)
         self._write(folder / "memory_actions.json", self.actions)
-        if self.log:
-            files.create(folder / "session.log", "\n".join(self.log) + "\n")
+        log = [*self.log, *map(taken, self.spent), *map(stepped, self.steps)]
+        if log:
+            files.create(folder / "session.log", "\n".join(log) + "\n")
         _remove_oldest(workspace)
         return folder
 
@@ -86,6 +107,10 @@ class Run:
 
 def _extracted(item: Extracted) -> dict[str, object]:
     return {"outcome": type(item).__name__.lower(), **asdict(item)}
+
+
+def _asked(spent: Spent) -> dict[str, object]:
+    return {"outcome": "asked", "role": spent.role, "model": spent.model, **msgspec.structs.asdict(spent.usage)}
 
 
 def runs(place: Place) -> list[Path]:

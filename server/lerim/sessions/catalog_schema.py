@@ -159,9 +159,11 @@ DROP TABLE words;
 {FOUND_BY}
 PRAGMA user_version = 4
 """
-# Form 4 did not keep how many tokens a turn has.
+# Form 4 did not keep how many tokens a turn has, and summarized nothing.
 FROM_4 = f"""
 {COUNTED}
+INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', p.transcript, p.project, 'pending'
+    FROM positions p JOIN transcripts t ON t.id = p.transcript WHERE p.kind = 'extract' AND t.parent = '';
 PRAGMA user_version = 5
 """
 _STEPS = (FROM_1, FROM_2, FROM_3, FROM_4)

@@ -26,6 +26,10 @@ BACK_OFF_CAP_SECONDS = 3600.0
 EXTRACT = "extract"
 MODEL = "model"
 """What the rules have read waits for a model from then on, whether or not one is configured."""
+SUMMARY = "summary"
+"""What the rules have read waits to be summarized (`owed.py`), a subagent's session excepted."""
+SUMMARY_MODEL = "summary-model"
+"""What the rules have summarized waits for a model to do it better, as above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,8 @@ def done(
         if ended.rowcount and job.kind == EXTRACT:
             [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
             put(db, MODEL, transcript, job.project)
+            if not job.transcript.parent:
+                put(db, SUMMARY, transcript, job.project)
 
 
 def fail(db: sqlite3.Connection, job: Job, error: str, now: float) -> bool:

@@ -1,0 +1,168 @@
+"""The summaries of a project's sessions: `summaries/YYYYMMDD/HHMMSS/<slug>.md`, by the session's start in UTC.
+
+A session has one file, whose place stays as it was first written. What was written is known privately by its hash:
+a file of another one is a person's by now, and is left as it is. A hash is kept before its text is written, so that a
+kill in between leaves nothing that looks like a person's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from lerim.errors import MemoryError_
+from lerim.memory import files
+from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, id_of, parse, render
+from lerim.memory.slug import slug
+
+Done = Literal["written", "updated", "unchanged", "theirs"]
+"""`theirs`: a person edited it, and it was left alone."""
+DATABASE = "summaries.sqlite3"
+_VERSION = 1
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS summaries"
+    " (session TEXT PRIMARY KEY, name TEXT NOT NULL, maker TEXT NOT NULL, hashes TEXT NOT NULL) WITHOUT ROWID"
+)
+_HASHES = 4
+"""Texts of one file that are known as ours: the last ones, for another worktree may hold an older one."""
+_CLASHES = 100
+
+
+class Summaries:
+    """The summaries below `memory_dir`; `private_dir` remembers what was written. A context manager.
+
+    `anchor` is the folder that may itself be reached through a link, nothing below it may. Raises MemoryError_ where
+    the private folder cannot be used.
+    """
+
+    def __init__(self, memory_dir: Path, anchor: Path, private_dir: Path) -> None:
+        self._memory_dir = memory_dir
+        self._anchor = anchor
+        self._path = private_dir / DATABASE
+        with _telling(self._path):
+            self._db = _open(self._path)
+
+    def close(self) -> None:
+        """Closes what is remembered; twice does no harm."""
+        self._db.close()
+
+    def maker(self, session: str) -> str:
+        """Who made the summary of a session (`claude:5e1f…`) last: "rules", a model's label, "" where there is none."""
+        with _telling(self._path):
+            row = self._db.execute("SELECT maker FROM summaries WHERE session = ?", (session,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, Done]:
+        """Writes the summary of a session, or writes it anew where the file is still as we made it.
+
+        `record.created` is the session's start; the record's id is given by the place. Raises MemoryError_,
+        BoundaryError; what was there before stays then.
+        """
+        with _telling(self._path):
+            row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
+        name, hashes = (str(row[0]), [str(one) for one in json.loads(row[1])]) if row else ("", [])
+        path = self._memory_dir / name if name else None
+        if path is None or files.is_absent(path):
+            path = find(self._memory_dir, self._anchor, session, record.created) or path
+        if path is None or files.is_absent(path):
+            return self._new(record, session, maker, path, hashes), "written"
+        text = render(replace(record, id=id_of(path)))
+        before = files.read_text(files.inside(self._anchor, path), MAX_FILE)
+        if files.text_hash(before) not in hashes and before != text:
+            return path, "theirs"
+        self._remember(session, path, maker, [*hashes, files.text_hash(text)])
+        if before == text:
+            return path, "unchanged"
+        files.replace(path, text)
+        return path, "updated"
+
+    def _new(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
+        folder = _folder(self._memory_dir, record.created)
+        first = slug(record.title)
+        names = (first, *(f"{first}-{number}" for number in range(2, _CLASHES)))
+        places: list[Path] = [place] if place else []
+        for path in (*places, *(folder / f"{name}.md" for name in names)):
+            text = render(replace(record, id=id_of(path)))
+            if not files.is_absent(path):
+                continue
+            self._remember(session, path, maker, [*hashes, files.text_hash(text)])
+            files.make_folder(files.inside(self._anchor, path.parent))
+            if files.create(files.inside(self._anchor, path), text):
+                return path
+        message = "No name for the summary is free."
+        raise MemoryError_(message, where=str(folder), todo="Remove what lies there and is no summary.")
+
+    def _remember(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
+        name = path.relative_to(self._memory_dir).as_posix()
+        kept = json.dumps(list(dict.fromkeys(reversed(hashes)))[:_HASHES][::-1])
+        with _telling(self._path):
+            self._db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", (session, name, maker, kept))
+
+
+def find(memory_dir: Path, anchor: Path, session: str, started: datetime) -> Path | None:
+    """The summary of a session (`claude:5e1f…`) that began then, by its `source`; None where there is none that can be
+    read. Raises BoundaryError where a link leads there."""
+    folder = _folder(memory_dir, started)
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and not path.name.startswith("."))
+    except OSError:
+        return None
+    files.inside(anchor, folder)
+    for path in paths:
+        try:
+            record = parse(files.read_text(path, MAX_FILE), path, "summary")
+        except MemoryError_:
+            continue
+        if record.source.rpartition("#")[0] == session:
+            return path
+    return None
+
+
+def read(memory_dir: Path, anchor: Path, session: str, started: datetime) -> MemoryRecord | None:
+    """The summary of a session as its file has it. Raises BoundaryError, MemoryError_."""
+    path = find(memory_dir, anchor, session, started)
+    return parse(files.read_text(path, MAX_FILE), path, "summary") if path else None
+
+
+def _folder(memory_dir: Path, started: datetime) -> Path:
+    return memory_dir / FOLDERS["summary"] / f"{started.astimezone(UTC):%Y%m%d}" / f"{started.astimezone(UTC):%H%M%S}"
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    db = sqlite3.connect(path, timeout=30, isolation_level=None)
+    try:
+        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if version > _VERSION:
+            raise MemoryError_("This was made by a newer Lerim.", where=str(path), todo="Update Lerim.")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(_SCHEMA)
+        db.execute(f"PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+@contextmanager
+def _telling(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError, ValueError) as error:
+        todo = "Free some space; if the file is damaged, delete it: summaries there are then left as they are."
+        raise MemoryError_(
+            f"What is known of summaries cannot be used: {error}.", where=str(path), todo=todo
+        ) from error
+
+
+def opened(memory_dir: Path, anchor: Path, private_dir: Path) -> closing[Summaries]:
+    """The summaries, closed at the block's end."""
+    return closing(Summaries(memory_dir, anchor, private_dir))

@@ -1,0 +1,63 @@
+"""Which sessions of a project wait to be summarized. Only the holder of the project's lock asks and settles."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from lerim.sessions import queue
+from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.model import Platform
+from lerim.sessions.stored import json_of, moment
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A session whose summary is missing or older than what was read of it. `changed` is when its store last was, in
+    epoch seconds."""
+
+    job: int
+    place: str
+    platform: Platform
+    session: str
+    title: str
+    started: datetime | None
+    changed: float
+
+
+def owed(db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None) -> list[Owed]:
+    """The sessions that wait, newest first, with something said between the bounds; a subagent's has no summary."""
+    rows = db.execute(
+        "SELECT j.id, t.place, t.platform, t.session, s.title, s.started, t.mtime_ns"
+        " FROM jobs j JOIN transcripts t ON t.id = j.transcript JOIN sessions s ON s.transcript = t.id"
+        " WHERE j.project = :project AND j.kind = :kind AND j.state = 'pending' AND t.parent = ''"
+        " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+        " ORDER BY s.ended DESC, j.id",
+        {
+            "project": project,
+            "kind": queue.SUMMARY,
+            "since": since.timestamp() if since else None,
+            "until": until.timestamp() if until else None,
+        },
+    )
+    return [
+        Owed(job, place, platform, session, title, moment(started), (changed or 0) / 1e9)
+        for job, place, platform, session, title, started, changed in rows
+    ]
+
+
+def settled(db: sqlite3.Connection, summarized: Iterable[int], others: Iterable[int] = ()) -> None:
+    """These jobs are done, in one transaction: the sessions of the first wait for a model from now on, the others have
+    no summary, or one that a person made their own."""
+    first = list(summarized)
+    with transaction(db):
+        db.execute(
+            "UPDATE jobs SET state = 'done' WHERE id IN (SELECT value FROM json_each(?))", (json_of([*first, *others]),)
+        )
+        rows = db.execute(
+            "SELECT transcript, project FROM jobs WHERE id IN (SELECT value FROM json_each(?))", (json_of(first),)
+        ).fetchall()
+        for transcript, project in rows:
+            queue.put(db, queue.SUMMARY_MODEL, transcript, project)
