@@ -188,7 +188,7 @@ class ModelPass:
         except CancelledCallError as error:
             raise CancelledError from error
         finally:
-            self.usage = engine.spent
+            self.usage = engine.usage
 
     def _ready(self) -> tuple[Engine, dspy.LM]:
         """The engine and DSPy's model over it, made at the first call: importing DSPy takes a second."""

@@ -91,8 +91,8 @@ def by_model(transcript: Transcript, until: str) -> Extracted:
         (*rules.dropped, *(item for item in results if isinstance(item, Dropped))),
         rules.turn_of,
         rules.seconds + time.perf_counter() - began,
-        engine.spent.input_tokens + engine.spent.output_tokens,
-        engine.spent.cost,
+        engine.usage.input_tokens + engine.usage.output_tokens,
+        engine.usage.cost,
         (*rules.problems, *(item.message for item in results if isinstance(item, Problem))),
     )
 

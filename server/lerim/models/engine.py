@@ -1,203 +1,328 @@
-"""The engine DSPy calls: chat completions over HTTP, with the only retries there are.
+"""The engine DSPy calls: one model, asked over whatever wire it has, with the only retries there are.
 
-DSPy's own routes are not used: they fetch a price list, and an environment variable turns them to another library.
+DSPy's own routes are not used: they fetch a price list, and an environment variable turns them to another library. Any
+number of threads may ask at once.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import re
+import os
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import assert_never
 
 import msgspec
 from dspy import lm15
 
 from lerim.extraction.redact import clean
+from lerim.models import anthropic, chat, command, faults, limits
+from lerim.models.answer import Answer
 from lerim.models.choose import Model
-from lerim.models.usage import NOTHING, Usage
-from lerim.models.wire import Reply, StoppedError, TooLargeError, TooSlowError, WireError, pause, post
+from lerim.models.editor import Bridge, RefusedError
+from lerim.models.spending import Held, Purse, priced
+from lerim.models.tokens import count
+from lerim.models.usage import NOTHING, Spent, Step, StepKind, Usage, added
+from lerim.models.wire import Reply, StoppedError, WireError, pause, post
+from lerim.paths import Home
 
 TRIES = 3
 BACK_OFF_SECONDS = (1.0, 4.0)
 MOST_WAIT_SECONDS = 60.0
 """A service that wants a longer wait than this before the next try is given up for this run."""
+CUT_SHORT = 0.5
+"""Ollama shortens what is too long for it and says nothing: if it counted less than this part, it did so."""
+CERTAIN_TOKENS = 2_000
+"""Of a shorter prompt nobody can tell whether all of it was read."""
 
-_TOO_LONG = re.compile(
-    r"context[ _](?:length|window)|maximum context|too many tokens|prompt is too long", re.IGNORECASE
-)
-_NO_MONEY = re.compile(r"insufficient_quota|insufficient credits|billing", re.IGNORECASE)
-
-
-class _Part(msgspec.Struct):
-    text: str = ""
+_Passing = (lm15.RateLimitError, lm15.ServerError, lm15.TransportError)
+"""What may be otherwise a moment later."""
 
 
-class _Said(msgspec.Struct):
-    content: str | list[_Part] | None = None
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """The bound on an answer: how many tokens, and what chat completions call it."""
 
-
-class _Choice(msgspec.Struct):
-    message: _Said = msgspec.field(default_factory=_Said)
-    finish_reason: str | None = None
-
-
-class _Counted(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cost: float | None = None
-
-
-class _Fault(msgspec.Struct):
-    message: str | None = ""
-    code: str | int | None = ""
-    type: str | None = ""
-
-
-class _Completion(msgspec.Struct):
-    id: str | None = None
-    model: str | None = None
-    choices: list[_Choice] = []
-    usage: _Counted | None = None
-    error: _Fault | str | None = None
+    most: int
+    name: chat.Bound
 
 
 class Engine:
-    """Asks one model; DSPy calls `complete`. `spent` is what its calls took so far; `cancelled` ends one that waits."""
+    """Asks one model, and those named to stand in for it; DSPy calls `complete`. `cancelled` ends a call that waits.
 
-    supports_function_calling = False
-    supports_reasoning = False
-    supports_response_schema = False
-    supported_params = frozenset({"temperature", "max_tokens"})
+    `home` is where limits are remembered; `environ` is a command's; a model that is billed is paid from `purse` where
+    there is one; the editor's models are asked over `bridge`. `spent` tells what calls took, `steps` what did not go
+    straight.
+    """
 
-    def __init__(self, model: Model, cancelled: Callable[[], bool]) -> None:
-        self._model = model
+    def __init__(
+        self,
+        model: Model,
+        cancelled: Callable[[], bool],
+        *,
+        home: Home | None = None,
+        environ: Mapping[str, str] | None = None,
+        purse: Purse | None = None,
+        bridge: Bridge | None = None,
+    ) -> None:
+        self._models = [model, *(replace(model, name=name, fallbacks=()) for name in model.fallbacks)]
         self._cancelled = cancelled
-        self.spent = NOTHING
+        self._home = home
+        self._environ = os.environ if environ is None else environ
+        self._purse = purse
+        self._bridge = bridge
+        self._lock = threading.Lock()
+        self._at = 0
+        self._limits: dict[str, int | None] = {}
+        self._outputs: dict[str, _Output] = {}
+        self._spent: list[Spent] = []
+        self._steps: list[Step] = []
+
+    @property
+    def spent(self) -> list[Spent]:
+        """What the calls of each model took so far."""
+        with self._lock:
+            return added(self._spent)
+
+    @property
+    def usage(self) -> Usage:
+        """What all calls took so far."""
+        return sum((one.usage for one in self.spent), NOTHING)
+
+    @property
+    def steps(self) -> list[Step]:
+        """What did not go straight so far, in order."""
+        with self._lock:
+            return list(self._steps)
+
+    @property
+    def window_tokens(self) -> int:
+        """How many o200k tokens a window may have now: less than the settings say once the model told its limit."""
+        model = self._models[self._at]
+        return limits.window_tokens(model, self._limit(model))
 
     def complete(self, request: lm15.Request) -> lm15.Response:
-        """One answer. Raises errors of `dspy.lm15`; TransportError with code "cancelled" when the person cancelled."""
-        body = _payload(request, self._model)
-        for tries in range(1, TRIES + 1):
+        """One answer; `finish_reason` "length" where it was cut.
+
+        Raises errors of `dspy.lm15`: TransportError with code "cancelled" when the person cancelled. Also BudgetError,
+        SpendingError and ModelGoneError.
+        """
+        at = self._at
+        while True:
+            model = self._models[at]
             try:
-                return self._once(request, body)
-            except (lm15.RateLimitError, lm15.ServerError, lm15.TransportError) as error:
-                wait = BACK_OFF_SECONDS[min(tries, len(BACK_OFF_SECONDS)) - 1]
-                wait = wait if error.retry_after is None else error.retry_after
-                if tries == TRIES or error.code == "cancelled" or wait > MOST_WAIT_SECONDS:
+                answer = self._patiently(request, model)
+            except (*_Passing, lm15.UnsupportedModelError) as error:
+                if error.code == faults.CANCELLED:
                     raise
-            try:
-                pause(wait, self._cancelled)
-            except StoppedError as error:
-                raise lm15.TransportError("cancelled", code="cancelled") from error
-        raise AssertionError("unreachable")
+                if at + 1 == len(self._models):
+                    self._at = 0  # the next call begins with the model that was chosen
+                    raise
+                at = self._next(at, error)
+            else:
+                return _response(request, answer)
 
     def close(self) -> None:
         """Nothing stays open between calls."""
 
-    def _once(self, request: lm15.Request, body: bytes) -> lm15.Response:
-        model, began = self._model, time.monotonic()
-        url = f"{model.base_url}/chat/completions"
+    def _patiently(self, request: lm15.Request, model: Model) -> Answer:
+        """One answer, after as many tries as it takes and makes sense."""
+        tries = 0
+        while True:
+            try:
+                return self._once(request, model)
+            except _Passing as error:
+                tries += 1
+                wait = BACK_OFF_SECONDS[min(tries, len(BACK_OFF_SECONDS)) - 1]
+                wait = wait if error.retry_after is None else error.retry_after
+                if tries == TRIES or error.code in (faults.CANCELLED, command.FAILED) or wait > MOST_WAIT_SECONDS:
+                    raise
+                self._step("retried", model, f"{faults.why(error)}; asked again after {wait:g} s")
+            except faults.ParameterError as error:
+                if not self._bounded(model, error):
+                    raise
+                continue
+            except faults.TooLongError as error:
+                if not self._learned(model, error, request):
+                    raise
+                continue
+            try:
+                pause(wait, self._cancelled)
+            except StoppedError as error:
+                raise faults.cancelled() from error
+
+    def _next(self, at: int, error: lm15.LM15Error) -> int:
+        """The model to ask instead, for the rest of the run."""
+        with self._lock:
+            moved = self._at == at
+            if moved:
+                self._at = at + 1
+        if moved:
+            instead = self._models[at + 1].name
+            self._step("fallback", self._models[at], f"{faults.why(error)}; {instead} is asked instead")
+        return at + 1
+
+    def _once(self, request: lm15.Request, model: Model) -> Answer:
+        """Asks once. A call that is paid for is recorded before and after it."""
+        output = self._output(model)
+        text = _text(request)
+        held = None
+        if self._purse is not None and model.billed:
+            held = self._purse.reserve(model, _at_most(text), output.most)
+        began = time.monotonic()
         try:
-            reply = post(url, body, model.key, seconds=model.timeout, cancelled=self._cancelled, local=model.local)
-        except StoppedError as error:
-            raise lm15.TransportError("cancelled", code="cancelled") from error
-        except TooSlowError as error:
-            raise lm15.TimeoutError(str(error)) from error
-        except TooLargeError as error:
-            raise lm15.InvalidRequestError(str(error)) from error
+            answer = self._sent(request, model, output)
+        except lm15.LM15Error as error:
+            # A service that refused counted nothing. Where nobody knows, the reservation stays.
+            if held is not None and ((error.status or 0) >= 300 or error.code == faults.UNSENT):
+                self._settle(held, NOTHING)
+            raise
+        usage = answer.usage
+        if model.wire in ("command", "editor"):
+            usage = Usage(1, count(text), count(answer.text))
+        usage = priced(model, msgspec.structs.replace(usage, seconds=time.monotonic() - began))
+        if held is not None:
+            self._settle(held, usage)
+        with self._lock:
+            self._spent.append(Spent(model.role, model.label, usage))
+        if model.provider == "ollama" and CERTAIN_TOKENS < count(text) * CUT_SHORT > usage.input_tokens > 0:
+            read = f"Ollama read only {usage.input_tokens} tokens of the window"
+            raise lm15.ContextLengthError(f"{read}; OLLAMA_CONTEXT_LENGTH sets how many it reads")
+        return answer
+
+    def _settle(self, held: Held, usage: Usage) -> None:
+        if self._purse is not None:
+            self._purse.settle(held, usage)
+
+    def _sent(self, request: lm15.Request, model: Model, output: _Output) -> Answer:
+        match model.wire:
+            case "chat":
+                body = chat.payload(request, model, output.most, output.name)
+                return chat.read(self._posted(model, chat.url(model), body, chat.signed(model)), model)
+            case "anthropic":
+                body = anthropic.payload(request, model, output.most)
+                return anthropic.read(self._posted(model, anthropic.url(model), body, anthropic.signed(model)), model)
+            case "command":
+                folder = Path(tempfile.gettempdir()) if self._home is None else self._home.root
+                printed = command.run(
+                    model.command,
+                    _text(request),
+                    seconds=model.timeout,
+                    cancelled=self._cancelled,
+                    environ=self._environ,
+                    folder=folder,
+                )
+                return Answer(printed)
+            case "editor":
+                return Answer(self._asked_editor(request, model, output))
+        assert_never(model.wire)
+
+    def _posted(self, model: Model, url: str, body: bytes, signed: Mapping[str, str]) -> Reply:
+        try:
+            return post(url, body, signed, seconds=model.timeout, cancelled=self._cancelled, local=model.local)
         except WireError as error:
-            raise lm15.TransportError(str(error)) from error
-        completion = _read(reply, model)
-        usage = completion.usage or _Counted()
-        tokens_in, tokens_out = _number(usage.prompt_tokens), _number(usage.completion_tokens)
-        self.spent += Usage(1, tokens_in, tokens_out, cost=_cost(usage.cost), seconds=time.monotonic() - began)
-        choice = completion.choices[0]
-        return lm15.Response(
-            id=completion.id,
-            model=completion.model or request.model,
-            message=lm15.Message.assistant([lm15.TextPart(_text(choice.message))]),
-            finish_reason="length" if choice.finish_reason == "length" else "stop",
-            usage=lm15.Usage(input_tokens=tokens_in, output_tokens=tokens_out),
-        )
+            raise faults.unanswered(error) from error
+
+    def _asked_editor(self, request: lm15.Request, model: Model, output: _Output) -> str:
+        if self._bridge is None:
+            raise lm15.InvalidRequestError("the editor's models can be asked only by a sync in the editor", code="gone")
+        try:
+            return self._bridge.ask(
+                model.name,
+                chat.system_of(request),
+                _messages(request),
+                max_tokens=output.most,
+                seconds=model.timeout,
+                cancelled=self._cancelled,
+            )
+        except RefusedError as error:
+            told = f"{error}: {' '.join(clean(error.message).split())[:200]}" if error.message else str(error)
+            raise _editor_error(error, told) from error
+
+    def _output(self, model: Model) -> _Output:
+        with self._lock:
+            known = self._outputs.get(model.name)
+        return known or _Output(limits.most_output(self._limit(model)), chat.bound(model))
+
+    def _bounded(self, model: Model, error: faults.ParameterError) -> bool:
+        """Takes over what the service says of the answer's bound; False where that changes nothing."""
+        before = self._output(model)
+        most = before.most if error.most is None else max(1, min(before.most, error.most))
+        after = _Output(most, "max_completion_tokens" if error.renamed else before.name)
+        with self._lock:
+            self._outputs[model.name] = after
+        if after.most != before.most:
+            self._step("limited", model, f"its answers have at most {after.most} tokens", after.most)
+        return after != before
+
+    def _limit(self, model: Model) -> int | None:
+        with self._lock:
+            if model.label not in self._limits:
+                self._limits[model.label] = limits.limit(self._home, model.label)
+            return self._limits[model.label]
+
+    def _learned(self, model: Model, error: faults.TooLongError, request: lm15.Request) -> bool:
+        """Remembers what the model takes; whether the same request may do with less room for the answer."""
+        known, told = self._limit(model), limits.learned(error.said)
+        if told is None or (known is not None and known <= told):
+            return False
+        room = limits.most_output(told)
+        output = self._output(model)
+        less = room < output.most
+        with self._lock:
+            self._limits[model.label] = told
+            if less:
+                self._outputs[model.name] = replace(output, most=room)
+        self._step("limited", model, f"it takes {told} tokens in all", told)
+        if self._home is not None:
+            try:
+                limits.learn(self._home, model.label, told)
+            except OSError as failed:
+                self._step("limited", model, f"this could not be remembered: {failed.strerror or 'it is locked'}")
+        return less and _at_most(_text(request)) + room <= told
+
+    def _step(self, kind: StepKind, model: Model, why: str, tokens: int = 0) -> None:
+        with self._lock:
+            self._steps.append(Step(kind, model.role, model.label, why, tokens=tokens))
 
 
-def _payload(request: lm15.Request, model: Model) -> bytes:
-    """The request as chat completions want it; what is not said is the service's own choice."""
-    messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
-    if request.system is not None:
-        system = request.system if isinstance(request.system, str) else "".join(part.text for part in request.system)
-        messages.insert(0, {"role": "system", "content": system})
-    body: dict[str, object] = {"model": model.name, "messages": messages}
-    if request.config.temperature is not None:
-        body["temperature"] = request.config.temperature
-    if request.config.max_tokens is not None:
-        body["max_tokens"] = request.config.max_tokens
-    if model.provider == "openrouter":
-        body["usage"] = {"include": True}  # else it does not tell what a call cost
-    return json.dumps(body, ensure_ascii=True).encode()
+def _editor_error(error: RefusedError, told: str) -> lm15.LM15Error:
+    match error.why:
+        case "cancelled":
+            return faults.cancelled()
+        case "timeout":
+            return lm15.TimeoutError(told)
+        case "not-found" | "gone":
+            return lm15.UnsupportedModelError(told, code="gone")
+        case "no-permission":
+            return lm15.InvalidRequestError(told, code="gone")
+        case "quota":
+            return lm15.BillingError(told)
+        case "blocked":
+            return lm15.InvalidRequestError(told)
+        case "failed":
+            return lm15.ServerError(told)
+    assert_never(error.why)
 
 
-def _read(reply: Reply, model: Model) -> _Completion:
-    """The completion in a reply; what is none raises the error of `dspy.lm15` that says why."""
-    completion: _Completion | None
-    try:
-        completion = msgspec.json.decode(reply.body, type=_Completion)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        completion = None
-    fault = completion.error if completion is not None else None
-    if 200 <= reply.status < 300 and fault is None:
-        if completion is None or not completion.choices:
-            raise lm15.TransportError("its answer broke off or is no chat completion", status=reply.status)
-        return completion
-    code, said = (str(fault.code or ""), fault.message or "") if isinstance(fault, _Fault) else ("", fault or "")
-    status = reply.status
-    if 200 <= status < 300:  # some services tell an error with a status of success
-        status = int(code) if code.isdigit() and 300 <= int(code) < 600 else 500
-    raise _error(status, code, said, reply.headers, model)
+def _response(request: lm15.Request, answer: Answer) -> lm15.Response:
+    usage = lm15.Usage(input_tokens=answer.usage.input_tokens, output_tokens=answer.usage.output_tokens)
+    message = lm15.Message.assistant([lm15.TextPart(answer.text)])
+    return lm15.Response(id=None, model=request.model, message=message, finish_reason=answer.finish, usage=usage)
 
 
-def _error(status: int, code: str, said: str, headers: Mapping[str, str], model: Model) -> lm15.LM15Error:
-    # A service may repeat the key it refuses: what it says is told without it, or not at all where the key is at fault.
-    told = clean(said.replace(model.key, "…") if model.key else said)
-    told = f": {' '.join(told.split())[:200]}" if told.strip() else ""
-    if status in (401, 403):
-        return lm15.AuthError("it refused the key", status=status)
-    if status == 402 or (status == 429 and _NO_MONEY.search(f"{code} {said}")):
-        return lm15.BillingError(f"the account has no credit left{told}", status=status)
-    if status == 429:
-        return lm15.RateLimitError(f"too many requests{told}", status=status, retry_after=_retry_after(headers))
-    if status in (408, 504):
-        return lm15.TimeoutError("it took too long by its own account", status=status)
-    if status >= 500:
-        return lm15.ServerError(f"it failed{told}", status=status, retry_after=_retry_after(headers))
-    if 300 <= status < 400:
-        return lm15.InvalidRequestError("it sends elsewhere, which is not followed; correct base_url", status=status)
-    if status == 413 or _TOO_LONG.search(f"{code} {said}"):
-        return lm15.ContextLengthError(f"the window is too large for this model{told}", status=status)
-    if status == 404:
-        return lm15.UnsupportedModelError(f"there is no such model or address{told}", status=status)
-    return lm15.InvalidRequestError(f"it refused the request{told}", status=status)
+def _messages(request: lm15.Request) -> str:
+    return "\n\n".join(message.text or "" for message in request.messages)
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the service asks to wait; None where it does not say, or says it as a date."""
-    try:
-        seconds = float(headers.get("Retry-After", ""))
-    except ValueError:
-        return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+def _text(request: lm15.Request) -> str:
+    """All that is sent, as one text."""
+    return f"{chat.system_of(request)}\n\n{_messages(request)}".strip()
 
 
-def _text(said: _Said) -> str:
-    content = said.content
-    return "".join(part.text for part in content) if isinstance(content, list) else content or ""
-
-
-def _number(value: int | None) -> int:
-    return value if value is not None and 0 <= value < 10**12 else 0
-
-
-def _cost(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) and 0 <= value < 10**6 else 0.0
+def _at_most(text: str) -> int:
+    """More tokens than any service counts for a text: none takes half as many again as o200k, or more than bytes."""
+    return min(len(text.encode("utf-8", "replace")) + 100, count(text) * 3 // 2 + 100)

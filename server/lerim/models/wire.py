@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import requests  # noqa: TID251 - the one place that opens a connection
+from urllib3.exceptions import NewConnectionError
 
 MOST_BYTES = 8_000_000
 CONNECT_SECONDS = 15.0
@@ -35,6 +36,10 @@ class StoppedError(WireError):
     """The person cancelled."""
 
 
+class UnreachedError(WireError):
+    """There was no connection, so nothing was sent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What the service answered."""
@@ -53,16 +58,22 @@ class _Exchange:
 
 
 def post(
-    url: str, body: bytes, key: str, *, seconds: float, cancelled: Callable[[], bool], local: bool = False
+    url: str,
+    body: bytes,
+    signed: Mapping[str, str],
+    *,
+    seconds: float,
+    cancelled: Callable[[], bool],
+    local: bool = False,
 ) -> Reply:
     """Posts JSON and returns the whole answer, whatever its status.
 
-    `local`: the service is on this machine, so no proxy is asked. Raises WireError: TooSlowError, TooLargeError,
-    StoppedError, or itself where the connection failed.
+    `signed` are the headers that hold the key. `local`: the service is on this machine, so no proxy is asked. Raises
+    WireError: TooSlowError, TooLargeError, StoppedError, UnreachedError, or itself where the connection broke off.
     """
     exchange = _Exchange()
     deadline = time.monotonic() + seconds
-    arguments = (exchange, url, body, key, seconds, local)
+    arguments = (exchange, url, body, signed, seconds, local)
     threading.Thread(target=_send, args=arguments, daemon=True, name="model").start()
     while not exchange.done.wait(LOOK_EVERY):
         if cancelled():
@@ -86,27 +97,35 @@ def pause(seconds: float, cancelled: Callable[[], bool]) -> None:
         waiting.wait(min(LOOK_EVERY, left))
 
 
-def _send(exchange: _Exchange, url: str, body: bytes, key: str, seconds: float, local: bool) -> None:
+def _send(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str], seconds: float, local: bool) -> None:
     try:
-        exchange.reply = _reply(exchange, url, body, key, seconds, local)
+        exchange.reply = _reply(exchange, url, body, signed, seconds, local)
     except WireError as error:
         exchange.error = error
     except requests.exceptions.SSLError:
-        exchange.error = WireError("its certificate is not valid here")
+        exchange.error = UnreachedError("its certificate is not valid here")
+    except (requests.exceptions.ConnectTimeout, requests.exceptions.ProxyError) as error:
+        exchange.error = UnreachedError(f"it cannot be reached ({type(error).__name__})")
     except requests.exceptions.Timeout:
         exchange.error = TooSlowError(f"it did not answer within {seconds:g} seconds")
     except (requests.exceptions.RequestException, OSError, ValueError) as error:
         # The library's own message may quote what was sent; its kind does not.
-        exchange.error = WireError(f"the connection failed ({type(error).__name__})")
+        failed = f"the connection failed ({type(error).__name__})"
+        exchange.error = UnreachedError(failed) if _unreached(error) else WireError(failed)
     finally:
         exchange.done.set()
 
 
-def _reply(exchange: _Exchange, url: str, body: bytes, key: str, seconds: float, local: bool) -> Reply:
+def _unreached(error: Exception) -> bool:
+    """Whether a connection was refused or its host not found, so that nothing was sent."""
+    cause = error.args[0] if error.args else None
+    return isinstance(getattr(cause, "reason", None), NewConnectionError)
+
+
+def _reply(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str], seconds: float, local: bool) -> Reply:
     def sign(request: requests.PreparedRequest) -> requests.PreparedRequest:
         # Given as `auth`, or a ~/.netrc entry for the host would take the key's place.
-        if key:
-            request.headers["Authorization"] = f"Bearer {key}"
+        request.headers.update(signed)
         return request
 
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}

@@ -11,23 +11,10 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
-import roles
 from chat_server import KEY, Chat, chat, completion, drips, fails, hangs, huge, raw, says
-from lerim.models.choose import Model
+from engines import REQUEST, model, never
 from lerim.models.engine import Engine
-from lerim.models.providers import Role
-from lerim.models.usage import Usage
-
-REQUEST = lm15.Request(model="lerim/openai", messages=(lm15.Message.user("what? 🙂"),), system="be brief")
-
-
-def never() -> bool:
-    return False
-
-
-def model(url: str, timeout: float = 30.0, key: str = KEY, provider: str = "openai") -> Model:
-    role = Role(provider, "some-model", url, timeout=timeout)
-    return roles.model(role, OPENAI_API_KEY=key, OPENROUTER_API_KEY=key)
+from lerim.models.usage import Spent, Usage
 
 
 def ask(server: Chat, timeout: float = 30.0, cancelled: Callable[[], bool] = never) -> lm15.Response:
@@ -44,10 +31,13 @@ def test_it_asks_as_chat_completions_want_and_returns_what_is_said() -> None:
     assert asked.body == {
         "model": "some-model",
         "messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "what? 🙂"}],
+        "max_tokens": 16_000,
     }
     assert response.text == "hello"
     assert (response.usage.input_tokens, response.usage.output_tokens, response.finish_reason) == (1_000, 50, "stop")
-    assert (engine.spent.calls, engine.spent.input_tokens, engine.spent.cost) == (1, 1_000, 0.002)
+    [spent] = engine.spent
+    assert spent == Spent("extract", "openai:some-model", Usage(1, 1_000, 50, 0, 0.002, 0, engine.usage.seconds))
+    assert engine.steps == []
 
 
 def test_the_cost_is_asked_for_where_it_must_be() -> None:
@@ -174,7 +164,7 @@ def test_an_error_told_with_a_status_of_success_is_an_error() -> None:
     [
         (402, "no", "", lm15.BillingError),
         (429, "You exceeded your quota", "insufficient_quota", lm15.BillingError),
-        (400, "maximum context length is 4096 tokens", "", lm15.ContextLengthError),
+        (400, "the prompt is too long", "", lm15.ContextLengthError),
         (400, "no", "context_length_exceeded", lm15.ContextLengthError),
         (413, "no", "", lm15.ContextLengthError),
         (404, "no such model", "", lm15.UnsupportedModelError),
@@ -214,7 +204,7 @@ def test_odd_figures_of_usage_count_nothing() -> None:
     with chat(raw(json.dumps(odd).encode())) as server:
         engine = Engine(model(server.url), never)
         engine.complete(REQUEST)
-    assert (engine.spent.input_tokens, engine.spent.output_tokens, engine.spent.cost) == (0, 0, 0.0)
+    assert (engine.usage.input_tokens, engine.usage.output_tokens, engine.usage.cost) == (0, 0, 0.0)
 
 
 def test_usage_adds_up() -> None:

@@ -1,0 +1,90 @@
+"""Anthropic's messages: the system's words apart, a bound on the answer always, content in blocks."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+from dspy import lm15
+
+from lerim.models.answer import ONE_CALL, Answer, Finish, number
+from lerim.models.chat import system_of
+from lerim.models.choose import Model
+from lerim.models.faults import refused, unreadable
+from lerim.models.usage import Usage
+from lerim.models.wire import Reply
+
+VERSION = "2023-06-01"
+
+
+class _Block(msgspec.Struct):
+    type: str = ""
+    text: str = ""
+
+
+class _Counted(msgspec.Struct):
+    """`input_tokens` are those that neither came from the cache nor went into it."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _Message(msgspec.Struct):
+    type: str = ""
+    content: list[_Block] | None = None
+    stop_reason: str | None = None
+    usage: _Counted | None = None
+
+
+_FINISH: dict[str | None, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+}
+
+
+def url(model: Model) -> str:
+    """Where the model is asked."""
+    return f"{model.base_url}/messages"
+
+
+def signed(model: Model) -> dict[str, str]:
+    """The headers that hold the key and the form."""
+    return {"anthropic-version": VERSION} | ({"x-api-key": model.key} if model.key else {})
+
+
+def payload(request: lm15.Request, model: Model, most: int) -> bytes:
+    """The request; what is not said is the service's own choice."""
+    messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
+    body: dict[str, object] = {"model": model.name, "max_tokens": most, "messages": messages}
+    if system := system_of(request):
+        body["system"] = system
+    if request.config.temperature is not None:
+        body["temperature"] = request.config.temperature
+    return json.dumps(body, ensure_ascii=True).encode()
+
+
+def read(reply: Reply, model: Model) -> Answer:
+    """The answer in a reply. Raises the error of `dspy.lm15` that says why there is none."""
+    if not 200 <= reply.status < 300:
+        raise refused(reply, model.key, model.name)
+    try:
+        message = msgspec.json.decode(reply.body, type=_Message)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise unreadable(reply.status) from None
+    if message.type == "error":
+        raise refused(reply, model.key, model.name)
+    if message.content is None:
+        raise unreadable(reply.status)
+    text = "".join(block.text for block in message.content if block.type == "text")
+    return Answer(text, _FINISH.get(message.stop_reason, "stop"), _usage(message.usage))
+
+
+def _usage(told: _Counted | None) -> Usage:
+    if told is None:
+        return ONE_CALL
+    cached = number(told.cache_read_input_tokens)
+    given = number(told.input_tokens) + cached + number(told.cache_creation_input_tokens)
+    return Usage(1, given, number(told.output_tokens), cached)

@@ -1,0 +1,127 @@
+"""Chat completions: what most services, and every server on one's own machine, speak."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Literal
+from urllib.parse import urlsplit
+
+import msgspec
+from dspy import lm15
+
+from lerim.models.answer import ONE_CALL, Answer, Finish, number
+from lerim.models.choose import Model
+from lerim.models.faults import refused, unreadable
+from lerim.models.usage import Usage
+from lerim.models.wire import Reply
+
+Bound = Literal["max_tokens", "max_completion_tokens"]
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+class _Said(msgspec.Struct):
+    content: str | list[_Part] | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Said = msgspec.field(default_factory=_Said)
+    finish_reason: str | None = None
+
+
+class _Details(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _Counted(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+    cost: float | None = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice] = []
+    usage: _Counted | None = None
+    error: object = None
+
+
+_FINISH: dict[str | None, Finish] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+}
+
+
+def url(model: Model) -> str:
+    """Where the model is asked."""
+    return f"{model.base_url}/chat/completions"
+
+
+def signed(model: Model) -> dict[str, str]:
+    """The headers that hold the key; none where there is no key."""
+    return {"Authorization": f"Bearer {model.key}"} if model.key else {}
+
+
+def bound(model: Model) -> Bound:
+    """What the service calls the most tokens an answer may have, as far as is known beforehand."""
+    return "max_completion_tokens" if urlsplit(model.base_url).hostname == "api.openai.com" else "max_tokens"
+
+
+def payload(request: lm15.Request, model: Model, most: int, bound: Bound) -> bytes:
+    """The request; what is not said is the service's own choice."""
+    messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
+    if system := system_of(request):
+        messages.insert(0, {"role": "system", "content": system})
+    body: dict[str, object] = {"model": model.name, "messages": messages, bound: most}
+    if request.config.temperature is not None:
+        body["temperature"] = request.config.temperature
+    if model.provider == "openrouter":
+        body["usage"] = {"include": True}  # else it does not tell what a call cost
+    return json.dumps(body, ensure_ascii=True).encode()
+
+
+def read(reply: Reply, model: Model) -> Answer:
+    """The answer in a reply. Raises the error of `dspy.lm15` that says why there is none."""
+    if not 200 <= reply.status < 300:
+        raise refused(reply, model.key, model.name)
+    try:
+        completion = msgspec.json.decode(reply.body, type=_Completion)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise unreadable(reply.status) from None
+    if completion.error is not None:
+        raise refused(reply, model.key, model.name)
+    if not completion.choices:
+        raise unreadable(reply.status)
+    choice = completion.choices[0]
+    if choice.finish_reason in ("error", "network_error"):
+        raise lm15.ServerError("it failed while it answered", status=500)
+    return Answer(_text(choice.message), _FINISH.get(choice.finish_reason, "stop"), _usage(completion.usage))
+
+
+def system_of(request: lm15.Request) -> str:
+    """What is told before the question."""
+    system = request.system
+    return system if isinstance(system, str) else "".join(part.text for part in system or ())
+
+
+def _usage(told: _Counted | None) -> Usage:
+    if told is None:
+        return ONE_CALL
+    given = number(told.prompt_tokens)
+    cached = number(told.prompt_tokens_details.cached_tokens) if told.prompt_tokens_details else 0
+    return Usage(1, given, number(told.completion_tokens), min(cached, given), _cost(told.cost))
+
+
+def _text(said: _Said) -> str:
+    content = said.content
+    return "".join(part.text for part in content) if isinstance(content, list) else content or ""
+
+
+def _cost(value: float | None) -> float:
+    return value if value is not None and math.isfinite(value) and 0 <= value < 10**6 else 0.0

@@ -1,0 +1,232 @@
+"""A command of the person's own as the model: the prompt on its input, the answer on its output; no shell.
+
+It runs in a neutral folder, without Lerim's own variables, and ends with all it started at a deadline, when the person
+cancels, or when this process dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO
+
+from dspy import lm15
+
+from lerim.errors import ModelGoneError
+from lerim.extraction.redact import clean
+from lerim.models import guard
+from lerim.models.faults import cancelled as cancelled_error
+from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, Launch, killer
+
+MOST_BYTES = 8_000_000
+TAIL_BYTES = 4_000
+TOLD_CHARS = 300
+LOOK_EVERY = 0.05
+LINGER_SECONDS = 1.0
+"""How long output may follow after the command itself ended, from something it left behind."""
+FAILED = "command"
+"""Code of the error of a command that failed: it is not made again."""
+
+
+@dataclass(slots=True)
+class _Output:
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    too_large: bool = False
+
+
+def run(
+    command: Sequence[str],
+    prompt: str,
+    *,
+    seconds: float,
+    cancelled: Callable[[], bool],
+    environ: Mapping[str, str],
+    folder: Path,
+) -> str:
+    """What the command prints when it is given the prompt.
+
+    Raises ModelGoneError where there is no such program, ServerError of code FAILED where it fails or says nothing,
+    TimeoutError, InvalidRequestError where its output has no end, TransportError of code "cancelled".
+    """
+    program = found(command[0], environ) if command else None
+    if program is None:
+        name = command[0] if command else ""
+        todo = "Install it, or name it by its whole path in roles.extract.command."
+        raise ModelGoneError(f"There is no program {name!r} to ask for an answer.", todo=todo)
+    alive, held = os.pipe()  # the writing end is ours alone: it closes when this process dies
+    try:
+        launch = launched((program, *command[1:]), environ, sys.executable, alive)
+        return _answer(launch, alive, prompt, seconds, cancelled, environ, folder)
+    finally:
+        os.close(held)
+        os.close(alive)
+
+
+def launched(
+    command: Sequence[str], environ: Mapping[str, str], executable: str, alive: int, platform: str = sys.platform
+) -> Launch:
+    """How the command is started: under a guard where there are signals to groups, in a group of its own everywhere."""
+    windows = platform == "win32"
+    kept = {name: value for name, value in environ.items() if not name.upper().startswith("LERIM_")}
+    guarded = () if windows else (executable, "-I", "-S", guard.__file__, str(alive))
+    flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if windows else 0
+    return Launch((*guarded, *command), kept, flags, new_session=not windows)
+
+
+def found(
+    name: str,
+    environ: Mapping[str, str],
+    platform: str = sys.platform,
+    there: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
+) -> str | None:
+    """The whole path of a program: as it is named, or from the folders of PATH; never from where we happen to be."""
+    windows = platform == "win32"
+    pure = PureWindowsPath if windows else PurePosixPath
+    known = {key.upper() if windows else key: value for key, value in environ.items()}
+    endings = ["", *known.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(";")] if windows else [""]
+    folders = [] if pure(name).is_absolute() else known.get("PATH", "").split(";" if windows else ":")
+    if not name or (folders and len(pure(name).parts) != 1):
+        return None
+    places = [pure(folder) / name for folder in folders if pure(folder).is_absolute()] if folders else [pure(name)]
+    return next((f"{place}{end}" for place in places for end in endings if there(f"{place}{end}")), None)
+
+
+def _answer(
+    launch: Launch,
+    alive: int,
+    prompt: str,
+    seconds: float,
+    cancelled: Callable[[], bool],
+    environ: Mapping[str, str],
+    folder: Path,
+) -> str:
+    pipe = subprocess.PIPE
+    deadline = time.monotonic() + seconds
+    try:
+        process = subprocess.Popen(
+            launch.argv,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            env=launch.environ,
+            cwd=folder if folder.is_dir() else tempfile.gettempdir(),
+            creationflags=launch.creationflags,
+            start_new_session=launch.new_session,
+            pass_fds=(alive,) if launch.new_session else (),
+        )
+    except (OSError, ValueError) as error:
+        what = error.strerror if isinstance(error, OSError) else str(error)
+        raise lm15.ServerError(f"the command cannot be started: {what}", code=FAILED) from error
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
+    said, errors = _Output(), _Output()
+    threads = [
+        threading.Thread(target=_write, args=(process.stdin, prompt), daemon=True),
+        threading.Thread(target=_read, args=(process.stdout, said), daemon=True),
+        threading.Thread(target=_read_tail, args=(process.stderr, errors), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        _wait(process, threads[1], said, deadline, seconds, cancelled)
+    finally:
+        _end(process.pid, environ)  # also what a command that ended by itself left behind
+        code = process.wait()
+        for thread in threads:
+            thread.join(LINGER_SECONDS)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError):
+                stream.close()
+    if said.too_large:
+        raise lm15.InvalidRequestError(f"the command prints more than {MOST_BYTES // 1_000_000} MB")
+    text = b"".join(said.parts).decode("utf-8", "replace")
+    if code or not text.strip():
+        what = f"the command ended with code {code}" if code else "the command printed nothing"
+        raise lm15.ServerError(what + _tail(errors), code=FAILED)
+    return text
+
+
+def _wait(
+    process: subprocess.Popen[bytes],
+    reader: threading.Thread,
+    said: _Output,
+    deadline: float,
+    seconds: float,
+    cancelled: Callable[[], bool],
+) -> None:
+    """Waits until the command has ended and all was read. Raises where it shall end before."""
+    ended: float | None = None
+    while True:
+        reader.join(LOOK_EVERY)
+        now = time.monotonic()
+        if ended is None and process.poll() is not None:
+            ended = now
+        if said.too_large or (ended is not None and (not reader.is_alive() or now > ended + LINGER_SECONDS)):
+            return
+        if cancelled():
+            raise cancelled_error()
+        if now > deadline:
+            raise lm15.TimeoutError(f"the command did not answer within {seconds:g} seconds")
+        if not reader.is_alive():
+            time.sleep(LOOK_EVERY)
+
+
+def _write(stream: IO[bytes], prompt: str) -> None:
+    with contextlib.suppress(OSError, ValueError):  # a command need not read all it is given
+        stream.write(prompt.encode("utf-8", "replace"))
+        stream.close()
+
+
+def _read(stream: IO[bytes], output: _Output) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        while part := os.read(stream.fileno(), 65_536):
+            output.size += len(part)
+            if output.size > MOST_BYTES:
+                output.too_large = True
+                return
+            output.parts.append(part)
+
+
+def _read_tail(stream: IO[bytes], output: _Output) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        while part := os.read(stream.fileno(), 65_536):
+            output.parts[:] = [(b"".join(output.parts) + part)[-TAIL_BYTES:]]
+
+
+def _tail(errors: _Output) -> str:
+    """The end of what the command complained of, without secrets."""
+    text = " ".join(clean(b"".join(errors.parts).decode("utf-8", "replace")).split())
+    return f": …{text[-TOLD_CHARS:]}" if len(text) > TOLD_CHARS else f": {text}" if text else ""
+
+
+def _end(pid: int, environ: Mapping[str, str]) -> None:
+    """Kills the command and all it started; what is gone already is fine."""
+    launch = killer(pid, environ)
+    if launch is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        return
+    quiet = subprocess.DEVNULL
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        flags = launch.creationflags
+        subprocess.run(
+            launch.argv,
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+            env=launch.environ,
+            creationflags=flags,
+            timeout=5,
+            check=False,
+        )
