@@ -14,6 +14,7 @@ from lerim.cli_config import config_app
 from lerim.cli_connect import connect_app
 from lerim.cli_eval import eval_command
 from lerim.cli_memory import memory_app
+from lerim.cli_model import model_app
 from lerim.cli_project import project_app
 from lerim.cli_queue import queue_app
 from lerim.cli_review import review_app
@@ -44,6 +45,7 @@ app.add_typer(project_app, name="project")
 app.add_typer(connect_app, name="connect")
 app.add_typer(queue_app, name="queue")
 app.add_typer(config_app, name="config")
+app.add_typer(model_app, name="model")
 
 
 def _version(asked: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
+from lerim.cli_model import RoleView
 from lerim.cli_sessions import SessionView, TurnView
 from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView
 from lerim.evaluation.score import Evaluation, Missed, Proposal, SignalFigures
@@ -43,8 +44,13 @@ def test_every_field_of_an_evaluation_is_listed(struct: Any) -> None:
 
 @pytest.mark.parametrize(
     ("name", "structs"),
-    [("Agent", (AgentView, StoreView, SkippedView, LastErrorView)), ("Job", (JobRow,)), ("Figures", (Figures,))],
-    ids=["Agent", "Job", "Figures"],
+    [
+        ("Agent", (AgentView, StoreView, SkippedView, LastErrorView)),
+        ("Job", (JobRow,)),
+        ("Figures", (Figures,)),
+        ("ModelRole", (RoleView,)),
+    ],
+    ids=["Agent", "Job", "Figures", "ModelRole"],
 )
 def test_every_field_of_what_is_listed_is_told(name: str, structs: tuple[Any, ...]) -> None:
     listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]

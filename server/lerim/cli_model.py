@@ -1,0 +1,279 @@
+"""`lerim model`: what there is to ask, choosing one, trying it, agreeing to pay for it."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+import typer
+
+from lerim import config, config_file, output
+from lerim.cli_place import Json, guarded, home
+from lerim.errors import Problem, SettingsError
+from lerim.models import consent, editor, local
+from lerim.models.choose import Model, choose, key_of
+from lerim.models.consent import Known
+from lerim.models.providers import PROVIDERS, ROLES, RoleName
+from lerim.setting import KEYS, Value
+
+model_app = typer.Typer(help="The language model that reads sessions besides the rules.", no_args_is_help=True)
+EXTRACT = "roles.extract"
+
+
+class ProviderView(msgspec.Struct, frozen=True):
+    """A provider that a key leads to: its address, its usual model, whose variables hold its key, whether one does."""
+
+    name: str
+    base_url: str
+    model: str
+    key_variables: list[str]
+    key: bool
+
+
+class ServerView(msgspec.Struct, frozen=True):
+    """A server of models on this machine that answered."""
+
+    name: str
+    base_url: str
+    models: list[str]
+
+
+class RoleView(msgspec.Struct, frozen=True):
+    """What a role's settings lead to. `model` is "" where none is asked; `limit` is what the model told it takes.
+
+    `allowed`: it may be asked, because it is not paid by the token or the person agreed.
+    """
+
+    role: RoleName
+    provider: str
+    origin: str
+    model: str
+    why: str
+    billed: bool
+    allowed: bool
+    limit: int | None
+    max_window_tokens: int
+    problems: list[Problem]
+
+
+class ModelsView(msgspec.Struct, frozen=True):
+    """What `model list --json` prints. A role without a provider of its own is not listed: it is asked as `extract`."""
+
+    roles: list[RoleView]
+    providers: list[ProviderView]
+    servers: list[ServerView]
+    editor: list[editor.EditorModel]
+    budget: float
+    spent_today: float
+    problems: list[Problem]
+
+
+class UseView(msgspec.Struct, frozen=True):
+    """What `model use --json` prints: the file that was written, and what holds now."""
+
+    path: str
+    role: RoleView
+    problems: list[Problem]
+
+
+class AllowView(msgspec.Struct, frozen=True):
+    """What `model allow --json` prints: the labels that were agreed to now."""
+
+    allowed: list[str]
+
+
+@model_app.command("list")
+@guarded
+def list_command(as_json: Json = False) -> None:
+    """Show which keys are set, which servers of this machine answer, and which model is chosen and why."""
+    from lerim.models.spending import today
+
+    mine = home()
+    settings, problems = config.load(os.environ, mine)
+    told = editor.told(os.environ)[0]
+    known, more = consent.load(mine)
+    roles = [_role(name, settings, known) for name in ROLES if settings.values[f"roles.{name}.provider"]]
+    names = {address: name for name, address in local.SERVERS.items()}
+    wanted = settings.roles["extract"].base_url.rstrip("/")
+    addresses = dict.fromkeys([*local.SERVERS.values(), *([wanted] if wanted else [])])
+    view = ModelsView(
+        roles,
+        [
+            ProviderView(
+                name, one.base_url, one.default_model, list(one.key_variables), bool(key_of(name, os.environ)[0])
+            )
+            for name, one in PROVIDERS.items()
+            if one.key_variables
+        ],
+        [
+            ServerView(names.get(server.base_url, ""), server.base_url, list(server.models))
+            for server in local.answering(list(addresses))
+        ],
+        list(told.models) if told else [],
+        settings.budget,
+        today(mine, datetime.now().astimezone()).cost,
+        [*problems, *more],
+    )
+    if as_json:
+        output.show_json(view)
+        return
+    _show(view)
+
+
+@model_app.command("test")
+@guarded
+def test_command(as_json: Json = False) -> None:
+    """Ask the chosen model one tiny question, and say what came back and what it took."""
+    mine = home()
+    settings, problems = config.load(os.environ, mine)
+    output.warn(problems)
+    model = _chosen(settings)
+    from lerim.models.engine import Engine
+    from lerim.models.spending import Purse
+    from lerim.models.trial import tried
+
+    purse = Purse(mine, settings.budget, lambda: datetime.now().astimezone())
+    trial = tried(model, Engine(model, lambda: False, home=mine, environ=os.environ, purse=purse))
+    output.warn(purse.problems)
+    if as_json:
+        output.show_json(trial)
+        return
+    used = trial.usage
+    output.say(f"{output.visible(trial.model)} answered: {output.visible(trial.answer) or '(nothing)'}")
+    cost = "cost not known" if used.unpriced else f"${used.cost:.6f}" if model.billed else "not paid by the token"
+    output.say(f"{used.input_tokens} tokens in, {used.output_tokens} out, {used.seconds:.1f} s, {cost}")
+    for step in trial.steps:
+        output.say(f"{step.kind}: {output.visible(step.why)}")
+
+
+@model_app.command("use")
+@guarded
+def use_command(
+    provider: Annotated[str, typer.Argument(metavar="PROVIDER", help=f"{', '.join(('none', 'auto', *PROVIDERS))}.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Its name as the provider writes it.")] = "",
+    base_url: Annotated[str, typer.Option("--base-url", metavar="URL", help="Where it is, if not the usual.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Choose the model that reads sessions: written to ~/.lerim/config.toml, the rest of which stays as it is."""
+    mine = home()
+    given = {"provider": provider, "model": model, "base_url": base_url}
+    for name, value in given.items():
+        try:
+            KEYS[f"{EXTRACT}.{name}"].check(value)
+        except ValueError as error:
+            raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
+    before = config.load({}, mine)[0]  # the file alone
+    values: dict[str, Value] = {"provider": provider}
+    for name in ("model", "base_url"):
+        if given[name] or before.values[f"{EXTRACT}.{name}"]:
+            values[name] = given[name]
+    if before.roles["extract"].fallback_models and before.roles["extract"].provider != provider:
+        values["fallback_models"] = ()
+    config_file.change(mine, EXTRACT, values)
+    settings, problems = config.load(os.environ, mine)
+    role = _role("extract", settings, consent.load(mine)[0])
+    if as_json:
+        output.show_json(UseView(str(mine.config), role, problems))
+        return
+    output.say(f"Written to {mine.config}.")
+    if role.origin != str(mine.config):
+        output.note(f"warning: {role.origin} says otherwise, and counts: provider {role.provider}.")
+    output.say(_told(role))
+    output.warn([*problems, *role.problems])
+    if role.model:
+        output.say("`lerim model test` asks it one tiny question.")
+
+
+@model_app.command("allow")
+@guarded
+def allow_command(as_json: Json = False) -> None:
+    """Agree that the chosen models are paid for, each once and for good; the day's budget bounds them."""
+    mine = home()
+    settings, problems = config.load(os.environ, mine)
+    output.warn(problems)
+    known = consent.load(mine)[0]
+    chosen = [_chosen(settings)]
+    told = editor.told(os.environ)[0]
+    for name in ROLES[1:]:
+        if settings.values[f"roles.{name}.provider"] and (own := choose(name, settings, os.environ, told)[0]):
+            chosen.append(own)
+    labels = list(dict.fromkeys(model.label for model in chosen if not known.allows(model)))
+    for label in labels:
+        consent.allow(mine, label)
+    if as_json:
+        output.show_json(AllowView(labels))
+        return
+    budget = f"${settings.budget:g} a day at most" if settings.budget else "without a bound: budget.per_day_usd is 0"
+    for label in labels:
+        output.say(f"{output.visible(label)} may be asked, {budget}.")
+    if not labels:
+        output.say(f"Nothing to agree to: {output.visible(chosen[0].label)} may be asked.")
+
+
+def _chosen(settings: config.Settings) -> Model:
+    """The model of the role `extract`. Raises SettingsError where there is none, with what is in its way."""
+    model, problems = choose("extract", settings, os.environ, editor.told(os.environ)[0])
+    if model is None:
+        told = problems[0].message if problems else "No model is chosen, or none was found."
+        where = problems[0].path if problems else EXTRACT
+        raise SettingsError(told, where=where, todo="See `lerim model list`, and choose with `lerim model use`.")
+    return model
+
+
+def _role(name: RoleName, settings: config.Settings, known: Known) -> RoleView:
+    model, problems = choose(name, settings, os.environ, editor.told(os.environ)[0])
+    role, origin = settings.roles[name], settings.origins[f"roles.{name}.provider"]
+    if model is None:
+        why = "nothing was found" if role.provider == "auto" else ""
+        return RoleView(name, role.provider, origin, "", why, False, False, None, role.max_window_tokens, problems)
+    return RoleView(
+        name,
+        role.provider,
+        origin,
+        model.label,
+        model.why,
+        model.billed,
+        known.allows(model),
+        known.limits.get(model.label),
+        model.max_window_tokens,
+        problems,
+    )
+
+
+def _told(role: RoleView) -> str:
+    if not role.model:
+        return f"{role.role}: no model is asked{f', {role.why}' if role.why else ''}"
+    paid = "paid by the token" if role.billed else "not paid by the token"
+    asks = "" if role.allowed else "; the first paid sync asks (`lerim model allow` agrees)"
+    limit = f"; it takes {role.limit:,} tokens" if role.limit else ""
+    return output.visible(f"{role.role}: {role.model}, because {role.why}; {paid}{asks}{limit}")
+
+
+def _show(view: ModelsView) -> None:
+    for role in view.roles:
+        output.say(_told(role))
+    spent = f"${view.spent_today:.4f} were spent today"
+    output.say(f"{spent} of ${view.budget:g} a day." if view.budget else f"{spent}; there is no bound.")
+    output.show_table(
+        ("provider", "usual model", "key"),
+        (
+            (one.name, one.model, "set" if one.key else f"not set: {' or '.join(one.key_variables)}")
+            for one in view.providers
+        ),
+    )
+    for server in view.servers:
+        models = ", ".join(server.models[:20]) or "no models"
+        output.say(output.visible(f"{server.name or 'A server'} answers at {server.base_url}: {models}"))
+    if not view.servers:
+        output.say("No server of models answers on this machine.")
+    for one in view.editor:
+        may = {True: "allowed", False: "not allowed", None: "not asked yet"}[one.allowed]
+        output.say(output.visible(f"The editor offers {one.id} ({may})"))
+    output.warn([*view.problems, *(problem for role in view.roles for problem in role.problems)])
+
+
+@model_app.callback()
+def _group() -> None:
+    """The language model that reads sessions besides the rules."""

@@ -1,0 +1,169 @@
+"""`lerim model`: what there is, choosing one, trying it, agreeing to pay."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from chat_server import KEY, chat, fails, says
+from lerim.cli import app
+from lerim.models import consent
+from lerim.paths import Home
+from models_server import models
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["model", *arguments], catch_exceptions=False)
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def home() -> Home:
+    return Home.of(os.environ)
+
+
+def write(text: str) -> None:
+    home().root.mkdir(parents=True, exist_ok=True)
+    home().config.write_text(text, encoding="utf-8")
+
+
+def test_the_list_tells_which_keys_are_set_and_shows_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZAI_API_KEY", KEY)
+    shown = answer("list")
+    assert {one["name"]: one["key"] for one in shown["providers"]} == {
+        "openrouter": False,
+        "openai": False,
+        "anthropic": False,
+        "zai": True,
+        "gemini": False,
+    }
+    [role] = shown["roles"]
+    assert (role["role"], role["provider"], role["origin"], role["model"]) == ("extract", "none", "default", "")
+    text = run("list").stdout
+    assert "no model is asked" in text
+    assert "$1 a day" in text
+    assert KEY not in text + json.dumps(shown)
+
+
+def test_the_list_tells_what_is_chosen_why_and_what_it_told_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZAI_API_KEY", KEY)
+    consent.learn_limit(home(), "zai:glm-5.3-flash", 20_000)
+    write('[roles.extract]\nprovider = "auto"\n[roles.lead]\nprovider = "openai"\n')
+    extract, lead = answer("list")["roles"]
+    assert (extract["model"], extract["why"]) == ("zai:glm-5.3-flash", "ZAI_API_KEY is set")
+    assert (extract["billed"], extract["allowed"], extract["limit"]) == (True, False, 20_000)
+    assert extract["max_window_tokens"] < 20_000
+    assert (lead["role"], lead["model"], lead["problems"][0]["code"]) == ("lead", "", "model-key")
+    result = run("list")
+    assert "ZAI_API_KEY is set" in result.stdout
+    assert "lerim model allow" in result.stdout
+    assert "OPENAI_API_KEY" in result.stderr
+
+
+def test_the_list_tells_which_servers_and_editor_models_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"models": [{"id": "copilot/gpt-4o", "allowed": False}]}
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps(told))
+    with models("qwen", "llama") as url:
+        write(f'[roles.extract]\nprovider = "auto"\nbase_url = "{url}"\n')
+        shown = answer("list")
+        assert {"name": "", "base_url": url, "models": ["qwen", "llama"]} in shown["servers"]
+        assert shown["roles"][0]["model"] == "openai:qwen"
+        assert shown["editor"][0]["id"] == "copilot/gpt-4o"
+        text = run("list").stdout
+    assert f"answers at {url}: qwen, llama" in text
+    assert "copilot/gpt-4o (not allowed)" in text
+
+
+def test_a_model_is_chosen_in_the_person_s_file_and_the_rest_of_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    write('# mine\n[search]\nlimit = 5  # few\n\n[roles.extract]\nprovider = "openai"  # so far\nmodel = "x"\n')
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    view = answer("use", "anthropic")
+    assert home().config.read_text(encoding="utf-8") == (
+        '# mine\n[search]\nlimit = 5  # few\n\n[roles.extract]\nprovider = "anthropic"  # so far\nmodel = ""\n'
+    )
+    assert (view["path"], view["role"]["model"]) == (str(home().config), "anthropic:claude-haiku-5-5")
+    answer("use", "openai", "qwen", "--base-url", "http://127.0.0.1:8000/v1")
+    text = home().config.read_text(encoding="utf-8")
+    assert 'model = "qwen"' in text
+    assert 'base_url = "http://127.0.0.1:8000/v1"' in text
+    answer("use", "zai", "glm-5")
+    assert 'base_url = ""' in home().config.read_text(encoding="utf-8")
+
+
+def test_fallbacks_of_the_provider_before_are_forgotten() -> None:
+    write('[roles.extract]\nprovider = "openai"\nfallback_models = ["a", "b"]\n')
+    answer("use", "openai", "c")
+    assert '"a", "b"' in home().config.read_text(encoding="utf-8")
+    answer("use", "zai")
+    assert "fallback_models = []" in home().config.read_text(encoding="utf-8")
+
+
+def test_choosing_says_what_is_missing_and_what_counts_instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    result = run("use", "gemini")
+    assert result.exit_code == 0
+    assert "GEMINI_API_KEY" in result.stderr
+    named = tmp_path / "named.toml"
+    named.write_text('[roles.extract]\nprovider = "none"\n', encoding="utf-8")
+    monkeypatch.setenv("LERIM_CONFIG", str(named))
+    assert str(named) in run("use", "gemini").stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("mistral",), ("openai", " x"), ("openai", "x", "--base-url", "http://models.example")]
+)
+def test_what_cannot_be_chosen_is_wrong_usage_and_writes_nothing(arguments: tuple[str, ...]) -> None:
+    assert run("use", *arguments).exit_code == 2
+    assert not home().config.exists()
+
+
+def test_a_file_that_cannot_be_changed_is_told() -> None:
+    write("[roles.extract\n")
+    assert answer("use", "zai", code=1)["error"]["code"] == "settings"
+    assert home().config.read_text(encoding="utf-8") == "[roles.extract\n"
+
+
+def test_a_model_is_asked_one_tiny_question() -> None:
+    with chat(says("ready\x1b[31m"), says("ready")) as server:
+        write(f'[roles.extract]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}"\n')
+        shown = answer("test")
+        text = run("test").stdout
+    assert (shown["model"], shown["usage"]["calls"], shown["usage"]["input_tokens"]) == ("openai:m", 1, 1_000)
+    assert len(server.asked[0].prompt) < 200
+    assert "openai:m answered: ready" in text
+    assert "1000 tokens in, 50 out" in text
+    assert "not paid by the token" in text
+
+
+def test_a_trial_that_fails_says_why_and_shows_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with chat(fails(401, f"bad key {KEY}")) as server:
+        write(f'[roles.extract]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}"\n')
+        error = answer("test", code=1)["error"]
+    assert (error["code"], error["where"]) == ("model-key", "OPENAI_API_KEY")
+    assert KEY not in json.dumps(error)
+
+
+def test_without_a_model_there_is_nothing_to_try_or_allow() -> None:
+    for command in ("test", "allow"):
+        error = answer(command, code=1)["error"]
+        assert error["code"] == "settings"
+        assert "lerim model use" in error["todo"]
+
+
+def test_a_person_agrees_to_pay_for_a_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    write('[roles.extract]\nprovider = "zai"\n[roles.lead]\nprovider = "openai"\n')
+    assert "$1 a day at most" in run("allow").stdout
+    assert consent.load(home())[0].allowed == {"zai:glm-5.3-flash", "openai:gpt-6-luna"}
+    assert answer("allow") == {"allowed": []}
+    assert "Nothing to agree to" in run("allow").stdout
+    assert [role["allowed"] for role in answer("list")["roles"]] == [True, True]
