@@ -23,6 +23,7 @@ from lerim.sessions.catalog import Catalog, TurnRow
 from lerim.sessions.filters import Filters
 from lerim.sessions.model import Platform
 from lerim.sessions.query import tokens
+from lerim.summary_view import SummaryView, projects_of, summary_of
 
 sessions_app = typer.Typer(help="What was said in the sessions of every agent.", no_args_is_help=True)
 
@@ -105,10 +106,11 @@ class TurnsView(msgspec.Struct, frozen=True):
 
 
 class ShownView(msgspec.Struct, frozen=True):
-    """What `sessions show --json` prints."""
+    """What `sessions show --json` prints. `summary` is None where the session has none, or one turn was asked for."""
 
     session: SessionView
     turns: list[TurnView]
+    summary: SummaryView | None = None
 
 
 @sessions_app.command("list")
@@ -196,7 +198,7 @@ def show_command(
     turn: Annotated[str, typer.Option(metavar="ID|N", help="Only this turn: its id, or its number.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Print a session, or one turn of it."""
+    """Print a session, its summary first, or one turn of it."""
     with _catalog() as catalog:
         one = catalog.named(session) if catalog else []
         if not one or not catalog:
@@ -210,12 +212,15 @@ def show_command(
     if turn and not rows:
         raise NotFoundError(f"The session has no turn {turn!r}.", todo="Give a number or an id that search printed.")
     shown = _session(one[0])
+    summary = None if turn else _summary(one[0])
     if as_json:
-        output.show_json(ShownView(shown, [_turn(row) for row in rows]))
+        output.show_json(ShownView(shown, [_turn(row) for row in rows], summary))
         return
     output.say(output.visible(shown.title))
     times = f"{_minute(shown.started)} to {_minute(shown.ended)}"
     output.say(output.visible(f"{shown.platform} session {shown.id}, {times}, {shown.folder}"))
+    if summary is not None:
+        _say_summary(summary)
     for row in rows:
         said = _turn(row)
         output.say()
@@ -223,6 +228,28 @@ def show_command(
         for text, margin in ((said.text, ""), (said.tools, "  ")):
             if text:
                 output.say(textwrap.indent(output.visible(text, lines=True).rstrip(), margin))
+
+
+def _summary(one: Brief) -> SummaryView | None:
+    mine = home()
+    return summary_of(projects_of(one.cwds, mine), mine, one.platform, one.session)
+
+
+def _say_summary(summary: SummaryView) -> None:
+    told = {
+        "Summary": summary.description,
+        "User intent": summary.user_intent,
+        "What happened": summary.what_happened,
+        "Outcome": summary.outcome,
+        "Files": ", ".join(summary.files),
+    }
+    for name, text in told.items():
+        if text:
+            output.say()
+            output.say(name)
+            output.say(textwrap.indent(output.visible(text, lines=True), "  "))
+    output.say()
+    output.note(f"The summary is {summary.path}")
 
 
 def _filters(

@@ -12,6 +12,7 @@ import pytest
 
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk, correction
+from lerim.cli import main
 from lerim.extraction.summary import sections
 from lerim.jobs import SyncOptions
 from lerim.memory.record import MemoryRecord, examine
@@ -254,3 +255,42 @@ def test_a_file_that_cannot_be_read_is_a_persons(desk: Desk, text: str) -> None:
     desk.session("s1", *asked("Now sort the imports of it", path))
     sync(desk)
     assert place.read_text(encoding="utf-8") == text
+
+
+def test_a_session_is_shown_with_its_summary_first(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    began(desk)
+    desk.session("s1", *asked("Add a docstring to the module", str(desk.repo / "src/app.py")))
+    sync(desk)
+    assert main(["sessions", "show", "s1"]) == 0
+    out = capsys.readouterr().out
+    assert out.index("The person asked: “Add a docstring to the module”") < out.index("[0] user")
+    assert main(["sessions", "show", "s1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["summary"]
+    assert told["title"] == "Add a docstring to the module"
+    assert told["files"] == ["src/app.py"]
+    assert told["path"] == str(files(desk)[0])
+    assert re.search(r"\[[0-9a-f]{12}", told["user_intent"])
+    assert main(["sessions", "show", "s1", "--turn", "0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["summary"] is None
+
+
+def test_a_session_without_a_summary_is_shown_as_before(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    desk.session("s1", *asked("Add a docstring to the module", str(desk.repo / "src/app.py")))
+    sync(desk)
+    assert main(["sessions", "show", "s1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["summary"] is None
+    assert main(["sessions", "show", "s1"]) == 0
+    assert "User intent" not in capsys.readouterr().out
+
+
+def test_a_secret_in_a_summary_that_was_edited_is_not_shown(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    began(desk)
+    desk.session("s1", *asked("Add a docstring to the module", str(desk.repo / "src/app.py")))
+    sync(desk)
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    [place] = files(desk)
+    place.write_text(
+        place.read_text(encoding="utf-8").replace("## Outcome", f"{token}\n\n## Outcome"), encoding="utf-8"
+    )
+    assert main(["sessions", "show", "s1"]) == 0
+    assert token not in capsys.readouterr().out

@@ -109,7 +109,25 @@ class Summaries:
 def find(memory_dir: Path, anchor: Path, session: str, started: datetime) -> Path | None:
     """The summary of a session (`claude:5e1f…`) that began then, by its `source`; None where there is none that can be
     read. Raises BoundaryError where a link leads there."""
-    folder = _folder(memory_dir, started)
+    return _in(_folder(memory_dir, started), anchor, session)
+
+
+def read(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tuple[MemoryRecord, Path] | None:
+    """The summary of a session as its file has it, and the file; None where this installation made none, or it is
+    gone. Raises BoundaryError, MemoryError_."""
+    path = private_dir / DATABASE
+    if not path.exists():
+        return None
+    with _telling(path), closing(_open(path)) as db:
+        row = db.execute("SELECT name FROM summaries WHERE session = ?", (session,)).fetchone()
+    if row is None:
+        return None
+    place = memory_dir / str(row[0])
+    found = _in(place.parent, anchor, session) if files.is_absent(place) else files.inside(anchor, place)
+    return (parse(files.read_text(found, MAX_FILE), found, "summary"), found) if found else None
+
+
+def _in(folder: Path, anchor: Path, session: str) -> Path | None:
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and not path.name.startswith("."))
     except OSError:
@@ -123,12 +141,6 @@ def find(memory_dir: Path, anchor: Path, session: str, started: datetime) -> Pat
         if record.source.rpartition("#")[0] == session:
             return path
     return None
-
-
-def read(memory_dir: Path, anchor: Path, session: str, started: datetime) -> MemoryRecord | None:
-    """The summary of a session as its file has it. Raises BoundaryError, MemoryError_."""
-    path = find(memory_dir, anchor, session, started)
-    return parse(files.read_text(path, MAX_FILE), path, "summary") if path else None
 
 
 def _folder(memory_dir: Path, started: datetime) -> Path:
