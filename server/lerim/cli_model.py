@@ -11,7 +11,7 @@ import typer
 
 from lerim import config, config_file, output
 from lerim.cli_place import Json, guarded, home
-from lerim.errors import Problem, SettingsError
+from lerim.errors import Problem, SettingsError, SpendingError
 from lerim.models import consent, editor, local
 from lerim.models.choose import Model, choose, key_of
 from lerim.models.consent import Known
@@ -66,7 +66,7 @@ class ModelsView(msgspec.Struct, frozen=True):
     servers: list[ServerView]
     editor: list[editor.EditorModel]
     budget: float
-    spent_today: float
+    spent_today: float | None
     problems: list[Problem]
 
 
@@ -94,6 +94,11 @@ def list_command(as_json: Json = False) -> None:
     settings, problems = config.load(os.environ, mine)
     told = editor.told(os.environ)[0]
     known, more = consent.load(mine)
+    spent = None
+    try:
+        spent = today(mine, datetime.now().astimezone()).cost
+    except SpendingError as error:
+        more.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
     roles = [_role(name, settings, known) for name in ROLES if settings.values[f"roles.{name}.provider"]]
     names = {address: name for name, address in local.SERVERS.items()}
     wanted = settings.roles["extract"].base_url.rstrip("/")
@@ -113,7 +118,7 @@ def list_command(as_json: Json = False) -> None:
         ],
         list(told.models) if told else [],
         settings.budget,
-        today(mine, datetime.now().astimezone()).cost,
+        spent,
         [*problems, *more],
     )
     if as_json:
@@ -254,7 +259,9 @@ def _told(role: RoleView) -> str:
 def _show(view: ModelsView) -> None:
     for role in view.roles:
         output.say(_told(role))
-    spent = f"${view.spent_today:.4f} were spent today"
+    spent = (
+        "What was spent today is not known" if view.spent_today is None else f"${view.spent_today:.4f} were spent today"
+    )
     output.say(f"{spent} of ${view.budget:g} a day." if view.budget else f"{spent}; there is no bound.")
     output.show_table(
         ("provider", "usual model", "key"),

@@ -167,3 +167,11 @@ def test_a_person_agrees_to_pay_for_a_model_once(monkeypatch: pytest.MonkeyPatch
     assert answer("allow") == {"allowed": []}
     assert "Nothing to agree to" in run("allow").stdout
     assert [role["allowed"] for role in answer("list")["roles"]] == [True, True]
+
+
+def test_the_list_is_shown_where_the_spending_cannot_be_read() -> None:
+    home().spending.mkdir(parents=True)
+    shown = answer("list")
+    assert shown["spent_today"] is None
+    assert [problem["code"] for problem in shown["problems"]] == ["spending"]
+    assert "not known" in run("list").stdout

@@ -68,7 +68,8 @@ def choose(
     where none is named, where `auto` finds none, or with a problem.
 
     With `auto`, and with `ollama` where no model is named, servers of this machine are asked what they have, for
-    local.SECONDS at most; `servers` are the base URLs `auto` looks at. `editor` is what editor.told returns.
+    local.SECONDS at most; `servers` are the base URLs `auto` looks at. Where it is empty no server is asked anything, and
+    none is found. `editor` is what editor.told returns.
     """
     role = settings.roles[role_name]
     where = f"roles.{role_name}" if settings.values[f"roles.{role_name}.provider"] else "roles.extract"
@@ -105,7 +106,7 @@ def _found(
         case "command":
             return _of_command(role, where)
     if role.provider == "ollama" and not role.model:
-        return _of_ollama(role, base_url or PROVIDERS["ollama"].base_url)
+        return _of_ollama(role, base_url or PROVIDERS["ollama"].base_url) if servers else None
     return _of_service(role, where, base_url, environ)
 
 
@@ -132,7 +133,8 @@ def _auto(
         )
         return Problem("settings", f"{where}.base_url", message)
     names = {address: name for name, address in servers.items()}
-    for server in local.answering([base_url] if base_url else list(servers.values())):
+    addresses = [base_url] if base_url and servers else list(servers.values())
+    for server in local.answering(addresses):
         known = [name for name in server.models if role.model in ("", name)]
         if known:
             why = f"{names.get(server.base_url, 'a server')} answers at {server.base_url}"

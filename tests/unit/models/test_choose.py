@@ -15,11 +15,12 @@ from lerim.models.choose import Model, choose
 from lerim.models.editor import Editor, EditorModel
 from lerim.models.providers import PROVIDERS, Role
 from lerim.paths import Home
-from models_server import models
+from models_server import listing, models, serving
 
 KEY = "sk-or-v1-0123456789abcdef"
 NOWHERE = "http://127.0.0.1:9/v1"
 """Nothing listens on this port."""
+USUAL = {"Ollama": NOWHERE}
 COPILOT = EditorModel("copilot/gpt-4o", "copilot", "gpt-4o", "2024-08-06", "GPT-4o", 64_000, None)
 ALLOWED = EditorModel("copilot/gpt-5-mini", "copilot", "gpt-5-mini", "1", "GPT-5 mini", 128_000, True)
 
@@ -39,8 +40,10 @@ def chosen(role: Role, editor: Editor | None = None, servers: dict[str, str] | N
     return model
 
 
-def problem(role: Role, editor: Editor | None = None, **environ: str) -> tuple[str, str]:
-    model, [found] = look(role, editor, **environ)
+def problem(
+    role: Role, editor: Editor | None = None, servers: dict[str, str] | None = None, **environ: str
+) -> tuple[str, str]:
+    model, [found] = look(role, editor, servers, **environ)
     assert model is None
     return found
 
@@ -136,10 +139,10 @@ def test_a_named_model_of_ollama_is_asked_without_looking() -> None:
 
 def test_ollama_without_a_name_is_asked_for_its_first_model() -> None:
     with models("nomic-embed-text", "qwen3:8b", "llama3") as url:
-        assert chosen(Role("ollama", "", url)).name == "qwen3:8b"
+        assert chosen(Role("ollama", "", url), servers=USUAL).name == "qwen3:8b"
     with models("nomic-embed-text") as url:
-        assert "ollama pull" in problem(Role("ollama", "", url))[1]
-    code, message = problem(Role("ollama", "", NOWHERE))
+        assert "ollama pull" in problem(Role("ollama", "", url), servers=USUAL)[1]
+    code, message = problem(Role("ollama", "", NOWHERE), servers=USUAL)
     assert code == "model-silent"
     assert "does not answer" in message
 
@@ -165,7 +168,7 @@ def test_auto_takes_the_first_server_of_this_machine_that_answers() -> None:
         assert "LM Studio answers" in model.why
         assert chosen(Role("auto", "large"), servers=servers).name == "large"
         assert look(Role("auto", "other"), servers=servers) == (None, [])
-        assert chosen(Role("auto", "", url)).name == "small"
+        assert chosen(Role("auto", "", url), servers=USUAL).name == "small"
         assert chosen(Role("auto"), Editor(models=(ALLOWED,)), servers).provider == "editor"
 
 
@@ -173,6 +176,14 @@ def test_auto_finds_nothing_without_a_word_and_looks_at_no_other_machine() -> No
     assert look(Role("auto"), servers={"Ollama": NOWHERE}) == (None, [])
     code, message = problem(Role("auto", "", "https://models.example/v1"))
     assert (code, "on this machine" in message) == ("settings", True)
+
+
+def test_without_servers_to_look_at_none_is_asked() -> None:
+    asked: list[str] = []
+    with serving(listing("qwen"), asked) as url:
+        for provider in ("auto", "ollama"):
+            assert look(Role(provider, "", url)) == (None, [])
+    assert asked == []
 
 
 def test_auto_sends_a_key_only_to_the_service_it_is_for() -> None:
