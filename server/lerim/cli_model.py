@@ -11,63 +11,15 @@ import typer
 
 from lerim import config, config_file, output
 from lerim.cli_place import Json, guarded, home
-from lerim.errors import Problem, SettingsError, SpendingError
-from lerim.models import consent, editor, local
-from lerim.models.choose import Model, choose, key_of
-from lerim.models.consent import Known
-from lerim.models.providers import PROVIDERS, ROLES, RoleName
+from lerim.errors import Problem, SettingsError
+from lerim.models import consent, editor
+from lerim.models.available import ModelsView, RoleView, available, role_view
+from lerim.models.choose import Model, choose
+from lerim.models.providers import PROVIDERS, ROLES
 from lerim.setting import KEYS, Value
 
 model_app = typer.Typer(help="The language model that reads sessions besides the rules.", no_args_is_help=True)
 EXTRACT = "roles.extract"
-
-
-class ProviderView(msgspec.Struct, frozen=True):
-    """A provider that a key leads to: its address, its usual model, whose variables hold its key, whether one does."""
-
-    name: str
-    base_url: str
-    model: str
-    key_variables: list[str]
-    key: bool
-
-
-class ServerView(msgspec.Struct, frozen=True):
-    """A server of models on this machine that answered."""
-
-    name: str
-    base_url: str
-    models: list[str]
-
-
-class RoleView(msgspec.Struct, frozen=True):
-    """What a role's settings lead to. `model` is "" where none is asked; `limit` is what the model told it takes.
-
-    `allowed`: it may be asked, because it is not paid by the token or the person agreed.
-    """
-
-    role: RoleName
-    provider: str
-    origin: str
-    model: str
-    why: str
-    billed: bool
-    allowed: bool
-    limit: int | None
-    max_window_tokens: int
-    problems: list[Problem]
-
-
-class ModelsView(msgspec.Struct, frozen=True):
-    """What `model list --json` prints. A role without a provider of its own is not listed: it is asked as `extract`."""
-
-    roles: list[RoleView]
-    providers: list[ProviderView]
-    servers: list[ServerView]
-    editor: list[editor.EditorModel]
-    budget: float
-    spent_today: float | None
-    problems: list[Problem]
 
 
 class UseView(msgspec.Struct, frozen=True):
@@ -88,39 +40,7 @@ class AllowView(msgspec.Struct, frozen=True):
 @guarded
 def list_command(as_json: Json = False) -> None:
     """Show which keys are set, which servers of this machine answer, and which model is chosen and why."""
-    from lerim.models.spending import today
-
-    mine = home()
-    settings, problems = config.load(os.environ, mine)
-    told = editor.told(os.environ)[0]
-    known, more = consent.load(mine)
-    spent = None
-    try:
-        spent = today(mine, datetime.now().astimezone()).cost
-    except SpendingError as error:
-        more.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
-    roles = [_role(name, settings, known) for name in ROLES if settings.values[f"roles.{name}.provider"]]
-    names = {address: name for name, address in local.SERVERS.items()}
-    wanted = settings.roles["extract"].base_url.rstrip("/")
-    addresses = dict.fromkeys([*local.SERVERS.values(), *([wanted] if wanted else [])])
-    view = ModelsView(
-        roles,
-        [
-            ProviderView(
-                name, one.base_url, one.default_model, list(one.key_variables), bool(key_of(name, os.environ)[0])
-            )
-            for name, one in PROVIDERS.items()
-            if one.key_variables
-        ],
-        [
-            ServerView(names.get(server.base_url, ""), server.base_url, list(server.models))
-            for server in local.answering(list(addresses))
-        ],
-        list(told.models) if told else [],
-        settings.budget,
-        spent,
-        [*problems, *more],
-    )
+    view = available(home(), os.environ, datetime.now().astimezone())
     if as_json:
         output.show_json(view)
         return
@@ -178,7 +98,7 @@ def use_command(
         values["fallback_models"] = ()
     config_file.change(mine, EXTRACT, values)
     settings, problems = config.load(os.environ, mine)
-    role = _role("extract", settings, consent.load(mine)[0])
+    role = role_view("extract", settings, os.environ, consent.load(mine)[0])
     if as_json:
         output.show_json(UseView(str(mine.config), role, problems))
         return
@@ -225,26 +145,6 @@ def _chosen(settings: config.Settings) -> Model:
         where = problems[0].path if problems else EXTRACT
         raise SettingsError(told, where=where, todo="See `lerim model list`, and choose with `lerim model use`.")
     return model
-
-
-def _role(name: RoleName, settings: config.Settings, known: Known) -> RoleView:
-    model, problems = choose(name, settings, os.environ, editor.told(os.environ)[0])
-    role, origin = settings.roles[name], settings.origins[f"roles.{name}.provider"]
-    if model is None:
-        why = "nothing was found" if role.provider == "auto" else ""
-        return RoleView(name, role.provider, origin, "", why, False, False, None, role.max_window_tokens, problems)
-    return RoleView(
-        name,
-        role.provider,
-        origin,
-        model.label,
-        model.why,
-        model.billed,
-        known.allows(model),
-        known.limits.get(model.label),
-        model.max_window_tokens,
-        problems,
-    )
 
 
 def _told(role: RoleView) -> str:

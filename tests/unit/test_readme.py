@@ -9,13 +9,13 @@ from typing import Any, get_args
 
 import pytest
 
-from lerim.cli_model import RoleView
 from lerim.cli_sessions import SessionView, TurnView
 from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView
 from lerim.evaluation.score import Evaluation, Missed, Proposal, SignalFigures
 from lerim.evaluation.score import Figures as EvaluationFigures
 from lerim.facts.draft import Signal
 from lerim.memory.record import LearningKind, Primitive
+from lerim.models.available import RoleView
 from lerim.models.providers import PROVIDERS, ROLES
 from lerim.sessions.analytics import Figures
 from lerim.sessions.queue_rows import JobRow

@@ -68,7 +68,7 @@ def choose(
     where none is named, where `auto` finds none, or with a problem.
 
     With `auto`, and with `ollama` where no model is named, servers of this machine are asked what they have, for
-    local.SECONDS at most; `servers` are the base URLs `auto` looks at. Where it is empty no server is asked anything, and
+    local.SECONDS at most; `servers` are the base URLs `auto` looks at. Where it is empty no server is asked, and
     none is found. `editor` is what editor.told returns.
     """
     role = settings.roles[role_name]
