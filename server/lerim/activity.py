@@ -44,7 +44,10 @@ def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
     counts, spent = report.sessions, report.usage
     what = f"{counts.found} sessions ({counts.new} new, {counts.changed} changed, {counts.failed} failed)"
     if report.model != "none":
-        what = f"{report.model}, {spent.calls} calls, {spent.input_tokens + spent.output_tokens} tokens"
+        cached = f" ({spent.cached_tokens} cached)" if spent.cached_tokens else ""
+        unknown = f", {spent.unpriced} of unknown price" if spent.unpriced else ""
+        tokens = f"{spent.input_tokens} tokens in{cached}, {spent.output_tokens} out"
+        what = f"{report.model}, {spent.calls} calls, {tokens}{unknown}"
     stats = (
         f"{report.state}: {what}, {len(report.candidates)} candidates, {len(report.accepted)} accepted,"
         f" {sum(report.dropped.values())} dropped"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -13,6 +15,9 @@ from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here
 from lerim.cli_project import ProjectView, view
 from lerim.errors import Problem
 from lerim.memory.lines import moment
+from lerim.models.state import ModelView, state
+from lerim.models.told import dollars, waiting
+from lerim.models.usage import Why
 from lerim.project import Owners, listed
 from lerim.review import queue
 
@@ -21,7 +26,7 @@ class StatusView(msgspec.Struct, frozen=True):
     """What `status --json` prints. `memories` counts by primitive; `sessions` and `waiting` are of this repository.
 
     `waiting` sessions have turns not yet learned from, by the rules or by the model the settings name. `blocked` counts
-    rejected claims met again.
+    rejected claims met again. `model` is what is known of the model, without asking it.
     """
 
     project: ProjectView
@@ -31,6 +36,7 @@ class StatusView(msgspec.Struct, frozen=True):
     sessions: int
     waiting: int
     last_session: str
+    model: ModelView
     problems: list[Problem]
 
 
@@ -56,15 +62,39 @@ def status_command(
             ("rejected, met again", str(shown.blocked)),
             ("sessions", f"{shown.sessions}, {shown.waiting} not yet learned from"),
             ("newest session", shown.last_session[:19].replace("T", " ") + " UTC" if shown.last_session else "none"),
+            *_of_model(shown.model),
         ),
     )
     output.warn(shown.problems)
 
 
+def _of_model(model: ModelView) -> Iterator[tuple[str, str]]:
+    """The rows of the table that are about the model."""
+    if model.provider == "none":
+        yield "model", "none; `lerim model` shows what there is to choose from"
+        return
+    yield "model", model.model or f"{model.provider}: which is known at the next sync"
+    if model.spent or model.waits.cost is not None:
+        bound = f" of ${model.budget_usd:.2f}" if model.budget_usd else ", without a bound"
+        yield "spent today", f"{dollars(model.today_usd)}{bound}"
+    if model.waits.sessions:
+        yield "for the model", f"{waiting(model.waits)}{_KEPT_BY[model.waits.why]}"
+
+
+_KEPT_BY: dict[Why, str] = {
+    "": "",
+    "consent": "; you have not agreed to it yet",
+    "budget": "; today's budget is used up",
+    "none": "",
+    "gone": "; it cannot be asked now",
+}
+
+
 def _status(at: Here) -> StatusView:
     stored, problems = at.place.store().load_all()
     proposals, more, blocked = queue.pending(at.place)
-    sessions, waiting, newest = _sessions(at)
+    model, unasked = state(at.project.key, at.settings, at.home, os.environ, datetime.now().astimezone())
+    sessions, waits, newest = _sessions(at, model=bool(model.model) or model.provider in ("auto", "ollama"))
     counts = Counter(item.record.primitive for item in stored)
     return StatusView(
         project=view(at.project),
@@ -72,20 +102,19 @@ def _status(at: Here) -> StatusView:
         candidates=len(proposals),
         blocked=blocked,
         sessions=sessions,
-        waiting=waiting,
+        waiting=waits,
         last_session=newest,
-        problems=[*problems, *more],
+        model=model,
+        problems=[*problems, *more, *unasked],
     )
 
 
-def _sessions(at: Here) -> tuple[int, int, str]:
-    """How many sessions the catalog has of this repository, how many wait (for a model only where the settings name one
-    that can be asked), when the newest ended.
+def _sessions(at: Here, *, model: bool) -> tuple[int, int, str]:
+    """How many sessions the catalog has of this repository, how many wait (with `model` for that, too), when the newest
+    ended.
 
     Folders are asked whose they are now, so that an alias counts before the next sync moves their turns.
     """
-    from lerim.models import editor
-    from lerim.models.choose import choose
     from lerim.sessions.catalog import Catalog
     from lerim.sessions.queue import EXTRACT, MODEL
 
@@ -93,14 +122,11 @@ def _sessions(at: Here) -> tuple[int, int, str]:
         return 0, 0, ""
     others = [known for known in listed(at.home)[0] if known.key != at.project.key]
     owners = Owners([at.project, *others])
-    kinds = (
-        (EXTRACT, MODEL) if choose("extract", at.settings, os.environ, editor.told(os.environ)[0])[0] else (EXTRACT,)
-    )
-    waiting: set[Path] = set()
+    waits: set[Path] = set()
     with Catalog.open(at.home) as catalog:
         own = [cwd for cwd in catalog.folders() if owners.owner(cwd) == at.project.key]
-        for kind in kinds:
+        for kind in (EXTRACT, MODEL) if model else (EXTRACT,):
             rows = catalog.sessions(at.project.key, folders=own, limit=1_000_000, kind=kind)
-            waiting |= {row.session.path for row in rows if row.waits}
+            waits |= {row.session.path for row in rows if row.waits}
     newest = max((row.last for row in rows if row.last), default=None)
-    return len(rows), len(waiting), moment(newest) if newest else ""
+    return len(rows), len(waits), moment(newest) if newest else ""

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -16,8 +17,12 @@ import typer
 from lerim import output
 from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here, when
 from lerim.cli_review import Quotes, QuotesOption, show_candidates
+from lerim.errors import SpendingError
+from lerim.models.told import dollars, summed, taken, waiting
+from lerim.models.usage import Waits, Why
 from lerim.moved import keep
 from lerim.project import gone_from
+from lerim.report import combine
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncOptions
@@ -42,6 +47,9 @@ def sync_command(
     model: Annotated[
         str, typer.Option(metavar="none", help="“none”: ask no model in this run, whatever the settings say.")
     ] = "auto",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Agree for good to the model the settings name, though it is paid for.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Read new sessions of this repository and propose what they decided and taught."""
@@ -62,11 +70,15 @@ def sync_command(
         quotes=quotes or _quotes(at),
         model="none" if model == "none" else "auto",
     )
+    if yes and options.model == "auto":
+        _agree(at)
     report = run_sync(at, options, quiet=as_json)
+    if report.waits.why == "consent" and report.waits.sessions and not as_json and _agreed(at, report.waits):
+        report = combine(report, run_sync(at, options, quiet=False))
     if as_json:
         output.show_json(msgspec.structs.replace(report, problems=[*at.problems, *report.problems]))
     else:
-        show_report(report)
+        show_report(report, _today(at, report))
     raise typer.Exit(EXIT_CODES[report.state])
 
 
@@ -76,6 +88,46 @@ def run_sync(at: Here, options: SyncOptions, *, quiet: bool) -> SyncReport:
 
     with _interruptible() as cancelled, _progress(quiet=quiet) as emit:
         return jobs.run(at.project, at.home, os.environ, options, emit, cancelled)
+
+
+def _agree(at: Here) -> None:
+    """The person agrees to the model the settings name. Raises SettingsError where that cannot be kept."""
+    from lerim.models import consent, editor
+    from lerim.models.choose import choose
+
+    model, _ = choose("extract", at.settings, os.environ, editor.told(os.environ)[0])
+    if model is not None and model.billed:
+        consent.allow(at.home, model.label)
+
+
+def _agreed(at: Here, waits: Waits) -> bool:
+    """Asks the person, at a terminal, whether what waits may be sent; yes is for good. Raises SettingsError."""
+    from lerim.models import consent
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(f"{output.visible(waiting(waits))}. Ask it? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        return False
+    consent.allow(at.home, waits.model)
+    return True
+
+
+def _today(at: Here, report: SyncReport) -> str:
+    """What today cost so far, in words, where this run asked a model that is paid for, or the budget kept it from that.
+
+    What cannot be told is left out: the sync's own problems have it."""
+    from lerim.models.spending import today
+
+    if not (report.usage.cost or report.usage.unpriced or report.waits.why == "budget"):
+        return ""
+    try:
+        cost = today(at.home, datetime.now().astimezone()).cost
+    except SpendingError:
+        return ""
+    bound = f" of ${at.settings.budget:.2f}" if at.settings.budget else ", without a bound"
+    return f"Today: {dollars(cost)}{bound}."
 
 
 def _quotes(at: Here) -> Quotes | None:
@@ -121,8 +173,17 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[Event], None]]:
         yield show
 
 
-def show_report(report: SyncReport) -> None:
-    """The report of a sync as tables: sessions, what is proposed, what was dropped and why, what went wrong."""
+_WAITS: dict[Why, str] = {
+    "": "The next sync goes on with them.",
+    "consent": "It is paid for: `lerim sync --yes` or `lerim model allow` lets it be asked.",
+    "budget": "They are asked another day; budget.per_day_usd sets the bound.",
+}
+"""What a person can do about sessions that wait for a model; where none is chosen there is nothing to say."""
+
+
+def show_report(report: SyncReport, today: str = "") -> None:
+    """The report of a sync as tables: sessions, what models took (`today` in all), what is proposed, what was dropped
+    and why, what went wrong."""
     counts = report.sessions
     output.say(
         f"{output.counted(counts.found, 'session')}: {counts.new} new, {counts.changed} changed, "
@@ -132,12 +193,14 @@ def show_report(report: SyncReport) -> None:
         were = "was" if report.left_out == 1 else "were"
         left_out = output.counted(report.left_out, "session")
         output.say(f"{left_out} {were} left out by --since, --until or the setting sync.since.")
-    if (spent := report.usage).calls:
-        cost = f", ${spent.cost:.4f}" if spent.cost else ""
-        output.say(
-            f"{report.model}: {output.counted(spent.calls, 'call')}, "
-            f"{spent.input_tokens:,} tokens in, {spent.output_tokens:,} out{cost}"
-        )
+    for spent in report.spent:
+        output.say(output.visible(f"Asked {taken(spent)}."))
+    if today:
+        output.say(today)
+    for line in summed(report.steps):
+        output.say(output.visible(line))
+    if report.waits.sessions and report.waits.why in _WAITS:
+        output.say(output.visible(f"{waiting(report.waits)}. {_WAITS[report.waits.why]}".strip()))
     if report.candidates:
         accepted = set(report.accepted)
         show_candidates(report.candidates, "Proposed", accepted)

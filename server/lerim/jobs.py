@@ -19,12 +19,12 @@ from typing import Literal
 import msgspec
 
 from lerim import project as projects
+from lerim import second_pass
 from lerim.activity import log_sync, note
-from lerim.errors import BusyError, LerimError, Problem, UnfinishedError
+from lerim.errors import LerimError, Problem, UnfinishedError
 from lerim.learning import UNFINISHED_SECONDS, CancelledError, Learning
 from lerim.lock import project_lock
 from lerim.memory.quotes import QuoteChoice
-from lerim.model_pass import ModelPass, chosen
 from lerim.models.editor import Bridge
 from lerim.paths import Home
 from lerim.project import Owners, Project
@@ -107,7 +107,8 @@ def run(
         if more and not cancelled():
             report = combine(report, sync(project, home, environ, options, emit, cancelled, clock))
     if report.state != "cancelled" and options.model == "auto":
-        report = _with_model(report, project, home, environ, options, emit, cancelled, clock, bridge)
+        learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
+        report = second_pass.add(report, learning, environ, options.since, options.until, clock, bridge)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
     emit(Progress(stage, found, found, len(report.candidates)))
@@ -173,47 +174,6 @@ def sync(
     report = msgspec.structs.replace(report, left_out=left_out)
     report.problems.extend(log_sync(home, clock(), report))
     return report
-
-
-def _with_model(
-    report: SyncReport,
-    project: Project,
-    home: Home,
-    environ: Mapping[str, str],
-    options: SyncOptions,
-    emit: Emit,
-    cancelled: Cancelled,
-    clock: Clock,
-    bridge: Bridge | None,
-) -> SyncReport:
-    """The report with what a model found besides. What the rules found stands, whatever becomes of this.
-
-    Raises CatalogError.
-    """
-    began = time.monotonic()
-    started = clock().timestamp() if options.explicit else None
-    model, since, problems = chosen(project, home, environ, clock())
-    found = SessionCounts(report.sessions.found)
-    if model is None:
-        nothing = SyncReport(report.project, found, [], {}, [], [], problems, state="partial" if problems else "done")
-        return combine(report, nothing)
-    learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
-    try:
-        with project_lock(home, project.key, "asking a model"), Catalog.open(home) as catalog, closing(learning):
-            asked = ModelPass(model, catalog, learning, clock, bridge)
-            asked.run(started, options.since or since, options.until)
-    except BusyError as error:
-        busy = Problem(error.code, error.where, f"No model was asked: {error.message}")
-        return combine(report, SyncReport(report.project, found, [], {}, [], [], [busy], state="partial"))
-    spent = asked.usage
-    learning.run.model, learning.run.usage = model.label, spent
-    learning.run.note(f"{asked.state}: {model.label}, {spent.calls} calls, {len(learning.candidates)} candidates")
-    folder, problems = try_write(learning.run)
-    learning.problems += problems
-    second = learning.report(found, asked.state, time.monotonic() - began, folder)
-    second = msgspec.structs.replace(second, model=model.label, usage=spent)
-    second.problems.extend(log_sync(home, clock(), second))
-    return combine(report, second)
 
 
 def _learning(

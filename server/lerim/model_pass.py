@@ -13,13 +13,22 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lerim import config
-from lerim.errors import LerimError, ModelKeyError, ModelSilentError, Problem, UnfinishedError
+from lerim.errors import (
+    BudgetError,
+    LerimError,
+    ModelKeyError,
+    ModelSilentError,
+    Problem,
+    SpendingError,
+    UnfinishedError,
+)
 from lerim.learning import SETTLED_AFTER, UNFINISHED_SECONDS, CancelledError, Ended, Learning
 from lerim.memory.search import MemorySearch
 from lerim.models import editor
 from lerim.models.choose import Model, choose
 from lerim.models.editor import Bridge
-from lerim.models.usage import NOTHING, Usage
+from lerim.models.spending import Purse
+from lerim.models.usage import Spent, Step, Why
 from lerim.moments import moment
 from lerim.paths import Home
 from lerim.project import Project
@@ -44,26 +53,39 @@ NEWEST = 200  # memories whose tags tell what the person cares about
 Clock = Callable[[], datetime]
 
 
-def chosen(
-    project: Project, home: Home, environ: Mapping[str, str], now: datetime
-) -> tuple[Model | None, datetime | None, list[Problem]]:
-    """The model the settings name for this project, since when sessions are read, and why no model is asked."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model to be asked, since when sessions are read, what a day may cost in US dollars (0: without a bound), and
+    the problems that keep a model from being asked."""
+
+    model: Model | None
+    since: datetime | None
+    budget: float
+    problems: list[Problem]
+
+
+def chosen(project: Project, home: Home, environ: Mapping[str, str], now: datetime) -> Choice:
+    """What the settings say for this project."""
     settings, _ = config.load(environ, home, project.root)  # what is wrong with the files is said where they are shown
     model, problems = choose("extract", settings, environ, editor.told(environ)[0])
-    return model, moment(settings.since, now) if settings.since else None, problems
+    return Choice(model, moment(settings.since, now) if settings.since else None, settings.budget, problems)
 
 
 @dataclass(slots=True)
 class ModelPass:
-    """One pass over the sessions that wait for a model. `state` is partial where something was left undone."""
+    """One pass over the sessions that wait for a model. `state` is partial where something was left undone, `why` says
+    what ended it early. Calls that are paid for are paid from `purse`."""
 
     model: Model
     catalog: Catalog
     learning: Learning
     clock: Clock
     bridge: Bridge | None = None
+    purse: Purse | None = None
     state: State = "done"
-    usage: Usage = NOTHING
+    why: Why = ""
+    spent: list[Spent] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     _engine: Engine | None = field(default=None, init=False)
     _lm: dspy.LM | None = field(default=None, init=False)
 
@@ -85,9 +107,15 @@ class ModelPass:
                 self.catalog.put_back(job)
                 self.state = "cancelled"
                 return
-            except ModelKeyError as error:
+            except BudgetError as error:
+                self.catalog.put_back(job)
+                self.why = "budget"
+                self._stopped(error)
+                return
+            except (ModelKeyError, SpendingError) as error:
                 self.catalog.put_back(job)
                 self._problem(error, self.model.key_variable)
+                self._stopped(error)
                 return
             except UnfinishedError:
                 self.catalog.put_back(job, UNFINISHED_SECONDS)
@@ -104,6 +132,9 @@ class ModelPass:
         self.learning.problems.append(
             Problem(error.code, error.where or where, f"{error.message} {error.todo}".strip())
         )
+
+    def _stopped(self, error: LerimError) -> None:
+        self.steps.append(Step("stopped", self.model.role, self.model.label, error.message))
 
     def _tell(self, done: int, total: int, message: str) -> None:
         self.learning.emit(Progress("learning", done, total, len(self.learning.candidates), message))
@@ -188,7 +219,7 @@ class ModelPass:
         except CancelledCallError as error:
             raise CancelledError from error
         finally:
-            self.usage = engine.usage
+            self.spent, self.steps = engine.spent, engine.steps
 
     def _ready(self) -> tuple[Engine, dspy.LM]:
         """The engine and DSPy's model over it, made at the first call: importing DSPy takes a second."""
@@ -196,7 +227,13 @@ class ModelPass:
             from lerim.models.engine import Engine
             from lerim.models.lm import language_model
 
-            self._engine = Engine(self.model, self.learning.cancelled)
+            self._engine = Engine(
+                self.model,
+                self.learning.cancelled,
+                home=self.learning.place.home,
+                purse=self.purse,
+                bridge=self.bridge,
+            )
             self._lm = language_model(self.model, self._engine)
         return self._engine, self._lm
 

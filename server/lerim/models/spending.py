@@ -20,7 +20,7 @@ import msgspec
 from lerim.errors import BudgetError, LerimError, Problem, SpendingError
 from lerim.models.choose import Model
 from lerim.models.prices import cost_of, worst
-from lerim.models.usage import NOTHING, Usage
+from lerim.models.usage import Spent, Usage, total
 from lerim.paths import Home
 from lerim.registry import private_folder
 
@@ -130,25 +130,29 @@ class Purse:
 
 
 def today(home: Home, now: datetime) -> Usage:
-    """What calls that are paid for took on the date of `now`, those still under way at the most they can cost.
+    """What `spent_today` is together."""
+    return total(spent_today(home, now))
 
-    NOTHING where nothing was ever spent. Raises SpendingError where it cannot be read.
-    """
+
+def spent_today(home: Home, now: datetime) -> list[Spent]:
+    """What calls that are paid for took on the date of `now`, by role and model, those still under way at the most they
+    can cost; empty where nothing was ever spent. Raises SpendingError where it cannot be read."""
     with _failing(home):
         if not home.spending.exists():
-            return NOTHING
+            return []
         # Not read-only: what a kill left half written is undone by whoever opens it next.
         with closing(_connected(home, "rw")) as db:
             if not _known(db, home):
-                return NOTHING
-            [row] = db.execute(
-                "SELECT coalesce(sum(cost), 0), coalesce(sum(calls), 0), coalesce(sum(input), 0),"
-                " coalesce(sum(output), 0), coalesce(sum(cached), 0), coalesce(sum(unpriced), 0)"
-                " FROM calls WHERE day = ?",
+                return []
+            rows = db.execute(
+                "SELECT role, model, sum(calls), sum(input), sum(output), sum(cached), sum(cost), sum(unpriced)"
+                " FROM calls WHERE day = ? GROUP BY role, model ORDER BY min(id)",
                 (now.date().isoformat(),),
-            )
-    cost, calls, given, got, cached, unknown = row
-    return Usage(calls, given, got, cached, cost / DOLLAR, unknown)
+            ).fetchall()
+    return [
+        Spent(role, model, Usage(calls, given, got, cached, cost / DOLLAR, unknown))
+        for role, model, calls, given, got, cached, cost, unknown in rows
+    ]
 
 
 def priced(model: Model, usage: Usage) -> Usage:

@@ -82,16 +82,25 @@ def added(spent: Iterable[Spent]) -> list[Spent]:
     return [Spent(role, model, usage) for (role, model), usage in sums.items()]
 
 
+def total(spent: Iterable[Spent]) -> Usage:
+    """What all of it took together."""
+    return sum((one.usage for one in spent), NOTHING)
+
+
+Why = Literal["", "consent", "budget", "none", "gone"]
+"""Why nothing is asked of a model: see Waits."""
+
+
 class Waits(msgspec.Struct, frozen=True):
     """What waits for a model: sessions, about how many tokens they would send, about what that costs in US dollars.
 
     `cost` None: the price is not known, or it is not paid by the token. `why` nothing was asked: "" where nothing keeps
-    it from being asked,
-    "consent" (the person was not asked yet), "budget" (today's is used up), "none" (no model is chosen), "gone".
+    it from being asked, "consent" (the person did not agree yet), "budget" (today's is used up), "none" (no model is
+    chosen), "gone" (the chosen one cannot be asked from here).
     """
 
     sessions: int = 0
     tokens: int = 0
     cost: float | None = None
     model: str = ""
-    why: Literal["", "consent", "budget", "none", "gone"] = ""
+    why: Why = ""

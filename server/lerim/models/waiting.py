@@ -7,11 +7,10 @@ catalog keeps packed bytes of it, and some for each tool call, whose output the 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 from lerim.models.choose import Model
 from lerim.models.prices import cost_of
-from lerim.models.usage import Usage, Waits
+from lerim.models.usage import Usage, Waits, Why
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.unsent import Unsent
 
@@ -28,7 +27,7 @@ def waits(
     catalog: Catalog,
     project: str,
     model: Model | None,
-    why: Literal["", "consent", "budget", "none", "gone"] = "",
+    why: Why = "",
     *,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -49,24 +48,3 @@ def waits(
 def shown(left: Unsent) -> int:
     """About how many tokens a model is shown of these turns."""
     return round(left.size * BYTE + left.calls * CALL + left.turns * TURN)
-
-
-def told(waiting: Waits) -> str:
-    """In words, without an end: `3 sessions wait for openrouter:openai/gpt-5-nano, about 41k tokens, about $0.02`."""
-    number = waiting.sessions
-    sessions = f"{number} session{'' if number == 1 else 's'} wait{'s' if number == 1 else ''}"
-    cost = "" if waiting.cost is None else f", {dollars(waiting.cost, about=True)}"
-    return f"{sessions} for {waiting.model or 'a model'}, about {_thousands(waiting.tokens)} tokens{cost}"
-
-
-def dollars(amount: float, *, about: bool = False) -> str:
-    """An amount for people: cents, or `less than $0.01` for what is less than one."""
-    if 0 < amount < 0.01:
-        return "less than $0.01"
-    return f"{'about ' if about else ''}${amount:.2f}"
-
-
-def _thousands(tokens: int) -> str:
-    if tokens < 1_000:
-        return str(tokens)
-    return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"

@@ -31,12 +31,13 @@ class Unsent:
 
 
 def unsent(db: sqlite3.Connection, project: str, now: float, since: datetime | None, until: datetime | None) -> Unsent:
-    """What waits now (epoch seconds) for a model, of the sessions with something said between the bounds."""
+    """What waits now (epoch seconds) for a model, or to be tried again, of the sessions with something said between the
+    bounds."""
     waiting = db.execute(
         "SELECT j.transcript, coalesce(s.turns, 1) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " LEFT JOIN sessions s ON s.transcript = t.id"
         " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
-        " AND j.not_before <= :now"
+        " AND (j.not_before <= :now OR j.state = 'failed')"
         " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
         " ORDER BY 2, 1",
         {

@@ -13,7 +13,7 @@ from desk import Desk
 from lerim.extraction.material import Material
 from lerim.jobs import SyncOptions
 from lerim.models.usage import Waits
-from lerim.models.waiting import dollars, told, waits
+from lerim.models.waiting import waits
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.queue import EXTRACT, MODEL
@@ -150,27 +150,3 @@ def test_the_rules_queue_is_not_the_models(desk: Desk) -> None:
     with Catalog.open(desk.home) as catalog:
         catalog.enqueue(EXTRACT, str(path), desk.place.project.key)
     assert unsent(desk) == Unsent()
-
-
-NANO = "openrouter:openai/gpt-5-nano"
-
-
-@pytest.mark.parametrize(
-    ("waiting", "words"),
-    [
-        (Waits(3, 41_234, 0.0171, NANO), f"3 sessions wait for {NANO}, about 41k tokens, about $0.02"),
-        (Waits(1, 900, 0.0001, NANO), f"1 session waits for {NANO}, about 900 tokens, less than $0.01"),
-        (Waits(12, 2_345_678, None, "ollama:qwen3"), "12 sessions wait for ollama:qwen3, about 2.3M tokens"),
-        (
-            Waits(2, 5_000, 0.0, "openrouter:x:free"),
-            "2 sessions wait for openrouter:x:free, about 5k tokens, about $0.00",
-        ),
-        (Waits(2, 5_000), "2 sessions wait for a model, about 5k tokens"),
-    ],
-)
-def test_what_waits_is_told_in_words(waiting: Waits, words: str) -> None:
-    assert told(waiting) == words
-
-
-def test_amounts_are_told_in_cents() -> None:
-    assert [dollars(one) for one in (0, 0.001, 0.01, 12.006)] == ["$0.00", "less than $0.01", "$0.01", "$12.01"]

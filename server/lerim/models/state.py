@@ -1,0 +1,74 @@
+"""What is known of the model before anything is asked of it: which, whether it may be, what waits, what today cost.
+
+Nothing is asked of a server here, so that it can be shown at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from lerim.config import Settings
+from lerim.errors import Problem, SpendingError
+from lerim.models import consent, editor
+from lerim.models.choose import Model, choose
+from lerim.models.spending import spent_today
+from lerim.models.usage import Spent, Waits, Why, total
+from lerim.models.waiting import waits
+from lerim.moments import moment
+from lerim.paths import Home
+from lerim.sessions.catalog import Catalog
+
+
+class ModelView(msgspec.Struct, frozen=True):
+    """`model` is the label of the one that extracts, "" where none is known before a sync; `provider` that of the
+    settings. `allowed`: it may be asked without asking the person. `today_usd` of `budget_usd` (0: no bound) are spent
+    today, on all models and projects; `spent` is the same by role and model."""
+
+    model: str
+    provider: str
+    allowed: bool
+    today_usd: float
+    budget_usd: float
+    spent: list[Spent]
+    waits: Waits
+
+
+def state(
+    project: str, settings: Settings, home: Home, environ: Mapping[str, str], now: datetime
+) -> tuple[ModelView, list[Problem]]:
+    """The model of a project (its key) as it stands; `now` tells which day it is. Raises CatalogError."""
+    role = settings.roles["extract"]
+    model, problems = _named(settings, environ)
+    known, more = consent.load(home)
+    problems += more
+    try:
+        spent = spent_today(home, now)
+    except SpendingError as error:
+        spent = []
+        problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+    cost = total(spent).cost
+    why: Why = ""
+    if model is None:
+        why = "none" if role.provider == "none" else "gone" if problems else ""
+    elif not known.allows(model):
+        why = "consent"
+    elif model.billed and 0 < settings.budget <= cost:
+        why = "budget"
+    waiting = Waits(model="" if model is None else model.label, why=why)
+    if home.catalog.exists():
+        since = moment(settings.since, now) if settings.since else None
+        with Catalog.open(home) as catalog:
+            waiting = msgspec.structs.replace(waits(catalog, project, model, why, since=since), why=why)
+    allowed = model is not None and known.allows(model)
+    return ModelView(waiting.model, role.provider, allowed, cost, settings.budget, spent, waiting), problems
+
+
+def _named(settings: Settings, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:
+    """The model as far as the settings, keys and the editor tell it."""
+    role = settings.roles["extract"]
+    if role.provider == "ollama" and not role.model:
+        return None, []  # only Ollama itself could tell which
+    return choose("extract", settings, environ, editor.told(environ)[0], servers={})

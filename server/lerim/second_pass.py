@@ -1,0 +1,94 @@
+"""The part of a sync after the rules: whether a model may be asked of what they have read, and what became of it.
+
+A model that is paid for is asked only once the person agreed to it, and within the day's budget. Where it is not, the
+report says what waits and why: that is no fault, and keeps nothing else from being done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from datetime import datetime
+
+import msgspec
+
+from lerim.activity import log_sync
+from lerim.errors import BusyError, Problem
+from lerim.learning import Learning
+from lerim.lock import project_lock
+from lerim.model_pass import ModelPass, chosen
+from lerim.models import consent
+from lerim.models.choose import Model
+from lerim.models.editor import Bridge
+from lerim.models.spending import Purse
+from lerim.models.usage import Waits, Why, total
+from lerim.models.waiting import waits
+from lerim.report import SessionCounts, State, SyncReport, combine
+from lerim.review.run import try_write
+from lerim.sessions.catalog import Catalog
+
+
+def add(
+    report: SyncReport,
+    learning: Learning,
+    environ: Mapping[str, str],
+    since: datetime | None,
+    until: datetime | None,
+    clock: Callable[[], datetime],
+    bridge: Bridge | None,
+) -> SyncReport:
+    """The report of the rules with what a model found besides. What the rules found stands, whatever becomes of this.
+
+    `since` and `until` bound the sessions; without them the setting does. `learning` is a fresh one, for this part
+    alone. Raises CatalogError.
+    """
+    began = time.monotonic()
+    started = clock().timestamp() if learning.explicit else None
+    project, home = learning.place.project, learning.place.home
+    choice = chosen(project, home, environ, clock())
+    model, since, problems = choice.model, since or choice.since, choice.problems
+    nothing = SyncReport(report.project, SessionCounts(report.sessions.found), [], {}, [], [], problems)
+
+    def unasked(why: Why, state: State = "done") -> SyncReport:
+        waiting = _waiting(learning, model, why, since, until)
+        return combine(report, msgspec.structs.replace(nothing, waits=waiting, state=state))
+
+    if model is None:
+        return unasked("gone", "partial") if problems else unasked("none")
+    known, more = consent.load(home)
+    problems += more
+    if not known.allows(model):
+        return unasked("consent")
+    purse = Purse(home, choice.budget, lambda: clock().astimezone())
+    try:
+        with project_lock(home, project.key, "asking a model"), Catalog.open(home) as catalog, closing(learning):
+            asked = ModelPass(model, catalog, learning, clock, bridge, purse, choice.gate)
+            asked.run(started, since, until)
+    except BusyError as error:
+        problems.append(Problem(error.code, error.where, f"No model was asked: {error.message}"))
+        return unasked("", "partial")
+    learning.problems += [*problems, *purse.problems]
+    run, spent = learning.run, total(asked.spent)
+    run.spent, run.steps = asked.spent, asked.steps
+    run.note(f"{asked.state}: {model.label}, {spent.calls} calls, {len(learning.candidates)} candidates")
+    folder, problems = try_write(run)
+    learning.problems += problems
+    second = learning.report(nothing.sessions, asked.state, time.monotonic() - began, folder)
+    second = msgspec.structs.replace(
+        second,
+        model=model.label,
+        usage=spent,
+        spent=asked.spent,
+        steps=asked.steps,
+        waits=_waiting(learning, model, asked.why, since, until),
+    )
+    second.problems.extend(log_sync(home, clock(), second))
+    return combine(report, second)
+
+
+def _waiting(
+    learning: Learning, model: Model | None, why: Why, since: datetime | None, until: datetime | None
+) -> Waits:
+    with Catalog.open(learning.place.home) as catalog:
+        return waits(catalog, learning.place.project.key, model, why, since=since, until=until)

@@ -1,0 +1,185 @@
+"""Syncs with a model that is paid for: asked only once the person agreed, within the day's budget, and told of."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from chat_server import Act, fails, finds, marked, says
+from desk import Desk, correction
+from lerim.models import consent
+from lerim.models.spending import Purse, today
+from lerim.models.usage import Usage
+from model_desk import CENTS, environ, job, paid, reported, story
+from paid_service import NANO, paid_service
+
+Patch = pytest.MonkeyPatch
+
+
+def now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def terminal(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "lerim", *arguments, "--repo", str(desk.repo)]
+    return subprocess.run(command, env=environ(), capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_without_consent_nothing_is_asked_and_the_report_says_what_waits(desk: Desk, monkeypatch: Patch) -> None:
+    story(desk)
+    desk.session("s2", *correction(desk))
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        for explicit in (("--explicit",), ()):
+            code, lines, _ = job(desk, *explicit)
+            report = lines[-1]["report"]
+            assert (code, report["state"], report["problems"], report["steps"]) == (0, "done", [], [])
+            waits = report["waits"]
+            assert (waits["sessions"], waits["model"], waits["why"]) == (2, NANO, "consent")
+            assert waits["tokens"] > 0
+            assert 0 < waits["cost"] < 0.01
+            assert (report["model"], report["usage"]["calls"]) == ("none", 0)
+        assert service.asked == []
+    assert not desk.home.models.exists()
+
+
+def test_once_agreed_to_it_is_asked_and_what_it_took_is_told_everywhere(desk: Desk, monkeypatch: Patch) -> None:
+    story(desk)
+    consent.allow(desk.home, NANO)
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        report = reported(desk)
+    assert len(service.asked) == 1
+    assert report["spent"] == [{"role": "extract", "model": NANO, "usage": report["usage"]}]
+    usage = report["usage"]
+    assert (usage["calls"], usage["input_tokens"], usage["output_tokens"], usage["cost"]) == (1, 1_000, 50, 0.002)
+    assert report["waits"] == {"sessions": 0, "tokens": 0, "cost": None, "model": NANO, "why": ""}
+    assert today(desk.home, now()) == Usage(1, 1_000, 50, cost=0.002)
+    last = desk.home.activity_log.read_text().splitlines()[-1]
+    assert f"{NANO}, 1 calls, 1000 tokens in, 50 out," in last
+    assert "| $0.0020 |" in last
+    extracted = json.loads((Path(report["run"]) / "extract.json").read_text())
+    asked = [one for one in extracted if one["outcome"] == "asked"]
+    assert [(one["role"], one["model"], one["calls"], one["cost"]) for one in asked] == [("extract", NANO, 1, 0.002)]
+    assert (
+        f"extract, {NANO}: 1 call, 1,000 tokens in, 50 out, $0.0020"
+        in (Path(report["run"]) / "session.log").read_text()
+    )
+
+
+def test_a_budget_that_is_used_up_stops_the_asking_and_keeps_the_rest_waiting(desk: Desk, monkeypatch: Patch) -> None:
+    consent.allow(desk.home, NANO)
+    Purse(desk.home, 0, now).reserve(paid(), 19_900_000, 0)  # $0.995
+    story(desk)
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        report = reported(desk)
+        assert service.asked == []
+        assert (report["state"], report["problems"]) == ("done", [])
+        assert (report["waits"]["sessions"], report["waits"]["why"]) == (1, "budget")
+        [stopped] = report["steps"]
+        assert (stopped["kind"], stopped["role"], stopped["model"]) == ("stopped", "extract", NANO)
+        assert "$1.00" in stopped["why"]
+        shown = terminal(desk, "sync")
+        assert "Today's budget of $1.00 does not allow another call: $0.99 are spent." in shown.stdout.replace(
+            "1.00 are", "0.99 are"
+        )
+        assert "budget.per_day_usd sets the bound" in shown.stdout
+        assert shown.stderr == ""
+    desk.home.spending.unlink()
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        assert [one["title"] for one in reported(desk)["candidates"]] == [CENTS["title"]]
+        assert len(service.asked) == 1
+
+
+def test_a_model_of_unknown_price_is_not_asked_under_a_budget_and_is_without(desk: Desk, monkeypatch: Patch) -> None:
+    consent.allow(desk.home, "openrouter:some/model")
+    story(desk)
+    for settings, calls, state in (("", 0, "partial"), ("[budget]\nper_day_usd = 0\n", 1, "done")):
+        with paid_service(desk, monkeypatch, says(marked([])), settings=settings) as service:
+            with desk.home.config.open("a") as file:
+                file.write('model = "some/model"\n')
+            report = reported(desk)
+            assert (len(service.asked), report["state"]) == (calls, state)
+            assert [problem["code"] for problem in report["problems"]] == ([] if calls else ["spending"])
+    assert report["usage"]["cost"] == 0.002  # the service told
+
+
+def test_a_refused_call_costs_nothing(desk: Desk, monkeypatch: Patch) -> None:
+    story(desk)
+    consent.allow(desk.home, NANO)
+    refused: Act = fails(401)
+    with paid_service(desk, monkeypatch, refused):
+        report = reported(desk)
+    assert [problem["code"] for problem in report["problems"]] == ["model-key"]
+    assert [step["kind"] for step in report["steps"]] == ["stopped"]
+    assert today(desk.home, now()).cost == 0
+
+
+def test_yes_agrees_for_good(desk: Desk, monkeypatch: Patch) -> None:
+    story(desk)
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        done = terminal(desk, "sync", "--yes")
+        assert done.returncode == 0
+        assert f"Asked extract, {NANO}: 1 call, 1,000 tokens in, 50 out, $0.0020." in done.stdout
+        assert "Today: less than $0.01 of $1.00." in done.stdout
+        story(desk, "s2", "francs")
+        json.loads(terminal(desk, "sync", "--json").stdout)
+        assert len(service.asked) == 2
+
+
+def test_elsewhere_than_at_a_terminal_it_says_how_to_agree(desk: Desk, monkeypatch: Patch) -> None:
+    story(desk)
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        done = terminal(desk, "sync")
+        assert service.asked == []
+    assert done.returncode == 0
+    assert f"1 session waits for {NANO}, about 3k tokens, less than $0.01." in done.stdout
+    assert "`lerim sync --yes` or `lerim model allow`" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
+@pytest.mark.parametrize(("said", "calls"), [("y\n", 1), ("\n", 0), ("no\n", 0)])
+def test_at_a_terminal_the_first_paid_sync_asks(desk: Desk, monkeypatch: Patch, said: str, calls: int) -> None:
+    story(desk)
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        ours, theirs = pty.openpty()
+        command = [sys.executable, "-P", "-m", "lerim", "sync", "--repo", str(desk.repo)]
+        process = subprocess.Popen(command, env=environ(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(ours, 4_096)
+        os.write(ours, said.encode())
+        assert process.stdout
+        out = process.stdout.read().decode()
+        assert process.wait(60) == 0
+        process.stdout.close()
+        os.close(ours)
+        assert len(service.asked) == calls
+    assert f"1 session waits for {NANO}, about 3k tokens, less than $0.01. Ask it? [y/N]" in shown.decode()
+    assert (CENTS["title"][:20] in out) == bool(calls)
+    assert consent.load(desk.home)[0].allowed == (frozenset({NANO}) if calls else frozenset())
+
+
+def test_status_tells_the_model_what_today_cost_and_what_waits(desk: Desk, monkeypatch: Patch) -> None:
+    story(desk)
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        terminal(desk, "sync", "--model", "none")
+        shown = json.loads(terminal(desk, "status", "--json").stdout)["model"]
+        assert (shown["model"], shown["provider"], shown["allowed"]) == (NANO, "openrouter", False)
+        assert (shown["today_usd"], shown["budget_usd"], shown["spent"]) == (0, 1, [])
+        assert (shown["waits"]["sessions"], shown["waits"]["why"]) == (1, "consent")
+        words = terminal(desk, "status").stdout
+        assert "you have not agreed to it yet" in words
+        terminal(desk, "sync", "--yes")
+        shown = json.loads(terminal(desk, "status", "--json").stdout)["model"]
+        assert (shown["allowed"], shown["today_usd"], shown["waits"]["sessions"]) == (True, 0.002, 0)
+        assert [(one["role"], one["model"], one["usage"]["calls"]) for one in shown["spent"]] == [("extract", NANO, 1)]
+        assert "less than $0.01 of $1.00" in terminal(desk, "status").stdout
+        assert len(service.asked) == 1

@@ -1,0 +1,65 @@
+"""What people are told of models: what was taken, what did not go straight, what waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from lerim.models.told import dollars, stepped, summed, taken, waiting
+from lerim.models.usage import Spent, Step, Usage, Waits
+
+NANO = "openrouter:openai/gpt-5-nano"
+
+
+@pytest.mark.parametrize(
+    ("waits", "words"),
+    [
+        (Waits(3, 41_234, 0.0171, NANO), f"3 sessions wait for {NANO}, about 41k tokens, about $0.02"),
+        (Waits(1, 900, 0.0001, NANO), f"1 session waits for {NANO}, about 900 tokens, less than $0.01"),
+        (Waits(12, 2_345_678, None, "ollama:qwen3"), "12 sessions wait for ollama:qwen3, about 2.3M tokens"),
+        (
+            Waits(2, 5_000, 0.0, "openrouter:x:free"),
+            "2 sessions wait for openrouter:x:free, about 5k tokens, about $0.00",
+        ),
+        (Waits(2, 5_000), "2 sessions wait for a model, about 5k tokens"),
+    ],
+)
+def test_what_waits_is_told_in_words(waits: Waits, words: str) -> None:
+    assert waiting(waits) == words
+
+
+def test_amounts_are_told_in_cents() -> None:
+    assert [dollars(one) for one in (0, 0.001, 0.01, 12.006)] == ["$0.00", "less than $0.01", "$0.01", "$12.01"]
+
+
+def test_what_was_taken_is_told_with_what_is_known_of_its_cost() -> None:
+    assert taken(Spent("extract", NANO, Usage(3, 41_000, 1_200, 2_000, 0.0171))) == (
+        f"extract, {NANO}: 3 calls, 41,000 tokens in (2,000 from its cache), 1,200 out, $0.0171"
+    )
+    assert taken(Spent("summarize", "x:y", Usage(1, 10, 5, unpriced=1))) == (
+        "summarize, x:y: 1 call, 10 tokens in, 5 out, 1 of unknown price"
+    )
+    assert taken(Spent("extract", "ollama:q", Usage(2, 10, 5))) == "extract, ollama:q: 2 calls, 10 tokens in, 5 out"
+
+
+def test_a_step_is_a_line_of_a_log() -> None:
+    step = Step("retried", "extract", NANO, "too many requests", "claude:1f0c", "2 of 5")
+    assert stepped(step) == f"extract, {NANO}: retried: too many requests (claude:1f0c, 2 of 5)"
+    assert stepped(Step("stopped", "extract", NANO, "no credit")) == f"extract, {NANO}: stopped: no credit"
+
+
+def test_steps_are_summed_up_by_kind_and_what_stopped_comes_last() -> None:
+    steps = [
+        Step("stopped", "extract", NANO, "Today's budget is gone."),
+        Step("skipped", "extract", NANO, "no signal", tokens=30_000),
+        Step("retried", "extract", NANO, "too many requests"),
+        Step("skipped", "extract", NANO, "no signal", tokens=4_200),
+        Step("retried", "extract", NANO, "it failed"),
+        Step("resumed", "extract", NANO, "answered before"),
+    ]
+    assert list(summed(steps)) == [
+        "2 calls were made again: too many requests.",
+        "1 window had been answered before, and cost nothing.",
+        "2 windows without a signal were not sent (about 34k tokens saved).",
+        "Today's budget is gone.",
+    ]
+    assert list(summed([])) == []
