@@ -131,7 +131,7 @@ def keep_apart(target: Path = SAMPLE) -> None:
     """Has the sample's own Lerim look for each other agent's sessions in the sample, not in the person's home."""
     from lerim.paths import Home
     from lerim.sessions import platforms
-    from lerim.sessions.readers import NAMES
+    from lerim.sessions.model import NAMES
 
     home = Home(target / "lerim")
     for agent in NAMES:
