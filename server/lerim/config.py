@@ -21,7 +21,7 @@ from lerim.memory import files
 from lerim.models import editor
 from lerim.models.providers import ROLES, Role, RoleName
 from lerim.paths import Home
-from lerim.setting import KEYS, Gate, Value
+from lerim.setting import AS_EXTRACT, KEYS, Gate, Value
 
 MAX_BYTES = 256_000
 """A settings file larger than this is not read."""
@@ -29,6 +29,9 @@ DEFAULT = "default"
 """The origin of what nothing set."""
 EDITOR = "VS Code settings"
 """The origin of what the editor told the job. Its settings that matter cannot come from a workspace: it is trusted."""
+
+OF_PROVIDER = ("model", "base_url", "fallback_models")
+"""What of a role's settings makes sense for one provider alone."""
 
 QuotesSetting = Literal["ask", "shared", "local"]
 
@@ -75,7 +78,19 @@ def load(environ: Mapping[str, str], home: Home, root: Path | None = None) -> tu
     problems += more
     if told is not None:
         _lay(dict(_sound(told.settings.items(), EDITOR, problems, trusted=True)), EDITOR, base, values, origins)
+    problems += _unused(values, origins)
     return _settings(values, origins), problems
+
+
+def _unused(values: Mapping[str, Value], origins: Mapping[str, str]) -> Iterator[Problem]:
+    """What is set of a role's model where the role has no provider, so that it is asked as `extract` is."""
+    for role in ROLES:
+        if values[f"roles.{role}.provider"] == AS_EXTRACT:
+            for own in (*OF_PROVIDER, "command"):
+                name = f"roles.{role}.{own}"
+                if values[name]:
+                    message = f"{name!r} counts only with a provider: set roles.{role}.provider. It was left out."
+                    yield Problem("settings", origins[name], message)
 
 
 def _lay(
@@ -90,7 +105,7 @@ def _lay(
     for role in ROLES:
         name = f"roles.{role}.provider"
         if origins[name] != DEFAULT and layer.get(name, values[name]) != values[name]:
-            for own in ("model", "base_url", "fallback_models"):
+            for own in OF_PROVIDER:
                 values[f"roles.{role}.{own}"], origins[f"roles.{role}.{own}"] = base[f"roles.{role}.{own}"], DEFAULT
     for name, value in layer.items():
         values[name], origins[name] = value, label

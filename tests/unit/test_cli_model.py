@@ -175,3 +175,15 @@ def test_the_list_is_shown_where_the_spending_cannot_be_read() -> None:
     assert shown["spent_today"] is None
     assert [problem["code"] for problem in shown["problems"]] == ["spending"]
     assert "not known" in run("list").stdout
+
+
+def test_every_setting_is_shown_with_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+    write('[roles.extract]\nprovider = "command"\ncommand = ["claude", "-p"]\n')
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"budget.per_day_usd": 3}}))
+    result = CliRunner().invoke(app, ["config", "show", "--json"], catch_exceptions=False)
+    shown = {one["name"]: (one["value"], one["origin"]) for one in json.loads(result.stdout)["settings"]}
+    assert shown["roles.extract.command"] == (["claude", "-p"], str(home().config))
+    assert shown["budget.per_day_usd"] == (3.0, "VS Code settings")
+    assert shown["roles.lead.fallback_models"] == ([], "default")
+    table = CliRunner().invoke(app, ["config", "show"], catch_exceptions=False).stdout
+    assert '["claude", "-p"]' in table

@@ -170,6 +170,14 @@ def test_a_role_without_a_provider_of_its_own_is_asked_as_extract_is_but_in_its_
     }
 
 
+def test_a_model_of_a_role_without_a_provider_is_said_to_be_left_out(home: Home):
+    write(home.config, "[roles.extract]\nprovider = 'zai'\n[roles.summarize]\nmodel = 'm'\ntimeout = 5\n")
+    settings, [problem] = config.load({}, home)
+    assert settings.roles["summarize"] == Role("zai", timeout=5)
+    assert problem.path == str(home.config)
+    assert "set roles.summarize.provider" in problem.message
+
+
 @pytest.mark.parametrize(
     "line",
     [
