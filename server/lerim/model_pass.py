@@ -1,7 +1,8 @@
 """The part of a sync that asks a model, after the rules: each session of the project that the rules have read.
 
 What the rules proposed stands whatever happens here. A refused key ends this part at once, with nothing counted against
-the sessions; a service that does not answer twice in a row ends it, too; anything else is one session's trouble.
+the sessions; a service that does not answer twice in a row ends it, too; anything else is one session's trouble. What
+came of a session before its trouble is kept, and the next sync goes on there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from lerim import config
 from lerim.errors import (
     BudgetError,
     LerimError,
+    ModelAwayError,
+    ModelGoneError,
     ModelKeyError,
     ModelSilentError,
     Problem,
@@ -41,11 +44,15 @@ from lerim.sessions.readers import reading
 if TYPE_CHECKING:
     import dspy
 
+    from lerim.extraction.counts import Counts
     from lerim.extraction.grounding import Said
     from lerim.extraction.guidance import Guidance
     from lerim.extraction.material import Material
+    from lerim.extraction.model import Result
     from lerim.models.engine import Engine
 
+AWAY_SECONDS = 60.0
+"""How long a session waits whose model could not be reached, or wanted no more requests."""
 SILENT = 2
 """Sessions in a row that get no answer before the rest is left for the next sync."""
 NEWEST = 200  # memories whose tags tell what the person cares about
@@ -55,12 +62,13 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The model to be asked, since when sessions are read, what a day may cost in US dollars (0: without a bound), and
-    the problems that keep a model from being asked."""
+    """The model to be asked, since when sessions are read, what a day may cost in US dollars (0: without a bound),
+    whether only windows with a signal are sent, and the problems that keep a model from being asked."""
 
     model: Model | None
     since: datetime | None
     budget: float
+    gate: bool
     problems: list[Problem]
 
 
@@ -68,7 +76,8 @@ def chosen(project: Project, home: Home, environ: Mapping[str, str], now: dateti
     """What the settings say for this project."""
     settings, _ = config.load(environ, home, project.root)  # what is wrong with the files is said where they are shown
     model, problems = choose("extract", settings, environ, editor.told(environ)[0])
-    return Choice(model, moment(settings.since, now) if settings.since else None, settings.budget, problems)
+    since = moment(settings.since, now) if settings.since else None
+    return Choice(model, since, settings.budget, settings.gate == "signal", problems)
 
 
 @dataclass(slots=True)
@@ -82,12 +91,15 @@ class ModelPass:
     clock: Clock
     bridge: Bridge | None = None
     purse: Purse | None = None
+    gate: bool = True
     state: State = "done"
     why: Why = ""
     spent: list[Spent] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     _engine: Engine | None = field(default=None, init=False)
     _lm: dspy.LM | None = field(default=None, init=False)
+    _told: int = field(default=0, init=False)
+    _sent: int = field(default=-1, init=False)
 
     def run(self, started: float | None, since: datetime | None, until: datetime | None) -> None:
         """Works the queue off, the newest session first; `started`, `since` and `until` are those of `Catalog.claim`.
@@ -117,8 +129,18 @@ class ModelPass:
                 self._problem(error, self.model.key_variable)
                 self._stopped(error)
                 return
+            except ModelGoneError as error:
+                self.catalog.put_back(job)
+                self.why = "gone"
+                self._problem(error, self.model.label)
+                self._stopped(error)
+                return
             except UnfinishedError:
                 self.catalog.put_back(job, UNFINISHED_SECONDS)
+            except ModelAwayError as error:
+                silent += 1
+                self.catalog.put_back(job, AWAY_SECONDS)
+                self._problem(error, str(job.transcript.path))
             except LerimError as error:
                 silent = silent + 1 if isinstance(error, ModelSilentError) else 0
                 self.catalog.fail(job, error.message)
@@ -140,10 +162,11 @@ class ModelPass:
         self.learning.emit(Progress("learning", done, total, len(self.learning.candidates), message))
 
     def _read(self, job: Job, number: int, total: int) -> Ended:
-        """Reads one session and asks of what is new in it.
+        """Reads one session and asks of what is new in it. How far it got is kept also where it ends in an error.
 
         Raises CancelledError, TranscriptError, ModelError, SettingsError, MemoryError_.
         """
+        from lerim.extraction.counts import Counts
         from lerim.extraction.material import Material
         from lerim.extraction.redact import counting
 
@@ -170,56 +193,86 @@ class ModelPass:
         settled = learning.explicit or settles <= now
         ready = material.ready(settled)
         last = ready[-1].number if ready else -1
-        with counting() as secrets:
-            if last > material.sent:
-                self._ask(job, material, settled, lambda part: self._tell(number - 1, total, part))
-        cut = len(secrets) + (0 if read.restarted else job.redactions)
-        state = material.state(max(last, material.sent), self.model.window_overlap_tokens)
-        return Ended(read.resume, state, None if settled else settles.timestamp(), redactions=cut)
+        counts, overlap, self._sent = Counts(self.catalog), self.model.window_overlap_tokens, material.sent
+        before = 0 if read.restarted else job.redactions
+        try:
+            with counting() as secrets:
+                if last > material.sent:
+                    self._ask(job, material, settled, counts, lambda part: self._tell(number - 1, total, part))
+        except (LerimError, CancelledError):
+            if self._sent > material.sent:
+                state = material.state(self._sent, overlap, counts)
+                self.catalog.progressed(job, read.resume, state, before)
+            raise
+        state = material.state(max(last, material.sent), overlap, counts)
+        counts.keep()
+        return Ended(read.resume, state, None if settled else settles.timestamp(), redactions=before + len(secrets))
 
-    def _ask(self, job: Job, material: Material, settled: bool, tell: Callable[[str], None]) -> None:
+    def _ask(self, job: Job, material: Material, settled: bool, counts: Counts, tell: Callable[[str], None]) -> None:
         from lerim.extraction.answered import Answered
         from lerim.extraction.asking import CancelledCallError
-        from lerim.extraction.candidate import Candidate, Dropped
         from lerim.extraction.guidance import metadata, metrics, told
-        from lerim.extraction.model import Asking, Brief, Joined, extract
+        from lerim.extraction.model import Brief, extract
 
         learning = self.learning
         engine, lm = self._ready()
         facts = material.facts
-        brief = Brief(
-            metadata(facts, learning.place.project.root.name), metrics(facts), told(self._guidance(material, settled))
-        )
         results = extract(
             lm,
             material,
-            brief,
+            Brief(
+                metadata(facts, learning.place.project.root.name),
+                metrics(facts),
+                told(self._guidance(material, settled)),
+            ),
             self._before(job),
             settled=settled,
             max_tokens=self.model.max_window_tokens,
             overlap_tokens=self.model.window_overlap_tokens,
+            limit=lambda: engine.window_tokens,
             answered=Answered(learning.place.private / "windows", self.model.label),
+            count=counts,
+            gate=self.gate,
+            model=self.model.label,
         )
         try:
             with closing(results):
                 for result in results:
-                    match result:
-                        case Asking(number, of):
-                            if learning.cancelled():
-                                raise CancelledError
-                            part = f", part {number} of {of}" if of > 1 else ", joining parts" if of == 0 else ""
-                            tell(f"asking {self.model.name}{part}")
-                        case Candidate() | Dropped():
-                            learning.take([result])
-                        case Joined(kept, gone):
-                            learning.join(kept, gone)
-                        case Problem():
-                            self.state = "partial"
-                            learning.problems.append(result)
+                    self._take(result, engine, tell)
         except CancelledCallError as error:
             raise CancelledError from error
         finally:
-            self.spent, self.steps = engine.spent, engine.steps
+            self._hear(engine)
+
+    def _take(self, result: Result, engine: Engine, tell: Callable[[str], None]) -> None:
+        from lerim.extraction.candidate import Candidate, Dropped
+        from lerim.extraction.merge import Joined
+        from lerim.extraction.model import Asking, Sent
+
+        match result:
+            case Asking(part, joining):
+                if self.learning.cancelled():
+                    raise CancelledError
+                named = ", joining parts" if joining else f", part {part}" if part else ""
+                tell(f"asking {self.model.name}{named}")
+            case Sent(number):
+                self._sent = number
+            case Candidate() | Dropped():
+                self.learning.take([result])
+            case Joined(kept, gone):
+                self.learning.join(kept, gone)
+            case Step():
+                self._hear(engine)
+                self.steps.append(result)
+            case Problem():
+                self.state = "partial"
+                self.learning.problems.append(result)
+
+    def _hear(self, engine: Engine) -> None:
+        """Takes over what the engine did since the last time."""
+        self.spent, steps = engine.spent, engine.steps
+        self.steps += steps[self._told :]
+        self._told = len(steps)
 
     def _ready(self) -> tuple[Engine, dspy.LM]:
         """The engine and DSPy's model over it, made at the first call: importing DSPy takes a second."""

@@ -47,9 +47,15 @@ class Answer(Generic[Item]):
 
 
 def ask(
-    lm: dspy.LM, signature: type[dspy.Signature], inputs: Mapping[str, str], item: type[Item], *, think: bool = True
+    lm: dspy.LM,
+    signature: type[dspy.Signature],
+    inputs: Mapping[str, str],
+    item: type[Item],
+    *,
+    think: bool = True,
+    retry: bool = True,
 ) -> Answer[Item]:
-    """Asks once, and once more with what was wrong where nothing of the answer can be read.
+    """Asks once, and with `retry` once more with what was wrong where nothing of the answer can be read.
 
     `signature` has one output field, an `item` or a list of them; `inputs` has a text for each input field. What was
     wrong is added to the last of these. `think`: reasons are asked for before the answer.
@@ -58,7 +64,7 @@ def ask(
     answer came, whatever LerimError the engine raises, CancelledCallError.
     """
     answer = _once(lm, signature, inputs, item, think)
-    if not answer.unread or answer.cut:
+    if not answer.unread or answer.cut or not retry:
         return answer
     told = f"Your last answer could not be read: {answer.unread} Answer in the form that is asked for, in JSON."
     last = list(signature.input_fields)[-1]
@@ -166,9 +172,10 @@ def _told(error: dspy.LMError) -> Exception:
         return ModelKeyError(message, todo="Set a valid key in the environment, then sync again.")
     if isinstance(error, dspy.LMBillingError):
         return ModelKeyError(message, todo="Add credit to the account, or choose another model.")
-    if isinstance(error, dspy.LMTransportError | dspy.LMRateLimitError):
+    broken = any(getattr(cause, "status", None) for cause in causes)  # it answered, but nothing that makes sense
+    if isinstance(error, dspy.LMRateLimitError) or (isinstance(error, dspy.LMTransportError) and not broken):
         return ModelAwayError(message, todo="The next sync goes on where this one stopped.")
-    if isinstance(error, dspy.LMTimeoutError | dspy.LMServerError):
+    if isinstance(error, dspy.LMTransportError | dspy.LMTimeoutError | dspy.LMServerError):
         todo = "It is tried again later; roles.extract.timeout gives it more time."
         return ModelSilentError(message, todo=todo)
     if isinstance(error, dspy.ContextWindowExceededError):

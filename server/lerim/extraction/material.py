@@ -11,9 +11,10 @@ import msgspec
 
 from lerim.extraction.locate import Locator
 from lerim.extraction.transcript import Shown, boot, shown, without_repeats
-from lerim.extraction.windows import tail
+from lerim.extraction.windows import Count, tail
 from lerim.facts.known import names
 from lerim.facts.wording import squeeze
+from lerim.models import tokens
 from lerim.sessions.model import Platform, Turn
 
 VERSION = 1
@@ -113,11 +114,11 @@ class Material:
         """The number of the last turn that was sent before; -1 where none was."""
         return self._state.sent
 
-    def state(self, sent: int, overlap_tokens: int) -> bytes:
+    def state(self, sent: int, overlap_tokens: int, count: Count = tokens.count) -> bytes:
         """What the next pass needs when turns up to the number `sent` were sent."""
         state = self._state
         turns = [self._turns[number] for number in sorted(self._turns)]
-        kept = tail([turn for turn in turns if turn.number <= sent], overlap_tokens)
+        kept = tail([turn for turn in turns if turn.number <= sent], overlap_tokens, count)
         state.turns = [*kept, *(turn for turn in turns if turn.number > sent)]
         state.sent = max(sent, state.sent)
         state.home, state.files = self.locate.home, self.locate.files

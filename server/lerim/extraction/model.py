@@ -1,48 +1,54 @@
-"""From a session's turns to candidates with a model: one call a window, one more to join what several windows gave.
+"""From a session's turns to candidates with a model: a call a window, some at once, and one to join what they gave.
 
-Results are handed out as each window ends. Nothing the model says is believed: `grounding` gives each claim its turn,
-its speaker and its figure, and a merge only ever joins two candidates that code, too, finds to be near.
+Results are handed out in the order of the windows, as each ends. Nothing the model says is believed: `grounding` gives
+each claim its turn, its speaker and its figure, and a merge only ever joins two candidates that code, too, finds near.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import dspy
 
-from lerim.errors import ModelError, ModelKeyError, ModelSilentError, Problem
+from lerim.errors import Problem
 from lerim.extraction.answered import Answered
-from lerim.extraction.asking import ask
+from lerim.extraction.asking import WindowTooLargeError, ask
 from lerim.extraction.candidate import Candidate, Dropped
-from lerim.extraction.gate import merged
-from lerim.extraction.grounding import Said, grounded, repeats, said
+from lerim.extraction.grounding import Said, grounded, said
 from lerim.extraction.material import Material
-from lerim.extraction.said import content
-from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature, MemoryMergeSignature
-from lerim.extraction.windows import windows
+from lerim.extraction.merge import Joined, joined
+from lerim.extraction.repair import repaired
+from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature
+from lerim.extraction.windows import Count, Window, halves, smaller, windows
+from lerim.extraction.worth import qualifies_for_llm_extraction
+from lerim.models import tokens
+from lerim.models.usage import Step, StepKind
 
-NEAR = 0.3  # word overlap of titles and bodies from which a merge's word is taken that two say the same
+AT_ONCE = 4
+FLOOR = 500
+"""A window of so few tokens is not cut any further: with what is asked of it, it fits whatever is worth asking."""
+ROLE = "extract"
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The model is about to be asked of one window of several; `number` counts from 1. 0 of 0 is to join them."""
+    """The model is asked of a window, `part` "2 of 5" or "" where it is the only one; or to join what parts gave."""
 
-    number: int
-    of: int
+    part: str = ""
+    joining: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """Two candidates handed out before say the same: `kept` has the quotes of both now, `gone` is to be taken back."""
+class Sent:
+    """All that the turns up to this number gave has been handed out; a later pass need not ask of them again."""
 
-    kept: Candidate
-    gone: Candidate
+    number: int
 
 
-Result = Asking | Candidate | Dropped | Joined | Problem
+Result = Asking | Sent | Candidate | Dropped | Joined | Problem | Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,34 @@ class Brief:
     guidance: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read in the answer to a window. `known`: it was answered in an earlier pass. `cut`: there is more."""
+
+    items: tuple[MemoryCandidate, ...]
+    faults: tuple[str, ...] = ()
+    unread: str = ""
+    cut: bool = False
+    known: bool = False
+    repairs: str = ""
+
+
+@dataclass(slots=True)
+class _Part:
+    """One window on its way. `read` is None where nothing is asked, for nothing in it is worth it."""
+
+    window: Window
+    number: str
+    of: int
+    read: Future[_Read] | None = None
+
+    @property
+    def name(self) -> str:
+        if self.of == 1:
+            return "" if self.number == "1" else self.number
+        return f"{self.number} of {self.of}"
+
+
 def extract(
     lm: dspy.LM,
     material: Material,
@@ -63,92 +97,171 @@ def extract(
     settled: bool = True,
     max_tokens: int = 300_000,
     overlap_tokens: int = 30_000,
+    limit: Callable[[], int] | None = None,
     answered: Answered | None = None,
+    count: Count = tokens.count,
+    gate: bool = False,
+    model: str = "",
 ) -> Generator[Result, None, None]:
     """Asks the model of every turn of `material` that was not sent yet and hands out what holds.
 
-    `before` is what was proposed from this session already. Raises ModelError (ModelKeyError, ModelSilentError) where
-    no answer comes, CancelledCallError, SettingsError where tokens cannot be counted.
+    `before` is what was proposed from this session already. A window has at most `max_tokens`, and what `limit` tells:
+    that can sink while windows are asked. `gate`: windows without any signal are not sent. `model` is how reports call
+    it.
+
+    Raises ModelError, and what else `asking.ask` names, where no answer comes: what came of the windows before has been
+    handed out then, and the answers to later ones are kept. SettingsError where tokens cannot be counted. Closed early,
+    it waits for the calls that are on their way.
     """
-    answered = answered or Answered(None, "")
-    found: list[list[Candidate]] = []
-    parts = windows(material.ready(settled), max_tokens, overlap_tokens, material.sent)
-    for number, window in enumerate(parts, 1):
-        items = answered.find(window.text)
-        if items is None:
-            yield Asking(number, len(parts))
-            answer = ask(lm, MemoryExtractSignature, _inputs(window.text, brief), MemoryCandidate)
-            if answer.unread:
-                where = f"{material.platform}:{material.session}"
-                yield Problem("model-answer", where, f"{_part(number, len(parts))} could not be read: {answer.unread}")
+    kept = answered or Answered(None, "")
+    most = (lambda: min(max_tokens, limit())) if limit else (lambda: max_tokens)
+    yield from _Extracting(lm, material, brief, before, settled, most, overlap_tokens, kept, count, gate, model).run()
+
+
+@dataclass(slots=True)
+class _Extracting:
+    """The work on one session; see `extract`."""
+
+    lm: dspy.LM
+    material: Material
+    brief: Brief
+    before: Sequence[Said]
+    settled: bool
+    limit: Callable[[], int]
+    overlap_tokens: int
+    answered: Answered
+    count: Count
+    gate: bool
+    model: str
+
+    def run(self) -> Generator[Result, None, None]:
+        with ThreadPoolExecutor(AT_ONCE, "window") as pool:
+            found: list[list[Candidate]] = []
+            try:
+                yield from self._windows(pool, found)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+        if sum(bool(part) for part in found) > 1:
+            yield Asking(joining=True)
+            several = [candidate for part in found for candidate in part]
+            for result in joined(self.lm, several, self.brief.metadata, self.brief.metrics, self.brief.guidance):
+                yield self._step("unread", result, "") if isinstance(result, str) else result
+
+    def _windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[Result]:
+        turns, most = self.material.ready(self.settled), self.limit()
+        cut = windows(turns, most, self.overlap_tokens, self.material.sent, self.count)
+        todo = deque(_Part(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
+        parts: deque[_Part] = deque()
+        last = turns[-1].number if turns else -1
+        while todo or parts:
+            while todo and not _failed(parts) and sum(_runs(part) for part in parts) < AT_ONCE:
+                part = todo.popleft()
+                if self.limit() < most and len(less := self._less(part)) > 1:
+                    yield self._step("halved", "it is more than the model takes", part.name, part.window.about)
+                    todo.extendleft(reversed(less))
+                    continue
+                parts.append(part)
+                yield from self._start(pool, part)
+            if _runs(parts[0]):
+                wait([part.read for part in parts if part.read and _runs(part)], return_when=FIRST_COMPLETED)
                 continue
-            first = next((turn.id for turn in window.turns if turn.number == window.first), "")
-            yield from (Dropped("invalid", "", material.session, first, fault) for fault in answer.faults)
-            items = answer.items
-            answered.keep(window.text, items)
-        earlier = [said(candidate) for part in found for candidate in part]
-        results = grounded(items, window.turns, material, [*before, *earlier])
-        yield from results
-        found.append([result for result in results if isinstance(result, Candidate)])
-    if sum(bool(part) for part in found) > 1:
-        yield from _merged(lm, [candidate for part in found for candidate in part], brief, material)
+            part = parts.popleft()
+            more = yield from self._ended(part, found)
+            for half in more:
+                yield from self._start(pool, half)
+            parts.extendleft(reversed(more))
+            after = parts or todo
+            if not more:
+                yield Sent(after[0].window.first - 1 if after else last)
+
+    def _less(self, part: _Part) -> list[_Part]:
+        """A window as several that the model takes."""
+        parts = smaller(part.window, self.limit(), self.overlap_tokens, self.count)
+        return [_Part(window, f"{part.number}.{at}", part.of) for at, window in enumerate(parts, 1)]
+
+    def _start(self, pool: ThreadPoolExecutor, part: _Part) -> Iterator[Result]:
+        window = part.window
+        for cut in (False, True):
+            items = self.answered.find(window.text, cut=cut)
+            if items is not None:
+                part.read = Future()
+                part.read.set_result(_Read(items, cut=cut, known=True))
+                return
+        if self.gate and not qualifies_for_llm_extraction(window.fresh):
+            return
+        part.read = pool.submit(self._ask, window)
+        yield Asking(part.name)
+
+    def _ask(self, window: Window) -> _Read:
+        """Asks of one window, in a thread of its own, and keeps what was answered."""
+        brief, text = self.brief, window.text
+        inputs = {"metadata": brief.metadata, "metrics": brief.metrics, "guidance": brief.guidance}
+        answer = ask(self.lm, MemoryExtractSignature, {"transcript": text, **inputs}, MemoryCandidate)
+        if answer.unread:
+            return _Read((), answer.faults, answer.unread, answer.cut)
+        items, repairs = answer.items, ""
+        self.answered.keep(text, items, cut=answer.cut)  # before anything else is asked: it is paid for
+        if not answer.cut:
+            items, repairs = repaired(self.lm, answer.items, window.turns)
+        if items != answer.items:
+            self.answered.keep(text, items)
+        return _Read(items, answer.faults, cut=answer.cut, repairs=repairs)
+
+    def _ended(self, part: _Part, found: list[list[Candidate]]) -> Generator[Result, None, list[_Part]]:
+        """What came of a window; its halves where they must be asked. Raises what asking raised."""
+        window = part.window
+        if part.read is None:
+            yield self._step("skipped", "nothing in it is a signal", part.name, window.about)
+            return []
+        try:
+            read = part.read.result()
+        except WindowTooLargeError as error:
+            return (yield from self._halved(part, "it is more than the model takes", error.message))
+        if read.known:
+            yield self._step("resumed", "it was answered before", part.name, window.about)
+        if read.repairs:
+            yield self._step("repaired", read.repairs, part.name)
+        if not read.unread:
+            turn = window.turns[0].id if not window.fresh else window.fresh[0].id
+            yield from (Dropped("invalid", "", self.material.session, turn, fault) for fault in read.faults)
+            earlier = [said(candidate) for one in found for candidate in one]
+            results = grounded(read.items, window.turns, self.material, [*self.before, *earlier])
+            yield from results
+            found.append([result for result in results if isinstance(result, Candidate)])
+        if read.cut:
+            return (yield from self._halved(part, "its answer was cut at the output limit", read.unread))
+        if read.unread:
+            yield self._step("unread", "it has not the form that is asked for", part.name)
+            yield self._problem(part, f"could not be read: {read.unread}")
+        return []
+
+    def _halved(self, part: _Part, why: str, told: str) -> Generator[Result, None, list[_Part]]:
+        """The halves of a window, or none and a problem where it is too small for halves."""
+        two = () if part.window.about <= FLOOR else halves(part.window, self.count)
+        if len(two) < 2:
+            yield self._step("unread", f"{why}, and it is too small to be halved", part.name)
+            yield self._problem(part, f"is not whole, and the part is too small to be halved: {why}. {told}".strip())
+            return []
+        yield self._step("halved", why, part.name, part.window.about)
+        return [_Part(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
+
+    def _step(self, kind: StepKind, why: str, part: str, size: int = 0) -> Step:
+        return Step(kind, ROLE, self.model, why, self._where, part, size)
+
+    def _problem(self, part: _Part, what: str) -> Problem:
+        answer = f"The model's answer to part {part.name}" if part.name else "The model's answer"
+        return Problem("model-answer", self._where, f"{answer} {what}")
+
+    @property
+    def _where(self) -> str:
+        return f"{self.material.platform}:{self.material.session}"
 
 
-def _inputs(text: str, brief: Brief) -> dict[str, str]:
-    return {
-        "transcript": text,
-        "metadata": brief.metadata,
-        "metrics": brief.metrics,
-        "guidance": brief.guidance,
-    }
+def _runs(part: _Part) -> bool:
+    return part.read is not None and not part.read.done()
 
 
-def _part(number: int, of: int) -> str:
-    return "The model's answer" if of == 1 else f"The model's answer to part {number} of {of}"
-
-
-def _merged(lm: dspy.LM, found: list[Candidate], brief: Brief, material: Material) -> Iterator[Result]:
-    """What a merge joins. Without an answer, or where it leaves out what nothing else says, all stays as it is."""
-    listed = json.dumps([_listed(candidate) for candidate in found], ensure_ascii=False)
-    yield Asking(0, 0)
-    try:
-        answer = ask(lm, MemoryMergeSignature, _inputs(listed, brief), MemoryCandidate)
-    except (ModelKeyError, ModelSilentError):
-        raise
-    except ModelError as error:
-        yield Problem(error.code, f"{material.platform}:{material.session}", f"Candidates were not joined: {error}")
-        return
-    if answer.unread:
-        where = f"{material.platform}:{material.session}"
-        yield Problem("model-answer", where, f"Candidates were not joined, as the answer said: {answer.unread}")
-        return
-    titles = {item.title.strip() for item in answer.items}
-    left = [candidate for candidate in found if candidate.title in titles]
-    for gone in [candidate for candidate in found if candidate.title not in titles]:
-        at = _nearest(gone, left)
-        if at is not None:
-            left[at] = merged(left[at], gone)
-            yield Joined(left[at], gone)
-
-
-def _listed(candidate: Candidate) -> dict[str, object]:
-    return {
-        "primitive": candidate.primitive,
-        "kind": candidate.kind,
-        "title": candidate.title,
-        "body": candidate.body,
-        "quote": candidate.evidence[0].quote,
-        "time": candidate.time.isoformat(),
-    }
-
-
-def _nearest(gone: Candidate, left: Sequence[Candidate]) -> int | None:
-    """Which of those left says what the missing one said; None where nothing does: then it was lost, not joined."""
-    words = set(content(f"{gone.title} {gone.body}"))
-    best, at = NEAR, None
-    for number, other in enumerate(left):
-        theirs = set(content(f"{other.title} {other.body}"))
-        near = len(words & theirs) / max(1, len(words | theirs))
-        if other.primitive == gone.primitive and (near >= best or repeats(said(gone), [said(other)]) is not None):
-            best, at = max(near, best), number
-    return at
+def _failed(parts: Sequence[_Part]) -> bool:
+    """Whether a call ended in an error that ends the session's turn: no other is begun then."""
+    ended = [part.read.exception() for part in parts if part.read is not None and part.read.done()]
+    return any(error is not None and not isinstance(error, WindowTooLargeError) for error in ended)

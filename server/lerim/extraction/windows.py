@@ -16,6 +16,9 @@ from lerim.models import tokens
 HEADER = 32
 """Tokens kept free for the header of a part of a turn."""
 
+BYTES = 4
+"""About how many bytes one token has."""
+
 Count = Callable[[str], int]
 """How many tokens a text has; it may raise SettingsError."""
 
@@ -37,6 +40,13 @@ class Window:
 
     blocks: tuple[Block, ...]
     size: int
+    counted: bool = True
+    """Whether `size` is in tokens."""
+
+    @property
+    def about(self) -> int:
+        """About how many tokens it has, exactly where they were counted."""
+        return self.size if self.counted else self.size // BYTES + 1
 
     @property
     def text(self) -> str:
@@ -79,8 +89,9 @@ def windows(
         blocks = [part for block in whole for part in _cut(block, max_tokens, count)]
     else:
         blocks = [Block(turn, text, size, turn.number > seen) for turn, text, size in both]
-        overlap_tokens = max_tokens * 2  # all of it fits
-    return list(_packed(blocks, max_tokens, overlap_tokens))
+        overlap_tokens = max_tokens  # all of it fits
+    counted = sum(sizes) > max_tokens
+    return list(_packed(blocks, max_tokens, overlap_tokens, counted=counted))
 
 
 def tail(turns: Sequence[Shown], overlap_tokens: int, count: Count = tokens.count) -> tuple[Shown, ...]:
@@ -131,7 +142,7 @@ def _cut(block: Block, most: int, count: Count) -> Iterator[Block]:
         yield Block(block.turn, whole, count(whole), block.fresh)
 
 
-def _packed(blocks: Sequence[Block], most: int, overlap: int) -> Iterator[Window]:
+def _packed(blocks: Sequence[Block], most: int, overlap: int, counted: bool = True) -> Iterator[Window]:
     start = next((at for at, block in enumerate(blocks) if block.fresh), len(blocks))
     while start < len(blocks):
         first, size, shared = start, blocks[start].size, 0
@@ -144,5 +155,5 @@ def _packed(blocks: Sequence[Block], most: int, overlap: int) -> Iterator[Window
             size += blocks[end].size
             end += 1
         shown = (Block(block.turn, block.text, block.size, False) for block in blocks[first:start])
-        yield Window((*shown, *blocks[start:end]), size)
+        yield Window((*shown, *blocks[start:end]), size, counted)
         start = end

@@ -269,6 +269,11 @@ class Catalog:
         with self._telling():
             queue.done(self.db, job, resume, state, again_at, met, redactions)
 
+    def progressed(self, job: Job, resume: bytes, state: bytes, redactions: int) -> None:
+        """Keeps how far a running job got; see `queue.progressed`."""
+        with self._telling():
+            queue.progressed(self.db, job, resume, state, redactions)
+
     def met_elsewhere(self, project: str, friction: Friction) -> list[Friction]:
         """Where else a project met the same error; see `frictions.elsewhere`."""
         with self._telling():

@@ -26,6 +26,7 @@ BACK_OFF_CAP_SECONDS = 3600.0
 EXTRACT = "extract"
 MODEL = "model"
 """What the rules have read waits for a model from then on, whether or not one is configured."""
+_RUNS = "SELECT 1 FROM jobs WHERE id = ? AND state = 'running' AND runs = ?"
 SUMMARY = "summary"
 """What the rules have read waits to be summarized (`owed.py`), a subagent's session excepted."""
 SUMMARY_MODEL = "summary-model"
@@ -134,19 +135,30 @@ def done(
             {"later": again_at, "id": job.id, "run": job.run},
         )
         if ended.rowcount:
-            db.execute(
-                "INSERT INTO positions (transcript, project, kind, resume, state, redactions)"
-                " SELECT transcript, project, kind, ?, ?, ? FROM jobs WHERE id = ?"
-                " ON CONFLICT (transcript, project, kind) DO UPDATE"
-                " SET resume = excluded.resume, state = excluded.state, redactions = excluded.redactions",
-                (deflated(resume), deflated(state), redactions, job.id),
-            )
+            _place(db, job, resume, state, redactions)
             frictions.keep(db, job.project, met)
         if ended.rowcount and job.kind == EXTRACT:
             [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
             put(db, MODEL, transcript, job.project)
             if not job.transcript.parent:
                 put(db, SUMMARY, transcript, job.project)
+
+
+def progressed(db: sqlite3.Connection, job: Job, resume: bytes, state: bytes, redactions: int) -> None:
+    """Keeps how far a running job got, before it ends in trouble. Nothing happens where its lock was lost."""
+    with transaction(db):
+        if db.execute(_RUNS, (job.id, job.run)).fetchone():
+            _place(db, job, resume, state, redactions)
+
+
+def _place(db: sqlite3.Connection, job: Job, resume: bytes, state: bytes, redactions: int) -> None:
+    db.execute(
+        "INSERT INTO positions (transcript, project, kind, resume, state, redactions)"
+        " SELECT transcript, project, kind, ?, ?, ? FROM jobs WHERE id = ?"
+        " ON CONFLICT (transcript, project, kind) DO UPDATE"
+        " SET resume = excluded.resume, state = excluded.state, redactions = excluded.redactions",
+        (deflated(resume), deflated(state), redactions, job.id),
+    )
 
 
 def fail(db: sqlite3.Connection, job: Job, error: str, now: float) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import dspy
@@ -27,7 +26,7 @@ from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.grounding import Said
 from lerim.extraction.guidance import Guidance, metadata, metrics, told
 from lerim.extraction.material import Material
-from lerim.extraction.model import Asking, Brief, Joined, Result, extract
+from lerim.extraction.model import Asking, Brief, Result, Sent, extract
 from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature, MemoryMergeSignature
 from lerim.sessions.model import Turn
 from scripted import ROOT, agent, edited, numbered, ran, you
@@ -231,7 +230,7 @@ def test_two_answers_that_cannot_be_read_are_a_problem() -> None:
 
 def test_an_empty_list_is_an_answer() -> None:
     script = Script(marked([]))
-    assert [result for result in run(script) if not isinstance(result, Asking)] == []
+    assert [result for result in run(script) if not isinstance(result, Asking | Sent)] == []
     assert len(script.prompts) == 1
 
 
@@ -250,7 +249,6 @@ def test_what_a_model_lists_without_end_is_looked_at_in_part() -> None:
         (lm15.TransportError("gone"), ModelAwayError),
         (lm15.RateLimitError("busy"), ModelAwayError),
         (lm15.ServerError("down"), ModelSilentError),
-        (lm15.ContextLengthError("long"), ModelError),
         (lm15.InvalidRequestError("odd"), ModelError),
         (lm15.TransportError("gone", code="gone"), ModelGoneError),
         (BudgetError("Today's budget is used up."), BudgetError),
@@ -285,70 +283,6 @@ def test_any_signature_with_one_output_field_can_be_asked() -> None:
     assert "could not be read" in script.prompts[1]
 
 
-LONG = "This is a long story about nothing in particular. " * 12
-STORY = tuple(
-    turn
-    for number in range(8)
-    for turn in (you(f"Rule {number}: always use `tool{number}` for part {number}. {LONG}"), agent(f"Fine. {LONG}"))
-)
-
-
-def by_turn(prompt: str) -> str:
-    """Answers a window with one candidate for each rule that begins in it, and a merge with what it was given."""
-    if "candidates of all parts" in prompt.partition("transcript")[2][:200]:
-        return marked([])
-    found = [number for number in range(8) if f"Rule {number}: always use `tool{number}`" in prompt]
-    return marked(
-        [item(f"Always use `tool{n}` for part {n}", f"always use `tool{n}` for part {n}", 2 * n) for n in found]
-    )
-
-
-def test_each_window_is_asked_and_its_candidates_come_before_the_next_is() -> None:
-    results = run(Script(by_turn), *STORY, max_tokens=900, overlap_tokens=200)
-    asked = [at for at, result in enumerate(results) if isinstance(result, Asking) and result.number]
-    assert len(asked) == 3
-    for before, after in pairwise(asked):
-        assert any(isinstance(result, Candidate) for result in results[before:after])
-    assert len(candidates(results)) == 8
-
-
-def test_a_merge_that_loses_everything_joins_nothing() -> None:
-    results = run(Script(by_turn), *STORY, max_tokens=900, overlap_tokens=200)
-    assert not [result for result in results if isinstance(result, Joined)]
-
-
-def test_a_merge_joins_what_says_the_same_and_keeps_both_quotes() -> None:
-    def answer(prompt: str) -> str:
-        if "Join candidates" in prompt:
-            return marked([item("Use `pnpm` for all packages", "x" * 9, 0)])
-        if "Use pnpm for packages" in prompt:
-            return marked([item("Use `pnpm` for all packages", "Use pnpm for packages", 0)])
-        return marked([item("Use only `pnpm` to install packages", "only install with pnpm", 4)])
-
-    turns = (
-        you(f"Use pnpm for packages. {LONG}"),
-        agent(LONG),
-        you(LONG),
-        agent(LONG),
-        you(f"only install with pnpm {LONG}"),
-    )
-    results = run(Script(answer), *turns, max_tokens=300, overlap_tokens=0)
-    assert len(candidates(results)) == 2
-    [joined] = [result for result in results if isinstance(result, Joined)]
-    assert joined.kept.title == "Use `pnpm` for all packages"
-    assert joined.gone.title == "Use only `pnpm` to install packages"
-    assert [quote.quote for quote in joined.kept.evidence] == ["Use pnpm for packages", "only install with pnpm"]
-
-
-def test_a_merge_that_cannot_be_read_leaves_all_as_it_is() -> None:
-    def answer(prompt: str) -> str:
-        return "no" if "Join candidates" in prompt else by_turn(prompt)
-
-    results = run(Script(answer), *STORY, max_tokens=900, overlap_tokens=200)
-    assert len(candidates(results)) == 8
-    assert [result.code for result in results if isinstance(result, Problem)] == ["model-answer"]
-
-
 def test_a_window_answered_before_is_not_asked_again(tmp_path: Path) -> None:
     script = Script(marked([PNPM, CENTS]))
     kept = Answered(tmp_path / "windows", "m")
@@ -368,33 +302,6 @@ def test_a_damaged_answer_is_asked_for_again(tmp_path: Path) -> None:
     file.write_text("{")
     assert len(candidates(run(script, answered=kept))) == 1
     assert len(script.prompts) == 2
-
-
-def test_a_session_that_grew_sends_its_new_turns_and_one_overlap() -> None:
-    source = material(*STORY[:12])
-    script = Script(by_turn)
-    list(extract(script.lm, source, brief(source), max_tokens=50_000, overlap_tokens=300))
-    grown = Material(Path(ROOT), "session-1", "claude", source.state(11, 300))
-    for turn in numbered(STORY)[11:]:  # the last one is met again
-        grown.add(turn)
-    list(extract(script.lm, grown, brief(grown), max_tokens=50_000, overlap_tokens=300))
-    assert len(script.prompts) == 2
-    assert "Rule 6" in script.prompts[1]
-    assert "Rule 0" not in script.prompts[1]
-    assert "[11] assistant" in script.prompts[1]
-    ended = Material(Path(ROOT), "session-1", "claude", grown.state(15, 300))
-    assert list(extract(script.lm, ended, brief(ended))) == []
-
-
-def test_the_last_exchange_of_a_session_that_goes_on_waits_and_is_sent_later() -> None:
-    source = material(*STORY[:4])
-    script = Script(by_turn)
-    list(extract(script.lm, source, brief(source), settled=False))
-    assert "Rule 0" in script.prompts[0]
-    assert "Rule 1" not in script.prompts[0]
-    later = Material(Path(ROOT), "session-1", "claude", source.state(1, 300))
-    list(extract(script.lm, later, brief(later), settled=True))
-    assert "Rule 1" in script.prompts[1]
 
 
 def test_what_stands_in_a_boot_file_is_not_proposed() -> None:

@@ -38,7 +38,7 @@ def test_what_a_model_finds_waits_for_review_beside_what_the_rules_found(desk: D
     with model(desk, finds(CENTS)) as server:
         report = reported(desk)
     assert report["model"] == "openai:m"
-    assert (report["usage"]["calls"], report["usage"]["input_tokens"], report["usage"]["cost"]) == (2, 2_000, 0.004)
+    assert (report["usage"]["calls"], report["usage"]["input_tokens"], report["usage"]["cost"]) == (3, 3_000, 0.006)
     assert {one["signal"] for one in report["candidates"]} == {"model", "correction"}
     [found] = [one for one in report["candidates"] if one["signal"] == "model"]
     assert found["title"] == "`Money` holds cents in `src/app.py`"
@@ -46,7 +46,7 @@ def test_what_a_model_finds_waits_for_review_beside_what_the_rules_found(desk: D
     assert found["evidence"][0]["who"] == "user"
     assert report["dropped"] == {"no-evidence": 1}  # the same answer for the other session, where nobody said so
     assert len(desk.waiting()) == 2
-    assert len(server.asked) == 2
+    assert len(server.asked) == 3  # and once for the words nobody said
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
 
 
@@ -150,7 +150,7 @@ def test_the_run_folder_tells_what_was_asked_and_what_it_took(desk: Desk) -> Non
     assert [one["outcome"] for one in kept] == ["candidate", "asked"]
     assert (kept[-1]["model"], kept[-1]["calls"], kept[-1]["input_tokens"]) == ("openai:m", 1, 1_000)
     log = desk.home.activity_log.read_text()
-    assert "openai:m, 1 calls, 1050 tokens" in log
+    assert "openai:m, 1 calls, 1000 tokens in, 50 out" in log
     assert "$0.0020" in log
 
 

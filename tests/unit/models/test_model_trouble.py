@@ -80,7 +80,7 @@ def test_an_answer_that_cannot_be_read_twice_is_a_problem_and_is_not_paid_for_ag
 def test_a_refused_key_ends_the_pass_at_once_and_what_waits_is_untried(desk: Desk) -> None:
     for name in ("s1", "s2", "s3"):
         story(desk, name, f"cents{name}")
-    with model(desk, fails(401, f"Incorrect API key provided: {KEY}"), finds(CENTS)) as server:
+    with model(desk, fails(401, f"Incorrect API key provided: {KEY}"), says(marked([]))) as server:
         report = reported(desk)
         assert len(server.asked) == 1
         assert codes(report) == ["model-key"]
@@ -133,7 +133,7 @@ def test_a_service_that_hangs_costs_two_sessions_and_the_rest_waits(desk: Desk) 
 def test_a_session_that_fails_waits_and_the_others_go_on(desk: Desk) -> None:
     for name in ("s1", "s2"):
         story(desk, name, f"cents{name}")
-    with model(desk, fails(400, "odd"), finds(CENTS)) as server:
+    with model(desk, fails(400, "odd"), says(marked([]))) as server:
         report = reported(desk)
     assert len(server.asked) == 2
     assert codes(report) == ["model"]
@@ -141,21 +141,21 @@ def test_a_session_that_fails_waits_and_the_others_go_on(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "code"),
+    ("act", "code", "left"),
     [
-        (raw(b"{}", headers={"Location": "http://127.0.0.1:9/"}, status=308), "model"),
-        (huge, "model"),
-        (raw(json.dumps(completion("x")).encode()[:50], length=5_000), "model-silent"),
-        (raw(b"<html>"), "model-silent"),
+        (raw(b"{}", headers={"Location": "http://127.0.0.1:9/"}, status=308), "model", "failed"),
+        (huge, "model", "failed"),
+        (raw(json.dumps(completion("x")).encode()[:50], length=5_000), "model-silent", "pending"),
+        (raw(b"<html>"), "model-silent", "failed"),
     ],
 )
-def test_what_is_no_answer_is_a_problem(desk: Desk, act: Act, code: str) -> None:
+def test_what_is_no_answer_is_a_problem(desk: Desk, act: Act, code: str, left: str) -> None:
     story(desk)
     with model(desk, act):
         report = reported(desk)
     assert codes(report) == [code]
     assert report["state"] == "partial"
-    assert model_jobs(desk) == {"failed": 1}
+    assert model_jobs(desk) == {left: 1}
 
 
 def test_a_cancel_ends_a_call_at_once_and_nothing_is_lost(desk: Desk) -> None:

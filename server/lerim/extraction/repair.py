@@ -1,0 +1,73 @@
+"""One more question about claims whose quote stands nowhere: with which words the session says it, to the letter.
+
+What comes back is looked up like every quote. Only turns where it may stand are sent again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import dspy
+
+from lerim.errors import LerimError
+from lerim.extraction.asking import ask
+from lerim.extraction.quotes import Nowhere, locate
+from lerim.extraction.said import content
+from lerim.extraction.signatures import MemoryCandidate, Quoted, RepairSignature, Requoted
+from lerim.extraction.transcript import Shown
+
+CLAIMS = 12  # claims asked for at once
+AROUND = 1  # turns before and after the one a claim names
+LIKELY = 3  # turns sent for a claim that names none: those that share most of its words
+MOST_TEXT = 60_000  # characters sent
+LEAST_SHARED = 2  # words a turn shares with a claim before it is sent for it
+
+
+def repaired(
+    lm: dspy.LM, items: Sequence[MemoryCandidate], turns: Sequence[Shown]
+) -> tuple[tuple[MemoryCandidate, ...], str]:
+    """The items, those whose quote stood nowhere with one that was found on asking; and what came of it, "" where
+    nothing had to be asked. Raises CancelledCallError."""
+    lost = [at for at, item in enumerate(items) if isinstance(_place(item.evidence, turns), Nowhere)][:CLAIMS]
+    text = _text([items[at] for at in lost], turns)
+    if not lost or not text:
+        return tuple(items), ""
+    claims = [{"claim": number, "title": items[at].title, "body": items[at].body} for number, at in enumerate(lost)]
+    inputs = {"transcript": text, "claims": json.dumps(claims, ensure_ascii=False)}
+    try:
+        answer = ask(lm, RepairSignature, inputs, Requoted, think=False, retry=False)
+    except LerimError as error:  # the answer itself stands; the next question meets the same error
+        return tuple(items), f"no quote was found: {error.message}"
+    out, found = list(items), 0
+    for again in answer.items:
+        if not 0 <= again.claim < len(lost):
+            continue
+        at, quote = lost[again.claim], Quoted(turn=again.turn, quote=again.quote)
+        if out[at] is items[at] and not isinstance(_place(quote, turns), Nowhere):
+            out[at] = items[at].model_copy(update={"evidence": quote})
+            found += 1
+    return tuple(out), f"{found} of {len(lost)} quotes were found"
+
+
+def _place(quote: Quoted, turns: Sequence[Shown]) -> object:
+    return locate(quote.quote, quote.turn, turns)
+
+
+def _text(lost: Sequence[MemoryCandidate], turns: Sequence[Shown]) -> str:
+    """The turns in which the claims may be said, in order."""
+    words = [set(content(" ".join((turn.words("user"), turn.words("assistant"))[:8_000]))) for turn in turns]
+    chosen: set[int] = set()
+    for item in lost:
+        named = next((at for at, turn in enumerate(turns) if turn.number == item.evidence.turn), None)
+        if named is not None:
+            chosen.update(range(max(0, named - AROUND), min(len(turns), named + AROUND + 1)))
+        wanted = set(content(f"{item.title} {item.body} {item.evidence.quote}"))
+        shared = sorted(((len(wanted & have), -at) for at, have in enumerate(words)), reverse=True)[:LIKELY]
+        chosen.update(-at for count, at in shared if count >= LEAST_SHARED)
+    out = ""
+    for at in sorted(chosen):
+        text = turns[at].header + turns[at].body()
+        if len(out) + len(text) <= MOST_TEXT:
+            out += text
+    return out

@@ -1,0 +1,58 @@
+"""A session of eight rules that takes several small windows, and a model that finds each rule where it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lerim.extraction.candidate import Candidate, Dropped
+from lerim.extraction.guidance import Guidance, metadata, metrics, told
+from lerim.extraction.material import Material
+from lerim.extraction.model import Brief, Result, extract
+from lerim.sessions.model import Turn
+from scripted import ROOT, agent, numbered, you
+from scripted_lm import Script, item, marked
+
+LONG = "This is a long story about nothing in particular. " * 12
+STORY = tuple(
+    turn
+    for number in range(8)
+    for turn in (you(f"Rule {number}: always use `tool{number}` for part {number}. {LONG}"), agent(f"Fine. {LONG}"))
+)
+SMALL = 900
+"""Tokens of a window, of which the story then takes three."""
+
+
+def by_turn(prompt: str) -> str:
+    """Answers a window with one candidate for each rule that begins in it, and a merge with nothing."""
+    if "Join candidates" in prompt:
+        return marked([])
+    found = [number for number in range(8) if f"Rule {number}: always use `tool{number}`" in prompt]
+    return marked(
+        [item(f"Always use `tool{n}` for part {n}", f"always use `tool{n}` for part {n}", 2 * n) for n in found]
+    )
+
+
+def material(*turns: Turn, state: bytes | None = None) -> Material:
+    out = Material(Path(ROOT), "session-1", "claude", state)
+    for turn in numbered(turns):
+        out.add(turn)
+    return out
+
+
+def brief(source: Material) -> Brief:
+    return Brief(metadata(source.facts, "shop"), metrics(source.facts), told(Guidance()))
+
+
+def asked(script: Script, *turns: Turn, small: int = SMALL, overlap: int = 0, **options: object) -> list[Result]:
+    source = material(*(turns or STORY))
+    return list(
+        extract(script.lm, source, brief(source), max_tokens=small, overlap_tokens=overlap, model="m", **options)
+    )
+
+
+def candidates(results: list[Result]) -> list[Candidate]:
+    return [result for result in results if isinstance(result, Candidate)]
+
+
+def dropped(results: list[Result]) -> list[Dropped]:
+    return [result for result in results if isinstance(result, Dropped)]

@@ -1,0 +1,108 @@
+"""A claim whose quote stands nowhere: the model is asked once for the words, and code looks them up again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from dspy import lm15
+
+from lerim.extraction.answered import Answered
+from lerim.extraction.asking import CancelledCallError
+from lerim.extraction.model import Result
+from lerim.models.usage import Step
+from long_story import asked, candidates, dropped
+from scripted import agent, you
+from scripted_lm import Script, item, marked
+
+SESSION = (
+    you("Use pnpm here, not npm."),
+    agent("Fine."),
+    you("Money is in integer cents, never floats."),
+    agent("Ok."),
+)
+PNPM = item("Use `pnpm`, not npm", "Use pnpm here, not npm", 0)
+CENTS = item("Store money as integer cents", "money shall be integers in cents", 2, body="Use `int` cents.")
+HELM = item("Deploy with `helm`", "we deploy with helm", -1)
+
+
+def quotes(*found: tuple[int, int, str]) -> str:
+    listed = [{"claim": claim, "turn": turn, "quote": quote} for claim, turn, quote in found]
+    return f"[[ ## quotes ## ]]\n{json.dumps(listed)}\n\n[[ ## completed ## ]]\n"
+
+
+def answers(first: list[dict], again: str | Exception) -> Script:
+    def answer(prompt: str) -> str:
+        if "Find for each claim" not in prompt:
+            return marked(first)
+        if isinstance(again, Exception):
+            raise again
+        return again
+
+    return Script(answer)
+
+
+def repairs(results: list[Result]) -> list[str]:
+    return [result.why for result in results if isinstance(result, Step) and result.kind == "repaired"]
+
+
+def test_a_quote_that_is_found_on_asking_saves_the_claim() -> None:
+    script = answers([PNPM, CENTS, HELM], quotes((0, 2, "Money is in integer cents, never floats")))
+    results = asked(script, *SESSION)
+    assert {one.title for one in candidates(results)} == {PNPM["title"], CENTS["title"]}
+    [cents] = [one for one in candidates(results) if one.title == CENTS["title"]]
+    assert (cents.evidence[0].quote, cents.evidence[0].who) == ("Money is in integer cents, never floats", "user")
+    assert [one.reason for one in dropped(results)] == ["no-evidence"]
+    assert repairs(results) == ["1 of 2 quotes were found"]
+    assert len(script.prompts) == 2
+    assert "[2] user:" in script.prompts[1]
+
+
+def test_where_every_quote_stands_nothing_is_asked_again() -> None:
+    script = answers([PNPM], quotes())
+    assert repairs(asked(script, *SESSION)) == []
+    assert len(script.prompts) == 1
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        quotes((0, 2, "still not what was said")),
+        quotes((7, 2, "Money is in integer cents"), (-1, 2, "Money is in integer cents")),
+        quotes((0, 2, "")),
+        quotes(),
+        "no",
+        lm15.ServerError("down"),
+        lm15.AuthError("no"),
+    ],
+)
+def test_what_is_not_found_stays_dropped_and_is_asked_once(again: str | Exception) -> None:
+    script = answers([CENTS, PNPM], again)
+    results = asked(script, *SESSION)
+    assert [one.title for one in candidates(results)] == [PNPM["title"]]
+    assert [one.reason for one in dropped(results)] == ["no-evidence"]
+    assert len(repairs(results)) == 1
+    assert len(script.prompts) == 2
+
+
+def test_a_repaired_answer_is_kept_and_a_cancel_loses_nothing_paid_for(tmp_path: Path) -> None:
+    kept = Answered(tmp_path / "windows", "m")
+    cancelled = answers([CENTS], lm15.TransportError("cancelled", code="cancelled"))
+    with pytest.raises(CancelledCallError):
+        asked(cancelled, *SESSION, answered=kept)
+    again = answers([], "no")
+    assert [one.reason for one in dropped(asked(again, *SESSION, answered=kept))] == ["no-evidence"]
+    assert again.prompts == []
+    whole = Answered(tmp_path / "others", "m")
+    script = answers([CENTS], quotes((0, 2, "Money is in integer cents")))
+    assert len(candidates(asked(script, *SESSION, answered=whole))) == 1
+    assert len(candidates(asked(script, *SESSION, answered=whole))) == 1
+    assert len(script.prompts) == 2
+
+
+def test_only_turns_where_the_words_may_stand_are_sent_again() -> None:
+    far = tuple(turn for _ in range(20) for turn in (you("talk of the harbour"), agent("And of boats.")))
+    script = answers([CENTS], quotes((0, 2, "Money is in integer cents")))
+    assert len(candidates(asked(script, *SESSION, *far, small=50_000))) == 1
+    assert "boats" not in script.prompts[1]

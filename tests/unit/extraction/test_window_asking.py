@@ -1,0 +1,245 @@
+"""Several windows of one session: asked at once, handed out in order, halved, skipped, resumed; each step is told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dspy import lm15
+
+from lerim.errors import ModelAwayError, Problem
+from lerim.extraction.answered import Answered
+from lerim.extraction.material import Material
+from lerim.extraction.model import Asking, Result, Sent, extract
+from lerim.models import tokens
+from lerim.models.usage import Step
+from long_story import LONG, SMALL, STORY, asked, brief, by_turn, candidates, dropped, material
+from scripted import ROOT, agent, numbered, you
+from scripted_lm import Cut, Script, marked
+
+TITLES = [f"Always use `tool{number}` for part {number}" for number in range(8)]
+DEADLINE = 20
+
+
+def steps(results: list[Result]) -> list[tuple[str, str]]:
+    return [(result.kind, result.part) for result in results if isinstance(result, Step)]
+
+
+def in_window(script: Script, rule: int) -> list[str]:
+    return [prompt for prompt in script.prompts if f"Rule {rule}: always" in prompt and "Join" not in prompt]
+
+
+def test_candidates_come_in_the_order_of_the_windows_whichever_ends_first() -> None:
+    last_ended = threading.Event()
+
+    def answer(prompt: str) -> str:
+        if "Rule 0: always" in prompt:
+            assert last_ended.wait(DEADLINE)
+        if "Rule 7: always" in prompt:
+            last_ended.set()
+        return by_turn(prompt)
+
+    results = asked(Script(answer))
+    assert [one.title for one in candidates(results)] == TITLES
+    assert [result.part for result in results if isinstance(result, Asking) and not result.joining] == [
+        "1 of 3",
+        "2 of 3",
+        "3 of 3",
+    ]
+
+
+def test_no_more_than_four_windows_are_asked_at_once() -> None:
+    lock, four = threading.Lock(), threading.Barrier(4)
+    now: list[int] = [0]
+    most: list[int] = [0]
+
+    def answer(prompt: str) -> str:
+        if "Join candidates" in prompt:
+            return marked([])
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        four.wait(DEADLINE)  # passes only with four at once
+        with lock:
+            now[0] -= 1
+        return by_turn(prompt)
+
+    assert len(candidates(asked(Script(answer), small=350))) == 8
+    assert most == [4]
+
+
+def test_what_was_asked_of_is_told_window_by_window() -> None:
+    results = asked(Script(by_turn))
+    told = [result.number for result in results if isinstance(result, Sent)]
+    assert told == sorted(told)
+    assert told[-1] == 15
+    for sent in told[:-1]:  # all that these turns gave is out by then
+        before = results[: results.index(Sent(sent))]
+        assert [one.title for one in candidates(before)] == TITLES[: (sent + 2) // 2]
+
+
+def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_ones_are_kept(tmp_path: Path) -> None:
+    others = threading.Semaphore(0)
+
+    def answer(prompt: str) -> str:
+        if "Rule 3: always" in prompt and broken:
+            assert others.acquire(timeout=DEADLINE)
+            assert others.acquire(timeout=DEADLINE)
+            raise lm15.RateLimitError("busy")
+        others.release()
+        return by_turn(prompt)
+
+    broken, script, out = True, Script(answer), []
+    kept, source = Answered(tmp_path / "windows", "m"), material(*STORY)
+    reading = extract(script.lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0, answered=kept)
+    with pytest.raises(ModelAwayError):
+        for result in reading:
+            out.append(result)  # what came before the error is there
+    first = len(candidates(out))
+    assert [one.title for one in candidates(out)] == TITLES[:first]
+    sent = max(result.number for result in out if isinstance(result, Sent))
+    assert sent == 2 * first - 1
+    broken = False
+    again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
+    calls = len(script.prompts)
+    results = list(
+        extract(script.lm, again, brief(again), max_tokens=SMALL, overlap_tokens=0, answered=kept, model="m")
+    )
+    assert [one.title for one in candidates(results)] == TITLES[first:]
+    assert [kind for kind, _ in steps(results) if kind == "resumed"] == ["resumed"]
+    assert len([prompt for prompt in script.prompts[calls:] if "Join candidates" not in prompt]) == 1
+
+
+def too_large_over(most: int) -> Callable[[str], str]:
+    def answer(prompt: str) -> str:
+        if "Join candidates" not in prompt and prompt.count("long story") > most:
+            raise lm15.ContextLengthError("the window is too large")
+        return by_turn(prompt)
+
+    return answer
+
+
+def test_a_window_that_is_too_large_is_halved_until_its_parts_fit() -> None:
+    results = asked(Script(too_large_over(60)), small=50_000)
+    assert [one.title for one in candidates(results)] == TITLES
+    assert steps(results)[0] == ("halved", "")
+    assert ("halved", "1.1") in steps(results)
+    assert [result.number for result in results if isinstance(result, Sent)][-1] == 15
+    assert not [result for result in results if isinstance(result, Problem)]
+
+
+def test_one_turn_that_is_too_large_is_cut_within() -> None:
+    turn = you("\n".join(f"Rule {n}: always use `tool{n}` for part {n}. {LONG}" for n in range(8)))
+    results = asked(Script(too_large_over(60)), turn, small=50_000)
+    assert len(candidates(results)) == 8
+    assert ("halved", "") in steps(results)
+
+
+def test_a_window_too_small_to_be_halved_is_reported_and_the_others_are_asked() -> None:
+    def answer(prompt: str) -> str:
+        if "Rule 3: always" in prompt:
+            raise lm15.ContextLengthError("the window is too large")
+        return by_turn(prompt)
+
+    results = asked(Script(answer))
+    [problem] = [result for result in results if isinstance(result, Problem)]
+    assert (problem.code, problem.path) == ("model-answer", "claude:session-1")
+    assert "too small to be halved" in problem.message
+    found = [one.title for one in candidates(results)]
+    assert TITLES[3] not in found
+    assert set(TITLES) - set(found) <= set(TITLES[2:5])
+    assert [result.number for result in results if isinstance(result, Sent)][-1] == 15
+
+
+def test_of_an_answer_cut_at_the_output_limit_whole_items_are_kept_and_the_halves_are_asked() -> None:
+    def answer(prompt: str) -> str:
+        whole = by_turn(prompt)
+        return Cut(whole[: whole.index("tool2")]) if whole.count('"primitive"') == 8 else whole
+
+    results = asked(Script(answer), small=50_000)
+    assert [one.title for one in candidates(results)] == TITLES
+    assert steps(results)[0] == ("halved", "")
+    assert {one.reason for one in dropped(results)} == {"invalid", "duplicate"}
+
+
+def test_an_answer_cut_before_anything_was_said_is_halved_without_a_second_try() -> None:
+    script = Script(Cut(""), by_turn)
+    assert [one.title for one in candidates(asked(script, small=50_000))] == TITLES
+    assert len([prompt for prompt in script.prompts if "Join" not in prompt]) == 3
+
+
+def test_a_cut_answer_is_not_paid_for_again(tmp_path: Path) -> None:
+    def answer(prompt: str) -> str:
+        whole = by_turn(prompt)
+        return Cut(whole[: whole.index("tool2")]) if whole.count('"primitive"') == 8 else whole
+
+    kept, script = Answered(tmp_path / "windows", "m"), Script(answer)
+    first = asked(script, small=50_000, answered=kept)
+    calls = len(script.prompts)
+    again = asked(script, small=50_000, answered=kept)
+    assert candidates(again) == candidates(first)
+    assert [prompt for prompt in script.prompts[calls:] if "Join candidates" not in prompt] == []
+
+
+def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> None:
+    most = [5_000]
+
+    def answer(prompt: str) -> str:
+        if "Join candidates" not in prompt:
+            most[0] = 600
+        return by_turn(prompt)
+
+    script, source = Script(answer), material(*STORY * 6)
+    results = list(extract(script.lm, source, brief(source), limit=lambda: most[0], overlap_tokens=0, model="m"))
+    sizes = [tokens.count(prompt.split("[[ ## transcript ## ]]")[-1]) for prompt in script.prompts]
+    assert sum(size > 2_500 for size in sizes) <= 4
+    assert [result.number for result in results if isinstance(result, Sent)][-1] == 95
+
+
+def test_a_window_without_a_signal_is_not_sent_and_what_that_saves_is_told() -> None:
+    story = f"Once upon a time. {'Tra la la. ' * 70}"
+    turns = (you(f"Always use `tool0` for part 0. {story}"), agent(story), you(story), agent(story))
+    script = Script(marked([]))
+    results = asked(script, *turns, small=800, gate=True)
+    [skipped] = [result for result in results if isinstance(result, Step)]
+    assert (skipped.kind, skipped.part, skipped.role, skipped.model) == ("skipped", "2 of 2", "extract", "m")
+    assert skipped.tokens == sum(tokens.count(turn.header + turn.body()) for turn in material(*turns).ready(True)[2:])
+    assert len(script.prompts) == 1
+    assert [result.number for result in results if isinstance(result, Sent)] == [1, 3]
+    assert len(asked(Script(marked([])), *turns, small=800)) == 4
+
+
+def test_steps_name_the_session_and_no_words_of_it() -> None:
+    results = asked(Script(too_large_over(60)), small=50_000)
+    told = [result for result in results if isinstance(result, Step)]
+    assert {step.where for step in told} == {"claude:session-1"}
+    assert "tool" not in repr(told)
+
+
+def test_a_session_that_grew_sends_its_new_turns_and_one_overlap() -> None:
+    source = material(*STORY[:12])
+    script = Script(by_turn)
+    list(extract(script.lm, source, brief(source), max_tokens=50_000, overlap_tokens=300))
+    grown = Material(Path(ROOT), "session-1", "claude", source.state(11, 300))
+    for turn in numbered(STORY)[11:]:  # the last one is met again
+        grown.add(turn)
+    list(extract(script.lm, grown, brief(grown), max_tokens=50_000, overlap_tokens=300))
+    assert len(script.prompts) == 2
+    assert "Rule 6" in script.prompts[1]
+    assert "Rule 0" not in script.prompts[1]
+    assert "[11] assistant" in script.prompts[1]
+    ended = Material(Path(ROOT), "session-1", "claude", grown.state(15, 300))
+    assert list(extract(script.lm, ended, brief(ended))) == []
+
+
+def test_the_last_exchange_of_a_session_that_goes_on_waits_and_is_sent_later() -> None:
+    source = material(*STORY[:4])
+    script = Script(by_turn)
+    list(extract(script.lm, source, brief(source), settled=False))
+    assert "Rule 0" in script.prompts[0]
+    assert "Rule 1" not in script.prompts[0]
+    later = Material(Path(ROOT), "session-1", "claude", source.state(1, 300))
+    list(extract(script.lm, later, brief(later), settled=True))
+    assert "Rule 1" in script.prompts[1]
