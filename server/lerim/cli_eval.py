@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
@@ -33,6 +34,10 @@ def eval_command(
     extractor: Annotated[
         Literal["rules", "model"], typer.Option(help="The rules alone, or with the model your settings name.")
     ] = "rules",
+    answers: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Take a model's answers from here; what is not there is asked and kept."),
+    ] = None,
     questions: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Measure search instead: how early it finds what answers these questions."),
@@ -67,7 +72,7 @@ def eval_command(
         _shown(
             [(files[found], label) for label in chosen if (found := (label.platform, label.session)) in files], as_json
         )
-    extract = by_model if extractor == "model" else by_rules
+    extract = partial(by_model, answers=answers) if extractor == "model" else by_rules
     runs = []
     for label in chosen:
         if (transcript := files.get((label.platform, label.session))) is None:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lerim import config
 from lerim.errors import Problem, SettingsError
@@ -14,6 +15,8 @@ from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.pipeline import Extraction
 from lerim.models import editor
 from lerim.models.choose import Model, choose
+from lerim.models.providers import Role
+from lerim.models.usage import NOTHING
 from lerim.paths import Home
 from lerim.sessions.model import Transcript, Turn, turn_id
 from lerim.sessions.readers import reading
@@ -62,28 +65,39 @@ def seen(turns: list[Turn]) -> Callable[[str], bool]:
     return lambda path: path in told
 
 
-def by_model(transcript: Transcript, until: str) -> Extracted:
+def by_model(transcript: Transcript, until: str, answers: Path | None = None) -> Extracted:
     """The rules, then the model that the person's settings name, as a sync asks it, but with no memories to compare.
 
+    `answers`: a folder of recorded answers, which are taken instead; what is not there is asked and kept there.
     Raises TranscriptError, SettingsError where no model can be asked, ModelError where it does not answer.
     """
+    from lerim.evaluation.recorded import Recording
     from lerim.extraction.grounding import said
     from lerim.extraction.guidance import Guidance, metadata, metrics, told
     from lerim.extraction.material import Material
-    from lerim.extraction.model import Brief, Joined, extract
+    from lerim.extraction.merge import Joined
+    from lerim.extraction.model import Brief, extract
     from lerim.models.engine import Engine
-    from lerim.models.lm import language_model
+    from lerim.models.lm import over
 
     rules = by_rules(transcript, until)
     began = time.perf_counter()
-    model = chosen_model()
-    engine, material = Engine(model, lambda: False), Material(None, transcript.session_id, transcript.platform)
+    model = chosen_model(needed=answers is None)
+    engine = Engine(model, lambda: False) if model else None
+    path = answers / f"{transcript.session_id}.json" if answers else None
+    recording = Recording(path, engine, model.label if model else "") if path else None
+    material = Material(None, transcript.session_id, transcript.platform)
     for turn in read(transcript, until)[0]:
         material.add(turn)
     brief = Brief(metadata(material.facts, ""), metrics(material.facts), told(Guidance()))
     before = [said(candidate) for candidate in rules.candidates]
-    lm, most, overlap = language_model(model, engine), model.max_window_tokens, model.window_overlap_tokens
+    sizes = model or Role()
+    most, overlap = sizes.max_window_tokens, sizes.window_overlap_tokens
+    answering = recording or engine
+    assert answering is not None
+    lm = over(answering, "lerim/measured")
     results = list(extract(lm, material, brief, before, max_tokens=most, overlap_tokens=overlap))
+    spent = recording.spent if recording else engine.usage if engine else NOTHING
     joined = [result.gone for result in results if isinstance(result, Joined)]
     found = tuple(item for item in results if isinstance(item, Candidate) and item not in joined)
     return Extracted(
@@ -91,17 +105,17 @@ def by_model(transcript: Transcript, until: str) -> Extracted:
         (*rules.dropped, *(item for item in results if isinstance(item, Dropped))),
         rules.turn_of,
         rules.seconds + time.perf_counter() - began,
-        engine.usage.input_tokens + engine.usage.output_tokens,
-        engine.usage.cost,
+        spent.input_tokens + spent.output_tokens,
+        spent.cost,
         (*rules.problems, *(item.message for item in results if isinstance(item, Problem))),
     )
 
 
-def chosen_model() -> Model:
-    """The model the person's settings name. Raises SettingsError where there is none, or no key for it."""
+def chosen_model(*, needed: bool = True) -> Model | None:
+    """The model the person's settings name. Raises SettingsError where there is none, or no key for it, if `needed`."""
     settings, _ = config.load(os.environ, Home.of(os.environ))
     model, problems = choose("extract", settings, os.environ, editor.told(os.environ)[0])
-    if model is None:
+    if model is None and needed:
         told = problems[0].message if problems else "The settings name no model to ask."
         raise SettingsError(
             told, where="roles.extract", todo="Set roles.extract.provider and its key, or measure rules."

@@ -8,7 +8,7 @@ import pytest
 
 from chat_server import KEY, chat, finds, item
 from claude_lines import encoded, prompt, reply, text, transcript
-from lerim.errors import SettingsError
+from lerim.errors import ModelError, SettingsError
 from lerim.evaluation.extractors import by_model, by_rules
 from lerim.sessions.model import Transcript
 
@@ -48,3 +48,21 @@ def test_without_a_model_it_says_what_to_set(session: Transcript, monkeypatch: p
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(SettingsError, match="no model"):
         by_model(session, "")
+
+
+def test_answers_that_were_recorded_are_taken_instead_of_asking(session: Transcript, isolated: Path) -> None:
+    answers = isolated / "answers"
+    cents = item("`Money` holds cents", "amounts of `Money` are cents by agreement", 2)
+    with chat(finds(cents)) as server:
+        settings(isolated, server.url)
+        first = by_model(session, "", answers)
+        assert len(server.asked) == 1
+    (isolated / ".lerim" / "config.toml").unlink()
+    again = by_model(session, "", answers)
+    assert again.candidates == first.candidates
+    assert again.tokens == first.tokens > 0
+
+
+def test_an_answer_that_was_not_recorded_is_told(session: Transcript, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="primitives 0-3"):
+        by_model(session, "", tmp_path / "answers")
