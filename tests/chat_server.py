@@ -256,6 +256,10 @@ class Handler(BaseHTTPRequestHandler):
         script.came.set()
         act(self, asked)
 
+    def do_GET(self) -> None:
+        """What it has, which is `m`, is told to whoever asks."""
+        self.answer(200 if self.path == "/v1/models" else 404, {"data": [{"id": "m"}]})
+
     def answer(self, status: int, body: dict, headers: dict[str, str] | None = None) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)

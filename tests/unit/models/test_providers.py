@@ -1,0 +1,80 @@
+"""Every provider that can be chosen, through the real job process, against a server on loopback in its stead."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from chat_server import KEY, finds, marked
+from desk import Desk
+from lerim.models.providers import PROVIDERS
+from model_desk import CENTS, codes, model, model_jobs, reported, story
+
+KEYED = [(name, variable) for name, one in PROVIDERS.items() for variable in one.key_variables]
+
+
+@pytest.mark.parametrize(("provider", "variable"), KEYED)
+def test_each_provider_is_asked_in_its_own_form_with_its_own_key(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.setenv(variable, KEY)
+    story(desk)
+    with model(desk, finds(CENTS), provider=provider) as server:
+        report = reported(desk)
+    assert [one["title"] for one in report["candidates"]] == ["`Money` holds cents in `src/app.py`"]
+    assert {one["model"] for one in report["spent"]} == {f"{provider}:m"}
+    asked = server.asked[0]
+    if provider == "anthropic":
+        assert (asked.path, asked.headers["x-api-key"]) == ("/v1/messages", KEY)
+        assert "authorization" not in asked.headers
+    else:
+        assert (asked.path, asked.headers["authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
+    assert asked.body["model"] == "m"
+
+
+@pytest.mark.parametrize("provider", ["ollama", "auto"])
+def test_a_server_of_this_machine_is_asked_for_its_model_and_without_a_key(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    story(desk)
+    with model(desk, finds(CENTS), provider=provider, model="") as server:
+        report = reported(desk)
+    assert len(report["candidates"]) == 1
+    assert server.asked[0].body["model"] == "m"
+    assert "authorization" not in server.asked[0].headers
+    assert report["usage"]["unpriced"] == 0
+
+
+def test_a_command_is_given_the_question_and_its_answer_is_taken(desk: Desk, tmp_path: Path) -> None:
+    story(desk)
+    answer = tmp_path / "answer.txt"
+    answer.write_text(marked([CENTS]), encoding="utf-8")
+    program = f"import sys; sys.stdin.read(); sys.stdout.write(open({str(answer)!r}).read())"
+    command = [sys.executable, "-c", program]
+    with model(desk, provider="command", model="mine", base_url="", command=command) as server:
+        report = reported(desk)
+    assert len(report["candidates"]) == 1
+    assert report["model"] == "command:mine"
+    assert server.asked == []
+
+
+def test_the_editor_s_model_waits_for_the_editor(desk: Desk) -> None:
+    story(desk)
+    with model(desk, provider="editor", base_url="") as server:
+        report = reported(desk)
+    assert server.asked == []
+    assert codes(report) == ["model-gone"]
+    assert model_jobs(desk)["pending"] == 1
+
+
+def test_what_the_editor_is_set_to_is_what_its_jobs_ask(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    story(desk)
+    with model(desk, finds(CENTS), provider="none") as server:
+        told = {"roles.extract.provider": "openai", "roles.extract.model": "mine", "roles.extract.base_url": server.url}
+        monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": told}))
+        assert reported(desk)["model"] == "openai:mine"
