@@ -1,16 +1,23 @@
 """Starting and ending child processes, as functions of (platform, environment): no shell, no console, own group.
 
-Everything here returns data, so that every system is tested on any machine; only `claim_streams` and `be_nice` act.
+Everything here returns data, so that every system is tested on any machine; only `claim_streams`, `be_nice` and `kill`
+act.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PureWindowsPath
 from typing import BinaryIO
+
+log = logging.getLogger("lerim.process")
 
 CREATE_NEW_PROCESS_GROUP = 0x00000200
 BELOW_NORMAL_PRIORITY_CLASS = 0x00004000
@@ -60,6 +67,23 @@ def killer(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -
     root = PureWindowsPath(next((value for name, value in environ.items() if name.upper() == "SYSTEMROOT"), ""))
     program = (root if root.is_absolute() else PureWindowsPath("C:\\Windows")) / "System32" / "taskkill.exe"
     return Launch((str(program), "/F", "/T", "/PID", str(pid)), dict(environ), CREATE_NO_WINDOW, new_session=False)
+
+
+def kill(pid: int, environ: Mapping[str, str]) -> None:
+    """Kills a process that leads a group of its own, and its children, now; one that is gone already is fine."""
+    launch = killer(pid, environ)
+    if launch is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        return
+    quiet = subprocess.DEVNULL
+    try:
+        flags = launch.creationflags
+        subprocess.Popen(launch.argv, stdin=quiet, stdout=quiet, stderr=quiet, env=launch.environ, creationflags=flags)
+    except OSError as error:
+        log.warning("%s could not be started: %s. The process is ended alone.", launch.argv[0], error.strerror)
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGTERM)
 
 
 def be_nice(platform: str = sys.platform) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,7 +15,7 @@ import msgspec
 from lerim.errors import LerimError
 from lerim.lsp.questions import Asker, Questions
 from lerim.models.editor import Ask, Unask
-from lerim.process import Launch, killer, lerim
+from lerim.process import Launch, kill, lerim
 from lerim.report import SessionCounts, State, SyncReport
 from lerim.worker import Cancel, Failed, Line, Report, Told
 
@@ -205,20 +202,3 @@ def start(launch: Launch, folder: Path) -> Awaitable[asyncio.subprocess.Process]
         creationflags=launch.creationflags,
         start_new_session=launch.new_session,
     )
-
-
-def kill(pid: int, environ: Mapping[str, str]) -> None:
-    """Kills a job and its children now; one that is gone already is fine."""
-    launch = killer(pid, environ)
-    if launch is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
-        return
-    quiet = subprocess.DEVNULL
-    try:
-        flags = launch.creationflags
-        subprocess.Popen(launch.argv, stdin=quiet, stdout=quiet, stderr=quiet, env=launch.environ, creationflags=flags)
-    except OSError as error:
-        log.warning("%s could not be started: %s. The job is ended alone.", launch.argv[0], error.strerror)
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGTERM)

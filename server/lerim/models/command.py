@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,7 @@ from lerim.errors import ModelGoneError
 from lerim.extraction.redact import clean
 from lerim.models import guard
 from lerim.models.faults import cancelled as cancelled_error
-from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, Launch, killer
+from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, Launch, kill
 
 MOST_BYTES = 8_000_000
 TAIL_BYTES = 4_000
@@ -141,7 +140,7 @@ def _answer(
     try:
         _wait(process, threads[1], said, deadline, seconds, cancelled)
     finally:
-        _end(process.pid, environ)  # also what a command that ended by itself left behind
+        kill(process.pid, environ)  # also what a command that ended by itself left behind
         code = process.wait()
         for thread in threads:
             thread.join(LINGER_SECONDS)
@@ -208,25 +207,3 @@ def _tail(errors: _Output) -> str:
     """The end of what the command complained of, without secrets."""
     text = " ".join(clean(b"".join(errors.parts).decode("utf-8", "replace")).split())
     return f": …{text[-TOLD_CHARS:]}" if len(text) > TOLD_CHARS else f": {text}" if text else ""
-
-
-def _end(pid: int, environ: Mapping[str, str]) -> None:
-    """Kills the command and all it started; what is gone already is fine."""
-    launch = killer(pid, environ)
-    if launch is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
-        return
-    quiet = subprocess.DEVNULL
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        flags = launch.creationflags
-        subprocess.run(
-            launch.argv,
-            stdin=quiet,
-            stdout=quiet,
-            stderr=quiet,
-            env=launch.environ,
-            creationflags=flags,
-            timeout=5,
-            check=False,
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import dspy
@@ -50,7 +50,8 @@ class _Listening:
         heard = _HEARD.get()
         if heard is not None:
             heard.cut = response.finish_reason == "length"
-        return response
+        # Of a cut answer DSPy would tell on the terminal, in words that are not for the person.
+        return replace(response, finish_reason="stop")
 
     def close(self) -> None:
         self._engine.close()

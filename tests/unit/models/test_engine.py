@@ -8,12 +8,14 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import dspy
 import pytest
 from dspy import lm15
 
 from chat_server import KEY, Chat, chat, completion, drips, fails, hangs, huge, raw, says
 from engines import REQUEST, model, never
 from lerim.models.engine import Engine
+from lerim.models.lm import language_model, using
 from lerim.models.usage import Spent, Usage
 
 
@@ -209,3 +211,25 @@ def test_odd_figures_of_usage_count_nothing() -> None:
 
 def test_usage_adds_up() -> None:
     assert Usage(1, 10, 5, 4, 0.1, 1, 1.5) + Usage(2, 1, 1, 1, 0.2, 0, 0.5) == Usage(3, 11, 6, 5, 0.3, 1, 2.0)
+
+
+class _Short(dspy.Signature):
+    """Answer in short."""
+
+    question: str = dspy.InputField()
+    answer: str = dspy.OutputField()
+
+
+def test_dspy_says_nothing_of_a_cut_answer_and_who_asked_hears_of_it(capfd: pytest.CaptureFixture[str]) -> None:
+    with chat(
+        says("[[ ## answer ## ]]\nhal", "length"), says("[[ ## answer ## ]]\nall\n[[ ## completed ## ]]")
+    ) as server:
+        chosen = model(server.url)
+        lm = language_model(chosen, Engine(chosen, never))
+        with using(lm) as heard, pytest.raises(dspy.AdapterParseError):
+            dspy.Predict(_Short)(question="what?")
+        assert heard.cut
+        with using(lm) as heard:
+            assert dspy.Predict(_Short)(question="what?").answer == "all"
+        assert not heard.cut
+    assert capfd.readouterr() == ("", "")
