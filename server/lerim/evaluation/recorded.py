@@ -1,7 +1,7 @@
 """Answers of a model, kept in files, so that extraction with a model can be measured again without one.
 
 One file a session: `{"model": …, "answers": {"primitives 0-55": "the whole answer"}}`; an answer is called by the
-field that was asked for and the turns that were shown. What is not there is asked of the model the settings name, and kept.
+field that was asked for and the turns that were shown. What is not there is asked of the settings' model, and kept.
 """
 
 from __future__ import annotations
