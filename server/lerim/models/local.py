@@ -6,7 +6,6 @@ say that a server of this machine may be used.
 
 from __future__ import annotations
 
-import http.client
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -69,15 +68,19 @@ def answering(addresses: Sequence[str], seconds: float = SECONDS) -> list[Server
 
 
 def _ask(look: _Look, address: str, seconds: float) -> None:
+    from http.client import HTTPException
+
     try:
         look.found = _listed(address, seconds)
-    except (OSError, ValueError, RecursionError, http.client.HTTPException, msgspec.MsgspecError):
+    except (OSError, ValueError, RecursionError, HTTPException, msgspec.MsgspecError):
         look.found = None  # whatever listens there is no server of models
     finally:
         look.done.set()
 
 
 def _listed(address: str, seconds: float) -> Server | None:
+    import http.client  # here, because most commands that choose a model look at no server
+
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=seconds)
