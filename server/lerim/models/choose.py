@@ -68,7 +68,7 @@ def choose(
     where none is named, where `auto` finds none, or with a problem.
 
     With `auto`, and with `ollama` where no model is named, servers of this machine are asked what they have, for
-    local.SECONDS at most; `servers` are the base URLs `auto` looks at. Where it is empty no server is asked, and
+    local.NAMED_SECONDS at most; `servers` are the base URLs `auto` looks at. Where it is empty no server is asked, and
     none is found. `editor` is what editor.told returns.
     """
     role = settings.roles[role_name]
@@ -134,7 +134,7 @@ def _auto(
         return Problem("settings", f"{where}.base_url", message)
     names = {address: name for name, address in servers.items()}
     addresses = [base_url] if base_url and servers else list(servers.values())
-    for server in local.answering(addresses):
+    for server in local.answering(addresses, local.NAMED_SECONDS if base_url else local.SECONDS):
         known = [name for name in server.models if role.model in ("", name)]
         if known:
             why = f"{names.get(server.base_url, 'a server')} answers at {server.base_url}"
@@ -160,7 +160,7 @@ def _of_service(role: Role, where: str, base_url: str, environ: Mapping[str, str
 
 def _of_ollama(role: Role, base_url: str) -> Model | Problem:
     """The first model Ollama has, because it has no usual one."""
-    found = local.answering([base_url])
+    found = local.answering([base_url], local.NAMED_SECONDS)
     if not found:
         message = f"Ollama does not answer at {base_url}, so no model was asked. Start it, or name its model."
         return Problem("model-silent", base_url, message)

@@ -23,6 +23,8 @@ SERVERS: Mapping[str, str] = {
 }
 """Where the usual servers listen, in the order they are preferred."""
 SECONDS = 0.3
+NAMED_SECONDS = 2.0
+"""How long a server is waited for that the settings name: it may be busy, and nobody else is asked in its place."""
 MOST_BYTES = 1_000_000
 
 
@@ -53,6 +55,8 @@ def answering(addresses: Sequence[str], seconds: float = SECONDS) -> list[Server
 
     An address that is not on this machine is not asked.
     """
+    import http.client  # noqa: F401 - not within the time the servers have, and not by commands that look at none
+
     looks: list[_Look] = []
     for address in addresses:
         if address_fault(address) or not on_this_machine(address):
@@ -79,7 +83,7 @@ def _ask(look: _Look, address: str, seconds: float) -> None:
 
 
 def _listed(address: str, seconds: float) -> Server | None:
-    import http.client  # here, because most commands that choose a model look at no server
+    import http.client
 
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
