@@ -22,13 +22,15 @@ SERVER = Path(__file__).resolve().parents[1] / "server"
 
 
 @contextmanager
-def model(desk: Desk, *acts: Act, timeout: float = 20, **settings: object) -> Iterator[Chat]:
-    """A server, and settings that name it."""
+def model(desk: Desk, *acts: Act, timeout: float = 20, summaries: bool = False, **settings: object) -> Iterator[Chat]:
+    """A server, and settings that name it: for candidates alone, or for `summaries` alone."""
     with chat(*acts) as server:
         lines = {"provider": "openai", "model": "m", "base_url": server.url, "timeout": timeout} | settings
         desk.home.config.parent.mkdir(parents=True, exist_ok=True)
         body = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
-        desk.home.config.write_text(f"[roles.extract]\n{body}", encoding="utf-8")
+        one, other = ("summarize", "extract") if summaries else ("extract", "summarize")
+        text_ = f'[roles.{one}]\n{body}[roles.{other}]\nprovider = "none"\n'
+        desk.home.config.write_text(text_, encoding="utf-8")
         yield server
 
 

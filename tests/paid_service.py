@@ -26,11 +26,15 @@ HOST = "openrouter.ai"
 
 
 @contextmanager
-def paid_service(desk: Desk, monkeypatch: pytest.MonkeyPatch, *acts: Act, settings: str = "") -> Iterator[Chat]:
-    """A server that answers as OpenRouter, settings that name it (`settings` before them), and its key."""
+def paid_service(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, *acts: Act, settings: str = "", name: str = ""
+) -> Iterator[Chat]:
+    """A server that answers as OpenRouter, settings that name it and its model `name` (`settings` before them), its
+    key."""
     certificate, key = _certificate(desk.home.root.parent / "certificate")
     desk.home.config.parent.mkdir(parents=True, exist_ok=True)
-    desk.home.config.write_text(f'{settings}\n[roles.extract]\nprovider = "openrouter"\n', encoding="utf-8")
+    roles = f'[roles.extract]\nprovider = "openrouter"\nmodel = "{name}"\n[roles.summarize]\nprovider = "none"\n'
+    desk.home.config.write_text(f"{settings}\n{roles}", encoding="utf-8")
     with chat(*acts) as server, _proxy(certificate, key, urlsplit(server.url).port or 0) as proxy:
         monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
         monkeypatch.setenv("HTTPS_PROXY", proxy)

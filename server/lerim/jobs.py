@@ -19,7 +19,7 @@ from typing import Literal
 import msgspec
 
 from lerim import project as projects
-from lerim import second_pass
+from lerim import second_pass, summary_model_pass
 from lerim.activity import log_sync, note
 from lerim.errors import LerimError, Problem, UnfinishedError
 from lerim.learning import UNFINISHED_SECONDS, CancelledError, Learning
@@ -109,6 +109,9 @@ def run(
     if report.state != "cancelled" and options.model == "auto":
         learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
         report = second_pass.add(report, learning, environ, options.since, options.until, clock, bridge)
+    if report.state != "cancelled" and options.model == "auto":
+        learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
+        report = summary_model_pass.add(report, learning, environ, options.since, options.until, clock, bridge)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
     emit(Progress(stage, found, found, len(report.candidates)))

@@ -59,6 +59,14 @@ class Summaries:
             row = self._db.execute("SELECT maker FROM summaries WHERE session = ?", (session,)).fetchone()
         return str(row[0]) if row else ""
 
+    def theirs(self, session: str) -> bool:
+        """Whether a person made the summary of a session their own. Raises MemoryError_, BoundaryError."""
+        with _telling(self._path):
+            row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
+        if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
+            return False
+        return files.text_hash(files.read_text(files.inside(self._anchor, path), MAX_FILE)) not in json.loads(row[1])
+
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, Done]:
         """Writes the summary of a session, or writes it anew where the file is still as we made it.
 

@@ -4,38 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 from lerim.extraction.locate import Locator
 from lerim.extraction.summarize import summarize
 from lerim.extraction.summary import Statement, Summary, body, sections, within, words
 from lerim.extraction.summary_facts import Facts
-from lerim.sessions.model import ToolCall, TurnKind
 from lerim.sessions.retold import Told
-from lerim.sessions.turn_text import calls, rendered
+from told_turns import edit, prompt, shell, turn
 
 FACTS = Facts("claude", "Claude Code", "")
-START = datetime(2026, 3, 1, 9, tzinfo=UTC)
-
-
-def turn(number: int, text: str, *made: ToolCall, kind: TurnKind = "reply") -> Told:
-    shown = tuple(calls(rendered(made)))
-    paths = tuple(sorted({path for call in made for path in call.paths}))
-    when = START + timedelta(minutes=number)
-    role = "assistant" if kind == "reply" else "user"
-    return Told(f"{number:012x}", number, role, kind, when, "/home/ana/app", "main", text, shown, paths)
-
-
-def prompt(number: int, text: str) -> Told:
-    return turn(number, text, kind="prompt")
-
-
-def shell(command: str, **how: object) -> ToolCall:
-    return ToolCall("", "Bash", "shell", **{"status": "ok", "exit_code": 0, "command": command, **how})  # type: ignore[arg-type]
-
-
-def edit(path: str, **how: object) -> ToolCall:
-    return ToolCall("", "Edit", "edit", **{"status": "ok", "paths": (path,), **how})  # type: ignore[arg-type]
 
 
 def told(*turns: Told, facts: Facts = FACTS) -> Summary:

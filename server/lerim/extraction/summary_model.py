@@ -1,0 +1,268 @@
+"""A session's summary with a model: one call for each part that is new, and one more to join what several parts told.
+
+Nothing it says is believed as it stands: a statement must name turns it was shown, and each number, path and name in it
+must stand there. Figures, files and dates are code's; what the model leaves out or cannot tell is told by the rules.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import dspy
+
+from lerim.extraction.asking import WindowTooLargeError, ask
+from lerim.extraction.markup import plain
+from lerim.extraction.redact import clean
+from lerim.extraction.summary import (
+    DESCRIPTION_WORDS,
+    HAPPENED_WORDS,
+    INTENT_WORDS,
+    OUTCOME_WORDS,
+    Statement,
+    Summary,
+    within,
+)
+from lerim.extraction.summary_parts import Answers, Parts
+from lerim.extraction.summary_shown import shown
+from lerim.extraction.summary_signatures import SessionPart, SummaryPart, SummaryReduce, Told
+from lerim.extraction.windows import Count, Window, halves, tail, windows
+from lerim.extraction.worth import qualifies_for_llm_extraction
+from lerim.facts.wording import sentence, shorten
+from lerim.models.usage import Step, StepKind
+from lerim.sessions import retold
+
+ROLE = "summarize"
+GUIDANCE = "Leave out what nobody will want to know next month."
+TITLE = 90
+TEXT = 400
+STATEMENTS = 30  # of one part that are looked at
+TAGS = 6
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
+_SCHEME = re.compile(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
+_STRONG = re.compile(r"\*\*|~~|^[ \t>#*-]{1,8}")
+_HARD = re.compile(r"`[^`\n]{1,120}`|[\w@~][\w./@#+-]*")
+_EXACT = re.compile(r"\d|[/_#@]|\w\.\w|[a-z][A-Z]")
+_TAG = re.compile(r"^[a-z][\w.+#-]{1,23}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The model is about to be asked of a part, or to join parts."""
+
+    joining: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One session to be summarized by `model`, its label. `rules` is what the rules make of all of it; `limit` is how
+    many tokens a window may have now."""
+
+    session: str
+    turns: Sequence[retold.Told]
+    rules: Summary
+    metadata: str
+    model: str
+    answers: Answers
+    limit: Callable[[], int]
+    overlap_tokens: int
+    count: Count
+    gate: bool
+
+
+Event = Asking | Step
+
+
+def by_model(lm: dspy.LM, task: Task, parts: Parts) -> Generator[Event, None, Summary]:
+    """Asks of the turns after those in `parts`, which gains what is told of them as it comes, and returns the summary.
+
+    Raises ModelError, CancelledCallError, SettingsError, and whatever LerimError the engine raises.
+    """
+    turns = shown(task.turns)
+    seen = tail([turn for turn in turns if turn.number <= parts.sent], task.overlap_tokens, task.count)
+    fresh = [turn for turn in turns if turn.number > parts.sent]
+    todo = deque(windows([*seen, *fresh], task.limit(), task.overlap_tokens, parts.sent, task.count) if fresh else ())
+    while todo:
+        window = todo.popleft()
+        try:
+            told = yield from _part(lm, task, window)
+        except WindowTooLargeError as error:
+            two = halves(window, task.count)
+            if len(two) < 2:
+                yield _step(task, "unread", error.message)
+                told = _of_rules(task, window)
+            else:
+                yield _step(task, "halved", "it is more than the model takes", window.about)
+                todo.extendleft(reversed(two))
+                continue
+        last = window.fresh[-1]
+        parts.parts.append(told)
+        parts.sent, parts.turn = last.number, last.id
+    whole = yield from _joined(lm, task, parts.parts)
+    return _summary(task, whole)
+
+
+def _part(lm: dspy.LM, task: Task, window: Window) -> Generator[Event, None, SessionPart]:
+    known = task.answers.find(SummaryPart, window.text)
+    if known is not None:
+        yield _step(task, "resumed", "it was answered before", window.about)
+        return known
+    if task.gate and not qualifies_for_llm_extraction(window.fresh):
+        yield _step(task, "skipped", "nothing in it is a signal", window.about)
+        return _of_rules(task, window)
+    yield Asking()
+    inputs = {"transcript": window.text, "metadata": task.metadata, "guidance": GUIDANCE}
+    answer = ask(lm, SummaryPart, inputs, SessionPart, think=False)
+    numbers = {turn.number for turn in window.turns}
+    told = grounded(answer.items[0], numbers, window.text) if answer.items else None
+    if told is None or not told.statements:
+        yield _step(task, "unread", answer.unread or "nothing in it stands in what was shown")
+        return _of_rules(task, window)
+    task.answers.keep(SummaryPart, window.text, told)
+    return told
+
+
+def _joined(lm: dspy.LM, task: Task, parts: Sequence[SessionPart]) -> Generator[Event, None, SessionPart]:
+    """One part of several; of more than fit into a call, some at a time."""
+    left = list(parts)
+    while len(left) > 1:
+        group = _fitting(left, task)
+        joined = yield from _reduced(lm, task, group)
+        left = [joined, *left[len(group) :]]
+    return left[0] if left else SessionPart()
+
+
+def _fitting(parts: Sequence[SessionPart], task: Task) -> list[SessionPart]:
+    """The first parts that fit into one call, two at least."""
+    size, group = 0, list(parts[:2])
+    most = task.limit()
+    size = sum(task.count(part.model_dump_json()) for part in group)
+    for part in parts[2:]:
+        size += task.count(part.model_dump_json())
+        if size > most:
+            break
+        group.append(part)
+    return group
+
+
+def _reduced(lm: dspy.LM, task: Task, group: Sequence[SessionPart]) -> Generator[Event, None, SessionPart]:
+    text = json.dumps([part.model_dump() for part in group], ensure_ascii=False)
+    known = task.answers.find(SummaryReduce, text)
+    if known is not None:
+        return known
+    yield Asking(joining=True)
+    inputs = {"parts": text, "metadata": task.metadata, "guidance": GUIDANCE}
+    try:
+        answer = ask(lm, SummaryReduce, inputs, SessionPart, think=False)
+    except WindowTooLargeError as error:
+        yield _step(task, "unread", error.message)
+        return _together(group)
+    numbers = {number for part in group for one in part.statements for number in one.turns}
+    told = grounded(answer.items[0], numbers, text) if answer.items else None
+    if told is None or not told.statements:
+        yield _step(task, "unread", answer.unread or "nothing in it stands in the parts")
+        return _together(group)
+    task.answers.keep(SummaryReduce, text, told)
+    return told
+
+
+def _together(group: Sequence[SessionPart]) -> SessionPart:
+    """Parts joined by code: all that they say, in order."""
+    first = next((part for part in group if part.title), group[0])
+    return SessionPart(
+        title=first.title,
+        description=first.description,
+        tags=[tag for part in group for tag in part.tags],
+        statements=[one for part in group for one in part.statements],
+    )
+
+
+def _of_rules(task: Task, window: Window) -> SessionPart:
+    """What the rules say of a window that no model told."""
+    numbers = {turn.id: turn.number for turn in window.fresh}
+    both = (("intent", task.rules.intent), ("happened", task.rules.happened), ("outcome", task.rules.outcome))
+    return SessionPart(
+        statements=[
+            Told.model_validate({"about": about, "text": one.text, "turns": [numbers[turn] for turn in one.turns]})
+            for about, statements in both
+            for one in statements
+            if one.turns and all(turn in numbers for turn in one.turns)
+        ]
+    )
+
+
+def grounded(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
+    """What of an answer may be believed: statements about turns that were shown, in which each number, path and name
+    stands in `text`, what was shown; all of it clean."""
+    low = text.lower()
+    kept: list[Told] = []
+    for one in part.statements[:STATEMENTS]:
+        said = sentence(_clear(one.text, TEXT))
+        turns = [number for number in dict.fromkeys(one.turns) if number in numbers]
+        if said and turns and stands(said, low):
+            kept.append(Told(about=one.about, text=said, turns=turns))
+    title, description = _clear(part.title, TITLE).rstrip(" .:"), _clear(part.description, TEXT)
+    tags = [tag.strip().lower() for tag in part.tags[:TAGS]]
+    return SessionPart(
+        title=title if stands(title, low) else "",
+        description=sentence(description) if description and stands(description, low) else "",
+        tags=[tag for tag in tags if _TAG.match(tag) and clean(tag) == tag],
+        statements=kept,
+    )
+
+
+def stands(said: str, low: str) -> bool:
+    """Whether all that must be exact in a sentence stands in a text in lower case: code, numbers, paths and names."""
+    for match in _HARD.finditer(said):
+        word = match.group().strip("`").lower().rstrip(".-/")
+        if (match.group().startswith("`") or _EXACT.search(match.group())) and not _has(low, word):
+            return False
+    return True
+
+
+def _has(low: str, word: str) -> bool:
+    if not word.isdigit():
+        return word in low
+    return re.search(rf"(?<!\d){word}(?!\d)", low) is not None
+
+
+def _clear(text: str, most: int) -> str:
+    """On one line, without secrets, markup, links and characters that do not show."""
+    bare = _SCHEME.sub("", _LINK.sub(r"\1", _STRONG.sub("", text.strip())))
+    return shorten(clean(plain(bare)), most)
+
+
+def _summary(task: Task, whole: SessionPart) -> Summary:
+    """The model's part as a summary; a section of which it says nothing is the rules'."""
+    ids = {turn.number: turn.id for turn in task.turns}
+    rules = task.rules
+
+    def section(about: str, otherwise: tuple[Statement, ...], most: int) -> tuple[Statement, ...]:
+        own = [
+            Statement(one.text, tuple(ids[number] for number in one.turns if number in ids))
+            for one in whole.statements
+            if one.about == about
+        ]
+        return within([one for one in own if one.turns], most) or otherwise
+
+    described = within([Statement(whole.description, ())], DESCRIPTION_WORDS) if whole.description else ()
+    return replace(
+        rules,
+        title=whole.title or rules.title,
+        description=" ".join((*(one.text for one in described), rules.description)),
+        intent=section("intent", rules.intent, INTENT_WORDS),
+        happened=section("happened", rules.happened, HAPPENED_WORDS),
+        outcome=section("outcome", rules.outcome, OUTCOME_WORDS),
+        tags=_few([*whole.tags, *rules.tags]),
+    )
+
+
+def _few(tags: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tags))[:TAGS]
+
+
+def _step(task: Task, kind: StepKind, why: str, tokens: int = 0) -> Step:
+    return Step(kind, ROLE, task.model, clean(why), task.session, tokens=tokens)

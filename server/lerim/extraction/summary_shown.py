@@ -1,0 +1,39 @@
+"""A session's turns as a model is shown them for a summary: as the catalog keeps them, without what tools printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lerim.extraction.redact import without_private
+from lerim.extraction.transcript import Piece, Shown
+from lerim.sessions.retold import Told
+
+TEXT = 20_000  # characters of what a person or the agent wrote in one turn
+CALL = 600
+CALLS = 30  # tool calls shown of one turn: the first and the last ones
+
+
+def shown(turns: Sequence[Told]) -> list[Shown]:
+    """What a model is shown of these turns; those of which nothing is for a model are left out."""
+    found = (
+        Shown(turn.id, turn.number, turn.role, turn.time, turn.cwd, tuple(_pieces(turn)), turn.paths) for turn in turns
+    )
+    return [one for one in found if one.pieces]
+
+
+def _pieces(turn: Told) -> Iterator[Piece]:
+    text = _cut(without_private(turn.text), TEXT)
+    if text.strip():
+        yield Piece("user" if turn.role == "user" else "assistant", text)
+    calls = turn.calls
+    for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
+        told = _cut(without_private(call.text), CALL)
+        if told.strip():
+            ended = f"exit {call.exit_code}" if call.exit_code else call.status
+            yield Piece("assistant" if turn.role == "assistant" else "tool", told, f"call ({ended})")
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most * 2 // 3]}\n[… {len(text) - most:,} characters left out …]\n{text[-(most // 3) :]}"
