@@ -236,14 +236,18 @@ class _Extracting:
         return []
 
     def _halved(self, part: _Part, why: str, told: str) -> Generator[Result, None, list[_Part]]:
-        """The halves of a window, or none and a problem where it is too small for halves."""
-        two = () if part.window.about <= FLOOR else halves(part.window, self.count)
-        if len(two) < 2:
+        """A window as several that the model takes, or its halves; a problem where it is too small for halves."""
+        window = part.window
+        less = self._less(part) if window.about > self.limit() else []
+        if len(less) < 2 and window.about > FLOOR:
+            two = halves(window, self.count)
+            less = [_Part(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
+        if len(less) < 2:
             yield self._step("unread", f"{why}, and it is too small to be halved", part.name)
             yield self._problem(part, f"is not whole, and the part is too small to be halved: {why}. {told}".strip())
             return []
-        yield self._step("halved", why, part.name, part.window.about)
-        return [_Part(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
+        yield self._step("halved", why, part.name, window.about)
+        return less
 
     def _step(self, kind: StepKind, why: str, part: str, size: int = 0) -> Step:
         return Step(kind, ROLE, self.model, why, self._where, part, size)

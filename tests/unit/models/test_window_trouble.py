@@ -1,0 +1,268 @@
+"""Sessions of several windows and a service in trouble: what is kept, where the next sync goes on, what is told; real
+server, queue and job process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from chat_server import KEY, Act, Asked, Handler, fails, finds, hangs, item, marked, raw, says
+from claude_lines import prompt, reply, text
+from desk import Desk
+from lerim.models.editor import VARIABLE
+from model_desk import codes, environ, model, model_jobs, reported, story
+
+RULES = 6
+WEATHER = "We talked about the weather and the harbour. " * 60
+TITLES = [f"`Part{number}` in `src/app.py` is in cents" for number in range(RULES)]
+SMALL = {"max_window_tokens": 1_300, "window_overlap_tokens": 0}
+"""A window then holds one exchange of the session."""
+
+
+def long_session(desk: Desk, name: str = "s1") -> Path:
+    """One rule an exchange, in words the rules do not read."""
+    records = []
+    for number in range(RULES):
+        records += [
+            prompt(f"`Part{number}` of src/app.py is in cents by agreement with billing. {WEATHER}"),
+            reply(f"{name}-{number}", text(f"Noted for `Part{number}` in src/app.py. {WEATHER}")),
+        ]
+    return desk.session(name, *records)
+
+
+def in_it(asked: Asked) -> list[int]:
+    """The rules that begin in what was asked; none of a merge."""
+    if "Join candidates" in asked.prompt:
+        return []
+    return [number for number in range(RULES) if f"`Part{number}` of src/app.py" in asked.prompt]
+
+
+def answers(handler: Handler, asked: Asked) -> None:
+    """One candidate for each rule in the window; a merge leaves all as they are."""
+    numbers = range(RULES) if "Join candidates" in asked.prompt else in_it(asked)
+    found = [item(TITLES[n], f"`Part{n}` of src/app.py is in cents by agreement with billing", 2 * n) for n in numbers]
+    says(marked(found))(handler, asked)
+
+
+def but(trouble: Act, *rules: int, when: threading.Event | None = None) -> Act:
+    """Answers, but for windows that hold one of these rules (while `when` is not set)."""
+
+    def act(handler: Handler, asked: Asked) -> None:
+        troubled = set(rules) & set(in_it(asked)) and not (when and when.is_set())
+        (trouble if troubled else answers)(handler, asked)
+
+    return act
+
+
+def kinds(report: dict) -> list[str]:
+    return [step["kind"] for step in report["steps"]]
+
+
+def sent(asked: list[Asked]) -> list[int]:
+    return sorted(number for one in asked for number in in_it(one))
+
+
+def test_a_long_session_streams_its_candidates_in_order(desk: Desk) -> None:
+    long_session(desk)
+    with model(desk, answers, **SMALL) as server:
+        report = reported(desk)
+    assert [one["title"] for one in report["candidates"]] == TITLES
+    assert (report["state"], report["steps"], codes(report)) == ("done", [], [])
+    assert sent(server.asked) == list(range(RULES))
+    assert [spent["role"] for spent in report["spent"]] == ["extract"]
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        fails(429, headers={"Retry-After": "0"}),
+        raw(b'{"choices": [', length=5_000),
+    ],
+)
+def test_a_service_that_wants_no_more_or_is_away_is_gone_back_to_where_it_stopped(desk: Desk, busy: Act) -> None:
+    long_session(desk)
+    back = threading.Event()
+    with model(desk, but(busy, 2, when=back), **SMALL) as server:
+        first = reported(desk)
+        assert (first["state"], codes(first)) == ("partial", ["model-silent"])
+        assert [one["title"] for one in first["candidates"]] == TITLES[:2]
+        assert kinds(first).count("retried") == 2
+        assert first["steps"][0]["role"] == "extract"
+        assert model_jobs(desk) == {"pending": 1}
+        answered = {number for number in sent(server.asked) if number > 2}
+        before = len(server.asked)
+        back.set()
+        second = reported(desk)
+    assert [one["title"] for one in second["candidates"]] == TITLES[2:]
+    assert second["state"] == "done"
+    assert sent(server.asked[before:]) == sorted({2, 3, 4, 5} - answered)
+    assert kinds(second) == ["resumed"] * len(answered)
+    assert {step["where"] for step in second["steps"]} == {"claude:s1"}
+    assert desk.waiting() == TITLES[::-1] or sorted(desk.waiting()) == TITLES
+
+
+def test_a_key_refused_in_the_middle_stops_at_once_and_the_next_key_goes_on_there(desk: Desk) -> None:
+    story(desk, "s0")
+    long_session(desk)
+    valid = threading.Event()
+    with model(desk, but(fails(401, f"bad key {KEY}"), 1, 2, 3, 4, 5, when=valid), **SMALL) as server:
+        first = reported(desk)
+        assert codes(first) == ["model-key"]
+        assert kinds(first) == ["stopped"]
+        assert len(server.asked) <= 5
+        assert not any("agreement with billing, whatever" in asked.prompt for asked in server.asked)
+        assert model_jobs(desk) == {"pending": 2}
+        valid.set()
+        before = len(server.asked)
+        assert reported(desk)["state"] == "done"
+        assert 0 not in sent(server.asked[before:])
+    assert set(TITLES) <= set(desk.waiting())
+
+
+def test_a_window_too_large_for_the_model_is_halved_and_what_it_takes_is_remembered(desk: Desk) -> None:
+    long_session(desk)
+    long_session(desk, "s2")
+    told = "This model's maximum context length is 8000 tokens. However, your messages resulted in 9000 tokens."
+
+    def small(handler: Handler, asked: Asked) -> None:
+        too_large = len(in_it(asked)) > 2
+        (fails(400, told, "context_length_exceeded") if too_large else answers)(handler, asked)
+
+    with model(desk, small, max_window_tokens=100_000) as server:
+        report = reported(desk)
+        refused = [asked for asked in server.asked if len(in_it(asked)) > 2]
+    assert len(refused) <= 2
+    assert {"halved", "limited"} <= set(kinds(report))
+    assert report["state"] == "done"
+    assert {one["title"] for one in report["candidates"]} == set(TITLES)
+    assert json.loads((desk.home.root / "models.json").read_text())["limits"] == {"openai:m": 8_000}
+
+
+def test_an_answer_cut_at_the_output_limit_keeps_what_is_whole_and_asks_for_the_halves(desk: Desk) -> None:
+    long_session(desk)
+
+    def short(handler: Handler, asked: Asked) -> None:
+        if len(in_it(asked)) < RULES:
+            answers(handler, asked)
+            return
+        whole = marked([item(TITLES[0], "`Part0` of src/app.py is in cents by agreement"), item(TITLES[1], "x")])
+        says(whole[: whole.index("Part1")], "length")(handler, asked)
+
+    with model(desk, short) as server:
+        report = reported(desk)
+    assert sorted(one["title"] for one in report["candidates"]) == TITLES
+    assert kinds(report) == ["halved"]
+    assert "output limit" in report["steps"][0]["why"]
+    assert len(server.asked) == 4  # all, its halves, and what they gave is joined
+
+
+def test_sessions_without_a_signal_are_not_sent_unless_the_person_wants_all(desk: Desk) -> None:
+    desk.session("s1", prompt("hello"), reply("a", text("Hello! Tell me about it.")))
+    with model(desk, finds()) as server:
+        report = reported(desk)
+        assert server.asked == []
+        assert kinds(report) == ["skipped"]
+        assert report["steps"][0]["tokens"] > 0
+        assert (report["state"], model_jobs(desk)) == ("done", {"done": 1})
+        desk.home.config.write_text(f'[extract]\ngate = "all"\n{desk.home.config.read_text()}')
+        desk.session("s2", prompt("hello"), reply("b", text("Hello! Tell me about it.")))
+        assert reported(desk)["steps"] == []
+        assert len(server.asked) == 1
+
+
+def test_a_quote_the_model_did_not_copy_is_asked_for_once_and_looked_up_again(desk: Desk) -> None:
+    story(desk)
+    bent = item("`Money` holds cents in `src/app.py`", "the amounts shall all be in cents", 0)
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        if "Find for each claim" not in asked.prompt:
+            finds(bent)(handler, asked)
+            return
+        again = json.dumps([{"claim": 0, "turn": 0, "quote": "amounts of `Money` are cents by agreement with billing"}])
+        says(f"[[ ## quotes ## ]]\n{again}\n\n[[ ## completed ## ]]\n")(handler, asked)
+
+    with model(desk, answer) as server:
+        report = reported(desk)
+    [found] = report["candidates"]
+    assert found["evidence"][0]["quote"] == "amounts of `Money` are cents by agreement with billing"
+    assert kinds(report) == ["repaired"]
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("merging", [says("no idea"), says(marked([])), fails(400, "odd"), fails(401)])
+def test_where_a_merge_fails_or_loses_candidates_code_joins_alone_and_says_so(desk: Desk, merging: Act) -> None:
+    long_session(desk)
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        (merging if "Join candidates" in asked.prompt else answers)(handler, asked)
+
+    with model(desk, answer, **SMALL):
+        report = reported(desk)
+    assert [one["title"] for one in report["candidates"]] == TITLES
+    assert kinds(report) == ["unread"]
+    assert report["steps"][0]["why"].startswith("code joined the parts alone")
+    assert report["state"] == "done"
+
+
+def test_a_cancel_ends_four_calls_at_once_and_what_was_answered_stays(desk: Desk) -> None:
+    long_session(desk)
+    back = threading.Event()
+    with model(desk, but(hangs, 1, 2, 3, 4, when=back), timeout=50, **SMALL) as server:
+        command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo), "--explicit"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ()) as process:
+            assert process.stdin
+            assert process.stdout
+            for line in process.stdout:
+                if json.loads(line)["event"] == "candidate":
+                    break
+            process.stdin.write(b'{"event":"cancel"}\n')
+            process.stdin.flush()
+            last = json.loads(process.stdout.read().splitlines()[-1])
+            assert process.wait(20) == 0
+        assert last["report"]["state"] == "cancelled"
+        assert model_jobs(desk) == {"pending": 1}
+        back.set()
+        before = len(server.asked)
+        assert reported(desk)["state"] == "done"
+        assert 0 not in sent(server.asked[before:])
+    assert sorted(desk.waiting()) == TITLES
+
+
+def test_the_editors_model_gone_in_the_middle_stops_and_what_waits_waits(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story(desk, "s0")
+    long_session(desk)
+    offered = {"id": "test/gpt", "vendor": "test", "allowed": True}
+    settings = {"roles.extract.provider": "editor", "roles.extract.model": "test/gpt"}
+    settings |= {f"roles.extract.{name}": value for name, value in SMALL.items()}
+    monkeypatch.setenv(VARIABLE, json.dumps({"settings": settings, "models": [offered]}))
+    command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo), "--explicit"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ()) as process:
+        assert process.stdin
+        assert process.stdout
+        lines = []
+        for line in process.stdout:
+            lines.append(json.loads(line))
+            if lines[-1]["event"] == "ask":
+                number, said = lines[-1]["id"], lines[-1]["prompt"]
+                found = [item(TITLES[0], "`Part0` of src/app.py is in cents by agreement with billing")]
+                answer = (
+                    {"event": "answer", "id": number, "text": marked(found)}
+                    if "`Part0` of src/app.py" in said
+                    else {"event": "refused", "id": number, "why": "gone", "message": "it was removed"}
+                )
+                process.stdin.write(json.dumps(answer).encode() + b"\n")
+                process.stdin.flush()
+        assert process.wait(20) == 0
+    report = lines[-1]["report"]
+    assert [one["title"] for one in report["candidates"]] == TITLES[:1]
+    assert (report["state"], codes(report)) == ("partial", ["model-gone"])
+    assert kinds(report)[-1] == "stopped"
+    assert (report["waits"]["why"], report["waits"]["sessions"]) == ("gone", 2)
+    assert model_jobs(desk) == {"pending": 2}
