@@ -1,4 +1,5 @@
 // What of the wire is about language models; mirrors server/lerim/lsp/model_protocol.py and models/usage.py (docs/PROTOCOL.md). Types only.
+import type { Problem } from "./protocol";
 
 /** What calls of a model took; `cost` in US dollars, 0 where the service does not tell it. */
 export interface Usage {
@@ -36,6 +37,23 @@ export interface Waits {
   cost: number | null;
   model: string;
   why: "" | "consent" | "budget" | "none" | "gone";
+}
+
+/** What is known of the model before anything is asked of it. `model` is "" where a sync has yet to find out; `problems` keep it from being asked. */
+export interface ModelView {
+  model: string;
+  provider: string;
+  allowed: boolean;
+  todayUsd: number;
+  budgetUsd: number;
+  spent: Spent[];
+  waits: Waits;
+  problems: Problem[];
+}
+
+/** The label of a model that is paid for, as `ModelView` has it. */
+export interface AllowParams {
+  label: string;
 }
 
 /** A model the editor offers. `id` is `vendor/id`; `allowed` is null where the person was not asked yet. */

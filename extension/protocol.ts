@@ -319,6 +319,8 @@ export const sessionFind = request<sessions.FindParams, sessions.PlacesView>("le
 export const agents = request<sessions.AgentsParams, sessions.AgentsView>("lerim/agents");
 export const connect = request<sessions.ConnectParams, sessions.DoneView>("lerim/connect");
 export const queueAct = request<sessions.QueueParams, sessions.DoneView>("lerim/queue/act");
+export const modelStatus = request<RootParams, models.ModelView>("lerim/model/status");
+export const modelAllow = request<models.AllowParams, sessions.DoneView>("lerim/model/allow");
 export const debug = request<Record<string, never>, DebugView>("lerim/debug");
 
 export const syncProgress = notification<SyncProgress>("lerim/syncProgress");

@@ -65,7 +65,7 @@ def status_command(
             *_of_model(shown.model),
         ),
     )
-    output.warn(shown.problems)
+    output.warn([*shown.problems, *shown.model.problems])
 
 
 def _of_model(model: ModelView) -> Iterator[tuple[str, str]]:
@@ -93,7 +93,7 @@ _KEPT_BY: dict[Why, str] = {
 def _status(at: Here) -> StatusView:
     stored, problems = at.place.store().load_all()
     proposals, more, blocked = queue.pending(at.place)
-    model, unasked = state(at.project.key, at.settings, at.home, os.environ, datetime.now().astimezone())
+    model = state(at.project.key, at.settings, at.home, os.environ, datetime.now().astimezone())
     sessions, waits, newest = _sessions(at, model=bool(model.model) or model.provider in ("auto", "ollama"))
     counts = Counter(item.record.primitive for item in stored)
     return StatusView(
@@ -105,7 +105,7 @@ def _status(at: Here) -> StatusView:
         waiting=waits,
         last_session=newest,
         model=model,
-        problems=[*problems, *more, *unasked],
+        problems=[*problems, *more],
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
+from lerim.errors import Problem
 from lerim.lsp.protocol import Params
 from lerim.models.editor import Why
 
@@ -24,6 +27,60 @@ class EditorModelsParams(Params, frozen=True):
     """Every model the editor offers now."""
 
     models: list[EditorModelView]
+
+
+class AllowParams(Params, frozen=True):
+    """The label of a model that is paid for, as `ModelView` has it."""
+
+    label: str
+
+
+class NoParams(Params, frozen=True):
+    """Nothing."""
+
+
+class OptionView(msgspec.Struct, frozen=True):
+    """One thing that can be chosen: `provider`, `model` and `base_url` are what the settings then say.
+
+    `model` of `none`, `auto` and `command` is "". `variables` may hold the key, `key` and `no-key` say whether one does;
+    `billed`: paid by the token. `name` and `detail` are for people: of a model of the editor its vendor, of a local
+    server its name or address; the name of `auto` is what it leads to now.
+    """
+
+    kind: Literal["none", "auto", "editor", "server", "key", "no-key", "address", "command"]
+    provider: str
+    model: str = ""
+    base_url: str = ""
+    name: str = ""
+    detail: str = ""
+    variables: list[str] = []
+    billed: bool = False
+    chosen: bool = False
+
+
+class ChoicesView(msgspec.Struct, frozen=True):
+    """What there is to ask, in the order it is shown. `model` is the label of the one that is asked now, "" for none, and
+    `why` for people why it is; `problems` keep it from being asked."""
+
+    model: str
+    provider: str
+    why: str
+    budget_usd: float
+    options: list[OptionView]
+    problems: list[Problem]
+
+
+class TrialView(msgspec.Struct, frozen=True):
+    """What came of one tiny question. Not `ok`: `code` is the error's, `message` says why. `cost` null: not known, or
+    not paid by the token."""
+
+    ok: bool
+    message: str
+    code: str = ""
+    model: str = ""
+    seconds: float = 0.0
+    tokens: int = 0
+    cost: float | None = None
 
 
 class AskModelParams(Params, frozen=True):

@@ -16,6 +16,7 @@ from typing import Any
 from lsprotocol import types
 
 from lerim import __version__
+from lerim.lsp import model_protocol as models
 from lerim.lsp import parent, protocol
 from lerim.lsp import session_protocol as sessions
 from lerim.lsp.boundary import guarded, make_server, request
@@ -147,6 +148,11 @@ def _requests(sidecar: Sidecar) -> None:
     on(protocol.AGENTS, sessions.AgentsParams, "agents", "agents", person=False)
     on(protocol.CONNECT, sessions.ConnectParams, "agents", "connect")
     on(protocol.QUEUE_ACT, sessions.QueueParams, "agents", "act")
+    # The status bar asks by itself, too.
+    on(protocol.MODEL_STATUS, protocol.RootParams, "models", "status", person=False)
+    on(protocol.MODEL_ALLOW, models.AllowParams, "models", "allow")
+    on(protocol.MODELS, models.NoParams, "choices", "listed")
+    on(protocol.MODEL_TEST, models.NoParams, "trials", "tried")
     on(protocol.DEBUG, protocol.DebugParams, "debug", "debug")
 
 

@@ -24,8 +24,9 @@ from lerim.sessions.catalog import Catalog
 
 class ModelView(msgspec.Struct, frozen=True):
     """`model` is the label of the one that extracts, "" where none is known before a sync; `provider` that of the
-    settings. `allowed`: it may be asked without asking the person. `today_usd` of `budget_usd` (0: no bound) are spent
-    today, on all models and projects; `spent` is the same by role and model."""
+    settings. `allowed`: it may be asked without asking the person. `today_usd` of `budget_usd` (0: no bound) is spent
+    today on all models and projects, `spent` is the same by role and model. `problems` keep it from being asked, or the
+    figures from being told."""
 
     model: str
     provider: str
@@ -34,11 +35,10 @@ class ModelView(msgspec.Struct, frozen=True):
     budget_usd: float
     spent: list[Spent]
     waits: Waits
+    problems: list[Problem]
 
 
-def state(
-    project: str, settings: Settings, home: Home, environ: Mapping[str, str], now: datetime
-) -> tuple[ModelView, list[Problem]]:
+def state(project: str, settings: Settings, home: Home, environ: Mapping[str, str], now: datetime) -> ModelView:
     """The model of a project (its key) as it stands; `now` tells which day it is. Raises CatalogError."""
     role = settings.roles["extract"]
     model, problems = _named(settings, environ)
@@ -63,7 +63,7 @@ def state(
         with Catalog.open(home) as catalog:
             waiting = msgspec.structs.replace(waits(catalog, project, model, why, since=since), why=why)
     allowed = model is not None and known.allows(model)
-    return ModelView(waiting.model, role.provider, allowed, cost, settings.budget, spent, waiting), problems
+    return ModelView(waiting.model, role.provider, allowed, cost, settings.budget, spent, waiting, problems)
 
 
 def _named(settings: Settings, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:

@@ -14,7 +14,8 @@ from lerim import doctor
 from lerim.errors import Problem
 from lerim.lsp import model_protocol, protocol, session_protocol
 from lerim.memory.views import EvidenceView, MemoryView
-from lerim.models.usage import Usage
+from lerim.models.state import ModelView
+from lerim.models.usage import Spent, Step, Usage, Waits
 from lerim.report import DroppedView, Progress, SyncReport, Withdrew
 from lerim.review.decisions import ReviewResult
 from lerim.review.views import CandidateView, UndoView
@@ -40,6 +41,11 @@ TYPES: dict[str, Any] = {
     "ReviewResult": ReviewResult,
     "TurnView": protocol.TurnView,
     "DebugView": protocol.DebugView,
+    "Spent": Spent,
+    "Step": Step,
+    "Waits": Waits,
+    "ModelView": ModelView,
+    "AllowParams": model_protocol.AllowParams,
     "EditorModelView": model_protocol.EditorModelView,
     "EditorModelsParams": model_protocol.EditorModelsParams,
     "AskModelParams": model_protocol.AskModelParams,
