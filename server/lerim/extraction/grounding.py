@@ -27,6 +27,7 @@ AGENT_AT_MOST = 0.55
 """The confidence of a claim that rests on the agent's words alone."""
 SAME = 0.72  # word overlap of two titles from which they say the same
 SAME_TURN = 0.5  # the same, where both rest on one turn
+MOSTLY = 0.6  # of the longer quote: from there two quotes are the same words
 SAME_QUOTE = 0.2  # the same, where both rest on one quote: one sentence can decide two things
 
 _PLAIN_TAG = re.compile(r"^[\w.+#-]{2,24}$")
@@ -66,7 +67,7 @@ def grounded(
         result = _judged(item, turns, material, source)
         if isinstance(result, Dropped):
             dropped.append(result)
-        elif (same := repeats(said(result), known)) is not None:
+        elif (same := repeats(said(result), known) or _retold(said(result), known)) is not None:
             dropped.append(_duplicate(result, same))
         elif (same := repeats(said(result), kept)) is not None:
             kept[same] = merged(kept[same], result)
@@ -92,6 +93,18 @@ def repeats(one: Said, others: Iterable[Said]) -> Said | None:
             return other
         quoted = any(overlap(mine, his) for mine in one.quotes for his in other.quotes)
         if same_turn and quoted and shared >= SAME_QUOTE:
+            return other
+    return None
+
+
+def _retold(one: Said, before: Iterable[Said]) -> Said | None:
+    """What was proposed before from the same words: the person has it already, in whatever words it is told now."""
+    for other in before:
+        pairs = ((mine, his) for mine in one.quotes for his in other.quotes) if one.turn == other.turn else ()
+        if any(
+            overlap(mine, his) and min(map(len, (mine, his))) >= MOSTLY * max(map(len, (mine, his)))
+            for mine, his in pairs
+        ):
             return other
     return None
 

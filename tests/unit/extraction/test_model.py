@@ -148,6 +148,16 @@ def test_what_the_rules_found_already_is_dropped() -> None:
     assert reasons(results) == {"duplicate": 1}
 
 
+def test_what_was_proposed_from_the_same_words_is_not_told_again_in_other_words() -> None:
+    rules = Said("The lock file decides", f"{0:012x}", ("Use pnpm here, not npm,",))
+    elsewhere = Said("The lock file decides", f"{2:012x}", ("Use pnpm here, not npm,",))
+    longer = Said(
+        "The lock file decides", f"{0:012x}", ("Use pnpm here, not npm, " + "and a lot of other things " * 4,)
+    )
+    assert candidates(run(Script(marked([PNPM])), before=(rules,))) == []
+    assert len(candidates(run(Script(marked([PNPM])), before=(elsewhere, longer)))) == 1
+
+
 def test_two_decisions_of_one_sentence_are_two_candidates() -> None:
     both = you("Use pnpm for packages and vitest for tests.")
     quote = "Use pnpm for packages and vitest for tests"
