@@ -70,8 +70,10 @@ class ModelsView(msgspec.Struct, frozen=True):
 
 
 def available(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsView:
-    """What the settings, the environment, the editor and this machine have; its servers are asked, for local.SECONDS a
-    time. `now` tells which day it is. Raises SettingsError where LERIM_CONFIG names no file."""
+    """What the settings, the environment, the editor and this machine have; its servers are asked.
+
+    `now` tells which day it is. Raises SettingsError where LERIM_CONFIG names no file.
+    """
     settings, problems = config.load(environ, home)
     told = editor.told(environ)[0]
     known, more = consent.load(home)
@@ -82,7 +84,8 @@ def available(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsVi
         more.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
     names = {address: name for name, address in local.SERVERS.items()}
     wanted = settings.roles["extract"].base_url.rstrip("/")
-    servers = local.answering(list(dict.fromkeys([*local.SERVERS.values(), *([wanted] if wanted else [])])))
+    addresses = dict.fromkeys([*local.SERVERS.values(), *([wanted] if wanted else [])])
+    servers = local.answering(list(addresses), local.NAMED_SECONDS if wanted else local.SECONDS)
     return ModelsView(
         roles=[
             role_view(name, settings, environ, known) for name in ROLES if settings.values[f"roles.{name}.provider"]
