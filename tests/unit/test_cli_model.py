@@ -148,6 +148,7 @@ def test_a_trial_that_fails_says_why_and_shows_no_key(monkeypatch: pytest.Monkey
         write(f'[roles.extract]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}"\n')
         error = answer("test", code=1)["error"]
     assert (error["code"], error["where"]) == ("model-key", "OPENAI_API_KEY")
+    assert "To fix" not in error["message"]  # what a library advises programmers
     assert KEY not in json.dumps(error)
 
 

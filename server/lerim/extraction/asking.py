@@ -165,7 +165,8 @@ def _told(error: dspy.LMError) -> Exception:
     codes = {getattr(cause, "code", "") for cause in causes}
     if "cancelled" in codes:
         return CancelledCallError()
-    message = f"The model did not answer: {str(error.message).rstrip('.')}."
+    said = str(error.message).partition("\n")[0]  # after it comes advice of DSPy's to programmers
+    message = f"The model did not answer: {said.rstrip('.')}."
     if "gone" in codes:
         return ModelGoneError(message, todo="Choose another model, or make it available again, then sync.")
     if isinstance(error, dspy.LMAuthError):

@@ -201,3 +201,8 @@ def _parts(body: bytes) -> tuple[str, str]:
         case str(said):
             return str(one.code or ""), said
     return str(one.code or ""), one.message or ""
+
+
+def said(error: lm15.LM15Error) -> str:
+    """An error's own message, without the advice to programmers that `dspy.lm15` adds to it."""
+    return str(error.message).partition("\n")[0]

@@ -9,6 +9,7 @@ from lerim.errors import ModelError, ModelKeyError
 from lerim.extraction.redact import clean
 from lerim.models.choose import Model
 from lerim.models.engine import Engine
+from lerim.models.faults import said
 from lerim.models.usage import Step, Usage
 
 QUESTION = "Reply with the one word: ready"
@@ -49,4 +50,4 @@ def _asked(model: Model, engine: Engine) -> str:
 
 
 def _message(model: Model, error: lm15.LM15Error) -> str:
-    return f"{model.label} did not answer: {clean(str(error)).rstrip('.')}."
+    return f"{model.label} did not answer: {clean(said(error)).rstrip('.')}."
