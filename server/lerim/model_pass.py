@@ -122,18 +122,18 @@ class ModelPass:
             except BudgetError as error:
                 self.catalog.put_back(job)
                 self.why = "budget"
-                self._stopped(error)
+                self._stop(error.message)
                 return
             except (ModelKeyError, SpendingError) as error:
                 self.catalog.put_back(job)
                 self._problem(error, self.model.key_variable)
-                self._stopped(error)
+                self._stop(error.message)
                 return
             except ModelGoneError as error:
                 self.catalog.put_back(job)
                 self.why = "gone"
                 self._problem(error, self.model.label)
-                self._stopped(error)
+                self._stop(error.message)
                 return
             except UnfinishedError:
                 self.catalog.put_back(job, UNFINISHED_SECONDS)
@@ -148,6 +148,8 @@ class ModelPass:
             else:
                 silent = 0
                 self.catalog.done(job, ended.resume, ended.state, ended.again_at, redactions=ended.redactions)
+        if silent == SILENT:
+            self._stop("no answer came for two sessions in a row; what waits is asked by the next sync")
 
     def _problem(self, error: LerimError, where: str) -> None:
         self.state = "partial"
@@ -155,8 +157,8 @@ class ModelPass:
             Problem(error.code, error.where or where, f"{error.message} {error.todo}".strip())
         )
 
-    def _stopped(self, error: LerimError) -> None:
-        self.steps.append(Step("stopped", self.model.role, self.model.label, error.message))
+    def _stop(self, why: str) -> None:
+        self.steps.append(Step("stopped", self.model.role, self.model.label, why))
 
     def _tell(self, done: int, total: int, message: str) -> None:
         self.learning.emit(Progress("learning", done, total, len(self.learning.candidates), message))

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from chat_server import KEY, Act, chat, completion, fails, finds, hangs, huge, item, marked, raw, says
+from chat_server import KEY, Act, Asked, Handler, chat, completion, fails, finds, hangs, huge, item, marked, raw, says
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from model_desk import CENTS, codes, environ, model, model_jobs, reported, story
@@ -126,6 +126,7 @@ def test_a_service_that_hangs_costs_two_sessions_and_the_rest_waits(desk: Desk) 
         report = reported(desk)
     assert len(server.asked) == 2
     assert codes(report) == ["model-silent", "model-silent"]
+    assert [step["kind"] for step in report["steps"]][-1] == "stopped"
     assert (report["state"], len(report["candidates"])) == ("partial", 1)
     assert model_jobs(desk) == {"failed": 2, "pending": 3}
 
@@ -195,7 +196,11 @@ def test_a_window_answered_before_a_kill_is_not_asked_again(desk: Desk) -> None:
         reply("b", text(f"Right. {long}")),
     )
     first = item("Amounts are cents in `src/app.py`", "amounts are cents by agreement with billing")
-    with model(desk, finds(first), hangs, timeout=50, max_window_tokens=9_000, window_overlap_tokens=0) as server:
+
+    def half(handler: Handler, asked: Asked) -> None:
+        (finds(first) if "[0] user:" in asked.prompt else hangs)(handler, asked)
+
+    with model(desk, half, timeout=50, max_window_tokens=9_000, window_overlap_tokens=0) as server:
         command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo), "--explicit"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ()) as process:
             assert process.stdout

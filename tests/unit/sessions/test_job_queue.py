@@ -231,3 +231,21 @@ def test_a_session_that_grew_waits_for_a_model_again_where_it_got_to(catalog, ro
     catalog.done(claimed(catalog), b"", b"")
     job = claimed(catalog, kind="model")
     assert (job.resume, job.state) == (b"r2", b"s2")
+
+
+def test_how_far_a_job_got_before_its_trouble_is_kept(catalog, clock):
+    only(catalog)
+    job = claimed(catalog)
+    catalog.progressed(job, b"there", b"so far", 3)
+    catalog.fail(job, "no answer")
+    clock.now += 60
+    again = claimed(catalog)
+    assert (again.resume, again.state, again.redactions, again.tries) == (b"there", b"so far", 3, 1)
+
+
+def test_a_job_that_was_lost_keeps_nothing(catalog):
+    only(catalog)
+    lost = claimed(catalog)
+    catalog.recover("app")
+    catalog.progressed(lost, b"there", b"so far", 0)
+    assert claimed(catalog).resume is None
