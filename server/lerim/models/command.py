@@ -32,6 +32,8 @@ TOLD_CHARS = 300
 LOOK_EVERY = 0.05
 LINGER_SECONDS = 1.0
 """How long output may follow after the command itself ended, from something it left behind."""
+CLOSE_SECONDS = 0.2
+"""How long each pipe is waited for at the end; one that something holds open elsewhere is left to its thread."""
 FAILED = "command"
 """Code of the error of a command that failed: it is not made again."""
 
@@ -143,10 +145,7 @@ def _answer(
         kill(process.pid, environ)  # also what a command that ended by itself left behind
         code = process.wait()
         for thread in threads:
-            thread.join(LINGER_SECONDS)
-        for stream in (process.stdin, process.stdout, process.stderr):
-            with contextlib.suppress(OSError):
-                stream.close()
+            thread.join(CLOSE_SECONDS)
     if said.too_large:
         raise lm15.InvalidRequestError(f"the command prints more than {MOST_BYTES // 1_000_000} MB")
     text = b"".join(said.parts).decode("utf-8", "replace")
@@ -182,13 +181,12 @@ def _wait(
 
 
 def _write(stream: IO[bytes], prompt: str) -> None:
-    with contextlib.suppress(OSError, ValueError):  # a command need not read all it is given
+    with contextlib.suppress(OSError, ValueError), stream:  # a command need not read all it is given
         stream.write(prompt.encode("utf-8", "replace"))
-        stream.close()
 
 
 def _read(stream: IO[bytes], output: _Output) -> None:
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError), stream:
         while part := os.read(stream.fileno(), 65_536):
             output.size += len(part)
             if output.size > MOST_BYTES:
@@ -198,7 +196,7 @@ def _read(stream: IO[bytes], output: _Output) -> None:
 
 
 def _read_tail(stream: IO[bytes], output: _Output) -> None:
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError), stream:
         while part := os.read(stream.fileno(), 65_536):
             output.parts[:] = [(b"".join(output.parts) + part)[-TAIL_BYTES:]]
 

@@ -266,18 +266,21 @@ class Engine:
 
     def _learned(self, model: Model, error: faults.TooLongError, request: lm15.Request) -> bool:
         """Remembers what the model takes; whether the same request may do with less room for the answer."""
-        known, told = self._limit(model), limits.learned(error.said)
-        if told is None or (known is not None and known <= told):
+        self._limit(model)  # what was remembered is known from here on
+        told = limits.learned(error.said)
+        if told is None:
             return False
-        room = limits.most_output(told)
-        output = self._output(model)
+        output, room = self._output(model), limits.most_output(told)
         less = room < output.most
         with self._lock:
+            known = self._limits[model.label]
+            if known is not None and known <= told:
+                return False
             self._limits[model.label] = told
             if less:
                 self._outputs[model.name] = replace(output, most=room)
         self._step("limited", model, f"it takes {told} tokens in all", told)
-        if self._home is not None:
+        if self._home is not None and error.lasting:
             try:
                 limits.learn(self._home, model.label, told)
             except OSError as failed:

@@ -60,11 +60,13 @@ class ParameterError(lm15.InvalidRequestError):  # type: ignore[misc]
 
 
 class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
-    """The window is too large. `said` are the service's own words, in which a limit may stand."""
+    """The window is too large. `said` are the service's own words, in which a limit may stand; `lasting`: it is the
+    model's, not what the account may send in a minute."""
 
     def __init__(self, message: str, *, said: str, status: int) -> None:
         super().__init__(message, status=status)
         self.said = said
+        self.lasting = status != 429
 
 
 class _Error(msgspec.Struct):

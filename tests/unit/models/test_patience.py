@@ -135,6 +135,36 @@ def test_a_limit_is_learned_told_remembered_and_makes_windows_smaller(isolated: 
     assert server.asked[-1].body["max_tokens"] == 1_024
 
 
+def test_what_an_account_may_send_in_a_minute_bounds_this_run_alone(isolated: Path) -> None:
+    home = Home(isolated / ".lerim")
+    with chat(too_long("openai, more than a minute's share")) as server:
+        engine = Engine(model(server.url), never, home=home)
+        with pytest.raises(lm15.ContextLengthError):
+            engine.complete(asking("word " * 40_000))
+    assert engine.window_tokens < 30_000
+    assert limit(home, "openai:some-model") is None
+
+
+def test_threads_that_learn_the_same_limit_tell_it_once(isolated: Path) -> None:
+    together = threading.Barrier(3, timeout=30)
+
+    def act(handler: Handler, asked: Asked) -> None:
+        together.wait()
+        too_long("anthropic")(handler, asked)
+
+    with chat(act) as server:
+        engine = Engine(model(server.url), never, home=Home(isolated / ".lerim"))
+
+        def fails_to_ask(_: int) -> bool:
+            with pytest.raises(lm15.ContextLengthError):
+                engine.complete(REQUEST)
+            return True
+
+        with ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(fails_to_ask, range(3))) == [True] * 3
+    assert [step.kind for step in engine.steps] == ["limited"]
+
+
 def test_a_short_window_is_asked_again_with_less_room_for_the_answer(isolated: Path) -> None:
     with chat(too_long("vLLM"), says("ok")) as server:
         engine = Engine(model(server.url), never, home=Home(isolated / ".lerim"))
