@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from lerim.cli_sessions import SessionView, TurnView
+from lerim.cli_status import StatusView
 from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView
 from lerim.evaluation.score import Evaluation, Missed, Proposal, SignalFigures
 from lerim.evaluation.score import Figures as EvaluationFigures
@@ -17,6 +18,9 @@ from lerim.facts.draft import Signal
 from lerim.memory.record import LearningKind, Primitive
 from lerim.models.available import RoleView
 from lerim.models.providers import PROVIDERS, ROLES
+from lerim.models.state import ModelView
+from lerim.models.usage import Spent, Step, Usage, Waits, Why
+from lerim.report import DroppedView, SessionCounts, SyncReport
 from lerim.sessions.analytics import Figures
 from lerim.sessions.queue_rows import JobRow
 from lerim.setting import KEYS
@@ -56,6 +60,29 @@ def test_every_field_of_what_is_listed_is_told(name: str, structs: tuple[Any, ..
     listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]
     for struct in structs:
         assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
+
+
+@pytest.mark.parametrize(
+    ("name", "structs"),
+    [("SyncReport", (SyncReport, SessionCounts, DroppedView, Usage, Spent, Step, Waits)), ("ModelState", (ModelView,))],
+    ids=["SyncReport", "ModelState"],
+)
+def test_every_field_of_what_models_took_is_told(name: str, structs: tuple[Any, ...]) -> None:
+    listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]
+    for struct in structs:
+        assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
+
+
+def test_every_field_of_the_status_is_told() -> None:
+    [told] = re.findall(r"^\| `lerim status .*?\| `(.*)` \|$", README, re.MULTILINE)
+    assert re.findall(
+        r"[{ ]([a-z_]+)(?:\[\]|: [A-Z]\w+|: \{[^}]*\})?(?=[,}])", re.sub(r"\{decision[^}]*\}", "{}", told)
+    ) == list(StatusView.__struct_fields__)
+
+
+def test_why_a_model_is_not_asked_is_told() -> None:
+    listed = README.split("- `ModelState`:")[1].split("\n- `")[0]
+    assert {why for why in get_args(Why) if why} <= set(re.findall(r"`([a-z]+)`", listed.split("`why`")[1]))
 
 
 @pytest.mark.parametrize(("name", "struct"), [("Session", SessionView), ("Turn", TurnView)])
