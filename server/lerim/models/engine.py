@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
@@ -21,11 +21,12 @@ from dspy import lm15
 from lerim.extraction.redact import clean
 from lerim.models import anthropic, chat, command, faults, limits
 from lerim.models.answer import Answer
+from lerim.models.bounds import Bounds, Output
 from lerim.models.choose import Model
 from lerim.models.editor import Bridge, RefusedError
 from lerim.models.spending import Held, Purse, priced
 from lerim.models.tokens import count
-from lerim.models.usage import NOTHING, Spent, Step, StepKind, Usage, added
+from lerim.models.usage import ASKED_OF, NOTHING, Spent, Step, StepKind, Usage, added
 from lerim.models.wire import Reply, StoppedError, WireError, pause, post
 from lerim.paths import Home
 
@@ -40,14 +41,6 @@ CERTAIN_TOKENS = 2_000
 
 _Passing = (lm15.RateLimitError, lm15.ServerError, lm15.TransportError)
 """What may be otherwise a moment later."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Output:
-    """The bound on an answer: how many tokens, and what chat completions call it."""
-
-    most: int
-    name: chat.Bound
 
 
 class Engine:
@@ -76,8 +69,7 @@ class Engine:
         self._bridge = bridge
         self._lock = threading.Lock()
         self._at = 0
-        self._limits: dict[str, int | None] = {}
-        self._outputs: dict[str, _Output] = {}
+        self._bounds = Bounds(home, lambda model, why, tokens: self._step("limited", model, why, tokens))
         self._spent: list[Spent] = []
         self._steps: list[Step] = []
 
@@ -102,7 +94,7 @@ class Engine:
     def window_tokens(self) -> int:
         """How many o200k tokens a window may have now: less than the settings say once the model told its limit."""
         model = self._models[self._at]
-        return limits.window_tokens(model, self._limit(model))
+        return limits.window_tokens(model, self._bounds.limit(model))
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """One answer; `finish_reason` "length" where it was cut.
@@ -132,8 +124,9 @@ class Engine:
         """One answer, after as many tries as it takes and makes sense."""
         tries = 0
         while True:
+            output = self._bounds.output(model)
             try:
-                return self._once(request, model)
+                return self._once(request, model, output)
             except _Passing as error:
                 tries += 1
                 wait = BACK_OFF_SECONDS[min(tries, len(BACK_OFF_SECONDS)) - 1]
@@ -142,11 +135,11 @@ class Engine:
                     raise
                 self._step("retried", model, f"{faults.why(error)}; asked again after {wait:g} s")
             except faults.ParameterError as error:
-                if not self._bounded(model, error):
+                if not self._bounds.refused(model, output, error):
                     raise
                 continue
             except faults.TooLongError as error:
-                if not self._learned(model, error, request):
+                if not self._bounds.too_long(model, output, _at_most(_text(request)), error):
                     raise
                 continue
             try:
@@ -165,9 +158,8 @@ class Engine:
             self._step("fallback", self._models[at], f"{faults.why(error)}; {instead} is asked instead")
         return at + 1
 
-    def _once(self, request: lm15.Request, model: Model) -> Answer:
+    def _once(self, request: lm15.Request, model: Model, output: Output) -> Answer:
         """Asks once. A call that is paid for is recorded before and after it."""
-        output = self._output(model)
         text = _text(request)
         held = None
         if self._purse is not None and model.billed:
@@ -197,7 +189,7 @@ class Engine:
         if self._purse is not None:
             self._purse.settle(held, usage)
 
-    def _sent(self, request: lm15.Request, model: Model, output: _Output) -> Answer:
+    def _sent(self, request: lm15.Request, model: Model, output: Output) -> Answer:
         match model.wire:
             case "chat":
                 body = chat.payload(request, model, output.most, output.name)
@@ -226,7 +218,7 @@ class Engine:
         except WireError as error:
             raise faults.unanswered(error) from error
 
-    def _asked_editor(self, request: lm15.Request, model: Model, output: _Output) -> str:
+    def _asked_editor(self, request: lm15.Request, model: Model, output: Output) -> str:
         if self._bridge is None:
             raise lm15.InvalidRequestError("the editor's models can be asked only by a sync in the editor", code="gone")
         try:
@@ -242,54 +234,9 @@ class Engine:
             told = f"{error}: {' '.join(clean(error.message).split())[:200]}" if error.message else str(error)
             raise _editor_error(error, told) from error
 
-    def _output(self, model: Model) -> _Output:
-        with self._lock:
-            known = self._outputs.get(model.name)
-        return known or _Output(limits.most_output(self._limit(model)), chat.bound(model))
-
-    def _bounded(self, model: Model, error: faults.ParameterError) -> bool:
-        """Takes over what the service says of the answer's bound; False where that changes nothing."""
-        before = self._output(model)
-        most = before.most if error.most is None else max(1, min(before.most, error.most))
-        after = _Output(most, "max_completion_tokens" if error.renamed else before.name)
-        with self._lock:
-            self._outputs[model.name] = after
-        if after.most != before.most:
-            self._step("limited", model, f"its answers have at most {after.most} tokens", after.most)
-        return after != before
-
-    def _limit(self, model: Model) -> int | None:
-        with self._lock:
-            if model.label not in self._limits:
-                self._limits[model.label] = limits.limit(self._home, model.label)
-            return self._limits[model.label]
-
-    def _learned(self, model: Model, error: faults.TooLongError, request: lm15.Request) -> bool:
-        """Remembers what the model takes; whether the same request may do with less room for the answer."""
-        self._limit(model)  # what was remembered is known from here on
-        told = limits.learned(error.said)
-        if told is None:
-            return False
-        output, room = self._output(model), limits.most_output(told)
-        less = room < output.most
-        with self._lock:
-            known = self._limits[model.label]
-            if known is not None and known <= told:
-                return False
-            self._limits[model.label] = told
-            if less:
-                self._outputs[model.name] = replace(output, most=room)
-        self._step("limited", model, f"it takes {told} tokens in all", told)
-        if self._home is not None and error.lasting:
-            try:
-                limits.learn(self._home, model.label, told)
-            except OSError as failed:
-                self._step("limited", model, f"this could not be remembered: {failed.strerror or 'it is locked'}")
-        return less and _at_most(_text(request)) + room <= told
-
     def _step(self, kind: StepKind, model: Model, why: str, tokens: int = 0) -> None:
         with self._lock:
-            self._steps.append(Step(kind, model.role, model.label, why, tokens=tokens))
+            self._steps.append(Step(kind, model.role, model.label, why, *ASKED_OF.get(), tokens))
 
 
 def _editor_error(error: RefusedError, told: str) -> lm15.LM15Error:

@@ -209,6 +209,30 @@ def test_the_bound_of_an_answer_follows_what_the_service_says_of_it(said: str, f
     assert [field in asked.body and asked.body[field] == most for asked in server.asked] == [False, True, True]
 
 
+@pytest.mark.parametrize(
+    ("said", "most"),
+    [
+        ("max_tokens is too large: 16000. This model supports at most 4096 completion tokens", 4_096),
+        ("This model's maximum context length is 8192 tokens. However, you requested 16100 tokens.", 2_048),
+    ],
+)
+def test_threads_that_are_refused_the_same_bound_all_ask_with_the_other(said: str, most: int) -> None:
+    together = threading.Barrier(3, timeout=30)
+
+    def act(handler: Handler, asked: Asked) -> None:
+        if asked.body["max_tokens"] > most:
+            together.wait()
+            fails(400, said)(handler, asked)
+        else:
+            says("ok")(handler, asked)
+
+    with chat(act) as server:
+        engine = Engine(model(server.url), never)
+        with ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(lambda _: engine.complete(REQUEST).text, range(3))) == ["ok"] * 3
+    assert [step.kind for step in engine.steps] == ["limited"]
+
+
 def test_a_bound_that_is_refused_for_ever_is_an_error() -> None:
     with (
         chat(fails(400, "max_tokens is too large. It supports at most 4096 completion tokens")) as server,
