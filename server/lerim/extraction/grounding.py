@@ -27,7 +27,7 @@ AGENT_AT_MOST = 0.55
 """The confidence of a claim that rests on the agent's words alone."""
 SAME = 0.72  # word overlap of two titles from which they say the same
 SAME_TURN = 0.5  # the same, where both rest on one turn
-MOSTLY = 0.6  # of the longer quote: from there two quotes are the same words
+MOSTLY = 0.5  # of the longer quote: from there two quotes are the same words
 SAME_QUOTE = 0.2  # the same, where both rest on one quote: one sentence can decide two things
 
 _PLAIN_TAG = re.compile(r"^[\w.+#-]{2,24}$")
