@@ -56,6 +56,43 @@ export interface AllowParams {
   label: string;
 }
 
+/**
+ * One thing that can be chosen: `provider`, `model` and `baseUrl` are what the settings then say; `variables` may hold the key. `name` and `detail`
+ * are for people: of a model of the editor its vendor, of a local server its name or address; the name of `auto` is what it leads to now.
+ */
+export interface OptionView {
+  kind: "none" | "auto" | "editor" | "server" | "key" | "no-key" | "address" | "command";
+  provider: string;
+  model: string;
+  baseUrl: string;
+  name: string;
+  detail: string;
+  variables: string[];
+  billed: boolean;
+  chosen: boolean;
+}
+
+/** What there is to ask, in the order it is shown. `model` is the label of the one that is asked now, "" for none. */
+export interface ChoicesView {
+  model: string;
+  provider: string;
+  why: string;
+  budgetUsd: number;
+  options: OptionView[];
+  problems: Problem[];
+}
+
+/** What came of one tiny question. `cost` null: not known, or not paid by the token. */
+export interface TrialView {
+  ok: boolean;
+  message: string;
+  code: string;
+  model: string;
+  seconds: number;
+  tokens: number;
+  cost: number | null;
+}
+
 /** A model the editor offers. `id` is `vendor/id`; `allowed` is null where the person was not asked yet. */
 export interface EditorModelView {
   id: string;

@@ -321,6 +321,8 @@ export const connect = request<sessions.ConnectParams, sessions.DoneView>("lerim
 export const queueAct = request<sessions.QueueParams, sessions.DoneView>("lerim/queue/act");
 export const modelStatus = request<RootParams, models.ModelView>("lerim/model/status");
 export const modelAllow = request<models.AllowParams, sessions.DoneView>("lerim/model/allow");
+export const modelChoices = request<Record<string, never>, models.ChoicesView>("lerim/models");
+export const modelTest = request<Record<string, never>, models.TrialView>("lerim/model/test");
 export const debug = request<Record<string, never>, DebugView>("lerim/debug");
 
 export const syncProgress = notification<SyncProgress>("lerim/syncProgress");

@@ -1,4 +1,5 @@
-"""One job as a process: `python -m lerim worker sync --repo PATH [--explicit]`, JSON lines (docs/PROTOCOL.md §2).
+"""One job as a process, JSON lines (docs/PROTOCOL.md §2): `python -m lerim worker sync --repo PATH [--explicit]`, or
+`worker model`, which asks the chosen model one tiny question.
 
 It may be killed at any instant: the catalog carries on from where it was. It ends by itself when its parent does.
 """
@@ -19,6 +20,7 @@ import msgspec
 
 from lerim.errors import LerimError
 from lerim.models.editor import Answer, Ask, Bridge, Refused, Unask
+from lerim.models.usage import Step, Usage
 from lerim.process import be_nice, claim_streams
 from lerim.report import Event, Found, Progress, SyncReport, Withdrew
 
@@ -35,6 +37,15 @@ class Report(msgspec.Struct, frozen=True, tag_field="event", tag="report"):
     report: SyncReport
 
 
+class Tried(msgspec.Struct, frozen=True, tag_field="event", tag="tried"):
+    """The last line of a job that tried a model: which answered, what it said, and what that took."""
+
+    model: str
+    answer: str
+    usage: Usage
+    steps: list[Step] = []
+
+
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
     """The job's last line when it could not go on: an error's code, message and what to do."""
 
@@ -43,7 +54,7 @@ class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
     todo: str = ""
 
 
-Line = Progress | Found | Withdrew | Ask | Unask | Report | Failed
+Line = Progress | Found | Withdrew | Ask | Unask | Report | Tried | Failed
 
 
 class Cancel(msgspec.Struct, frozen=True, tag_field="event", tag="cancel"):
@@ -62,9 +73,16 @@ class Order:
     explicit: bool
 
 
-def parse(arguments: Sequence[str]) -> Order | None:
-    """The order the arguments give, or None if they are not `sync --repo PATH [--explicit]`."""
+@dataclass(frozen=True, slots=True)
+class TryModel:
+    """What to do: ask the chosen model one tiny question."""
+
+
+def parse(arguments: Sequence[str]) -> Order | TryModel | None:
+    """The order the arguments give, or None if they are neither `sync --repo PATH [--explicit]` nor `model`."""
     match list(arguments):
+        case ["model"]:
+            return TryModel()
         case ["sync", "--repo", path]:
             return Order(Path(path), explicit=False)
         case ["sync", "--repo", path, "--explicit"] | ["sync", "--explicit", "--repo", path]:
@@ -118,24 +136,11 @@ def listen(source: BinaryIO, cancel: threading.Event, bridge: Bridge, gone: Call
     gone()
 
 
-def work(order: Order, lines: Lines, cancel: threading.Event, bridge: Bridge) -> int:
+def work(order: Order | TryModel, lines: Lines, cancel: threading.Event, bridge: Bridge) -> int:
     """Does the order and sends how it ended; returns the exit code."""
-    from lerim import jobs, project
-    from lerim.errors import ProjectError
-    from lerim.paths import Home
-
-    def emit(event: Event) -> None:
-        lines.send(event)
-
+    what = "test" if isinstance(order, TryModel) else "sync"
     try:
-        home = Home.of(os.environ)
-        found = project.locate(order.repo, home)
-        if found is None:
-            raise ProjectError(
-                "This folder is in no git repository.", where=str(order.repo), todo="Run `git init` in it."
-            )
-        options: SyncOptions = jobs.SyncOptions(explicit=order.explicit)
-        report = jobs.run(found, home, os.environ, options, emit, cancel.is_set, bridge=bridge)
+        last = _try(cancel, bridge) if isinstance(order, TryModel) else _sync(order, lines, cancel, bridge)
     except LerimError as error:
         lines.send(Failed(error.code, str(error), error.todo))
         return error.exit_code
@@ -143,18 +148,42 @@ def work(order: Order, lines: Lines, cancel: threading.Event, bridge: Bridge) ->
         # The message of a foreign exception may quote a transcript; where it happened does not.
         sys.stderr.write(f"{type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
         lines.send(
-            Failed("error", f"The sync stopped at an unexpected {type(error).__name__}.", "See Lerim: Show Log.")
+            Failed("error", f"The {what} stopped at an unexpected {type(error).__name__}.", "See Lerim: Show Log.")
         )
         return 1
-    lines.send(Report(report))
+    lines.send(last)
     return 0
+
+
+def _sync(order: Order, lines: Lines, cancel: threading.Event, bridge: Bridge) -> Report:
+    from lerim import jobs, project
+    from lerim.errors import ProjectError
+    from lerim.paths import Home
+
+    def emit(event: Event) -> None:
+        lines.send(event)
+
+    home = Home.of(os.environ)
+    found = project.locate(order.repo, home)
+    if found is None:
+        raise ProjectError("This folder is in no git repository.", where=str(order.repo), todo="Run `git init` in it.")
+    options: SyncOptions = jobs.SyncOptions(explicit=order.explicit)
+    return Report(jobs.run(found, home, os.environ, options, emit, cancel.is_set, bridge=bridge))
+
+
+def _try(cancel: threading.Event, bridge: Bridge) -> Tried:
+    from lerim.models.trial import chosen_tried
+    from lerim.paths import Home
+
+    trial = chosen_tried(Home.of(os.environ), os.environ, cancel.is_set, bridge)
+    return Tried(trial.model, trial.answer, trial.usage, trial.steps)
 
 
 def main(arguments: Sequence[str]) -> int:
     """The process's entry; returns the exit code."""
     order = parse(arguments)
     if order is None:
-        sys.stderr.write("usage: lerim worker sync --repo PATH [--explicit]\n")
+        sys.stderr.write("usage: lerim worker sync --repo PATH [--explicit], lerim worker model\n")
         return 2
     source, output = claim_streams()
     be_nice()

@@ -9,16 +9,25 @@ from pathlib import Path
 
 import pytest
 
+from chat_server import chat, says
 from lerim.models.editor import Ask, Bridge, RefusedError, Unask
 from lerim.report import Progress
-from lerim.worker import Failed, Lines, Order, listen, parse, work
+from lerim.worker import Failed, Lines, Order, TryModel, listen, parse, work
 
 
 def test_its_arguments_are_one_order() -> None:
     assert parse(["sync", "--repo", "/r"]) == Order(Path("/r"), explicit=False)
     assert parse(["sync", "--repo", "/r", "--explicit"]) == Order(Path("/r"), explicit=True)
     assert parse(["sync", "--explicit", "--repo", "--explicit"]) == Order(Path("--explicit"), explicit=True)
-    for wrong in ([], ["sync"], ["sync", "--repo"], ["maintain", "--repo", "/r"], ["sync", "--repo", "/r", "x"]):
+    assert parse(["model"]) == TryModel()
+    for wrong in (
+        [],
+        ["model", "x"],
+        ["sync"],
+        ["sync", "--repo"],
+        ["maintain", "--repo", "/r"],
+        ["sync", "--repo", "/r", "x"],
+    ):
         assert parse(wrong) is None
 
 
@@ -90,3 +99,33 @@ def test_an_error_line_has_code_message_and_what_to_do() -> None:
         "message": "process 7 is syncing",
         "todo": "Try again.",
     }
+
+
+def tried(bridge: Bridge | None = None) -> dict:
+    """The last line of a job that tries the model the settings name."""
+    output = io.BytesIO()
+    lines = Lines(output)
+    work(TryModel(), lines, threading.Event(), bridge or Bridge(lines.send))
+    return json.loads(output.getvalue().splitlines()[-1])
+
+
+def test_a_model_is_tried_and_what_it_took_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with chat(says("ready")) as server:
+        settings = {
+            "roles.extract.provider": "openai",
+            "roles.extract.model": "m",
+            "roles.extract.base_url": server.url,
+        }
+        monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": settings}))
+        told = tried()
+    assert (told["event"], told["model"], told["answer"], told["usage"]["calls"]) == ("tried", "openai:m", "ready", 1)
+
+
+def test_a_trial_without_a_model_or_a_key_says_which_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (tried()["event"], tried()["code"]) == ("error", "settings")
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "zai"}}))
+    told = tried()
+    assert (told["event"], told["code"]) == ("error", "model-key")
+    assert "ZAI_API_KEY" in told["message"]
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "editor"}}))
+    assert tried()["code"] == "model-gone"

@@ -50,7 +50,8 @@ class Job:
 @dataclass(slots=True)
 class Jobs:
     """Every job of this sidecar, by project key. `environ` is the environment of a job that begins now, `asker` its way
-    to the editor's models. `patience`: seconds a sync waits for the end of a cancelled one."""
+    to the editor's models. `patience`: seconds a sync waits for the end of a cancelled one. `trials`: processes that
+    try a model."""
 
     environ: Callable[[], Mapping[str, str]]
     home: Path
@@ -58,6 +59,7 @@ class Jobs:
     executable: str = sys.executable
     patience: float = 5.0
     running: dict[str, Job] = field(default_factory=dict)
+    trials: set[asyncio.subprocess.Process] = field(default_factory=set)
 
     async def sync(self, key: str, root: Path, told: Tell, *, explicit: bool, waits: bool = True) -> SyncReport:
         """Runs a sync, or joins the one that runs. Cancelling the last one who waits cancels the job.
@@ -157,9 +159,9 @@ class Jobs:
 
     def kill_all(self) -> None:
         """Kills every job at once; for the end of the sidecar."""
-        for job in list(self.running.values()):
-            if job.process is not None and job.process.returncode is None:
-                kill(job.process.pid, self.environ())
+        for process in (*(job.process for job in self.running.values()), *self.trials):
+            if process is not None and process.returncode is None:
+                kill(process.pid, self.environ())
 
 
 def tell(process: asyncio.subprocess.Process, line: Told) -> None:

@@ -42,8 +42,8 @@ class NoParams(Params, frozen=True):
 class OptionView(msgspec.Struct, frozen=True):
     """One thing that can be chosen: `provider`, `model` and `base_url` are what the settings then say.
 
-    `model` of `none`, `auto` and `command` is "". `variables` may hold the key, `key` and `no-key` say whether one does;
-    `billed`: paid by the token. `name` and `detail` are for people: of a model of the editor its vendor, of a local
+    `model` of `none`, `auto` and `command` is "". `variables` may hold the key, `key` and `no-key` say whether one
+    does; `billed`: paid by the token. `name` and `detail` are for people: of a model of the editor its vendor, of a local
     server its name or address; the name of `auto` is what it leads to now.
     """
 
@@ -59,8 +59,8 @@ class OptionView(msgspec.Struct, frozen=True):
 
 
 class ChoicesView(msgspec.Struct, frozen=True):
-    """What there is to ask, in the order it is shown. `model` is the label of the one that is asked now, "" for none, and
-    `why` for people why it is; `problems` keep it from being asked."""
+    """What there is to ask, in the order it is shown. `model` is the label of the one that is asked now, "" for none,
+    and `why` for people why it is; `problems` keep it from being asked."""
 
     model: str
     provider: str

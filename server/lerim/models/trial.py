@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
 import msgspec
 from dspy import lm15
 
-from lerim.errors import ModelError, ModelKeyError
+from lerim import config
+from lerim.errors import ModelError, ModelGoneError, ModelKeyError, SettingsError
 from lerim.extraction.redact import clean
-from lerim.models.choose import Model
+from lerim.models import editor
+from lerim.models.choose import Model, choose
+from lerim.models.editor import Bridge
 from lerim.models.engine import Engine
 from lerim.models.faults import said
+from lerim.models.spending import Purse
 from lerim.models.usage import Step, Usage
+from lerim.paths import Home
 
 QUESTION = "Reply with the one word: ready"
 SHOWN = 200
 """Characters of the answer that are told."""
+SECONDS = 60.0
+"""A person waits for the answer, so that one that comes later than this counts as none."""
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -24,6 +35,22 @@ class Trial(msgspec.Struct, frozen=True):
     answer: str
     usage: Usage
     steps: list[Step]
+
+
+def chosen_tried(home: Home, environ: Mapping[str, str], cancelled: Callable[[], bool], bridge: Bridge) -> Trial:
+    """Asks the model the settings name; the editor's over `bridge`.
+
+    Raises what `tried` does, and where there is no model to ask SettingsError, ModelKeyError or ModelGoneError.
+    """
+    settings, _ = config.load(environ, home)
+    model, problems = choose("extract", settings, environ, editor.told(environ)[0])
+    if model is None:
+        message = problems[0].message if problems else "No model is chosen, or none was found."
+        kind = {"model-key": ModelKeyError, "model-gone": ModelGoneError}.get(problems[0].code if problems else "")
+        raise (kind or SettingsError)(message)
+    purse = Purse(home, settings.budget, lambda: datetime.now().astimezone())
+    model = replace(model, timeout=min(model.timeout, SECONDS))
+    return tried(model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge))
 
 
 def tried(model: Model, engine: Engine) -> Trial:
