@@ -7,6 +7,7 @@ came of a session before its trouble is kept, and the next sync goes on there.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -100,6 +101,7 @@ class ModelPass:
     _lm: dspy.LM | None = field(default=None, init=False)
     _told: int = field(default=0, init=False)
     _sent: int = field(default=-1, init=False)
+    _most: int = field(default=sys.maxsize, init=False)
 
     def run(self, started: float | None, since: datetime | None, until: datetime | None) -> None:
         """Works the queue off, the newest session first; `started`, `since` and `until` are those of `Catalog.claim`.
@@ -231,7 +233,8 @@ class ModelPass:
             settled=settled,
             max_tokens=self.model.max_window_tokens,
             overlap_tokens=self.model.window_overlap_tokens,
-            limit=lambda: engine.window_tokens,
+            limit=lambda: min(self._most, engine.window_tokens),
+            lower=self._lower,
             answered=Answered(learning.place.private / "windows", self.model.label),
             count=counts,
             gate=self.gate,
@@ -269,6 +272,10 @@ class ModelPass:
             case Problem():
                 self.state = "partial"
                 self.learning.problems.append(result)
+
+    def _lower(self, tokens: int) -> None:
+        """From now on a window has at most so many tokens: the model refused more without saying what it takes."""
+        self._most = min(self._most, tokens)
 
     def _hear(self, engine: Engine) -> None:
         """Takes over what the engine did since the last time."""

@@ -25,7 +25,7 @@ from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature
 from lerim.extraction.windows import Count, Window, halves, smaller, windows
 from lerim.extraction.worth import qualifies_for_llm_extraction
 from lerim.models import tokens
-from lerim.models.usage import Step, StepKind
+from lerim.models.usage import ASKED_OF, Step, StepKind
 
 AT_ONCE = 4
 FLOOR = 500
@@ -98,6 +98,7 @@ def extract(
     max_tokens: int = 300_000,
     overlap_tokens: int = 30_000,
     limit: Callable[[], int] | None = None,
+    lower: Callable[[int], None] = lambda _: None,
     answered: Answered | None = None,
     count: Count = tokens.count,
     gate: bool = False,
@@ -106,8 +107,8 @@ def extract(
     """Asks the model of every turn of `material` that was not sent yet and hands out what holds.
 
     `before` is what was proposed from this session already. A window has at most `max_tokens`, and what `limit` tells:
-    that can sink while windows are asked. `gate`: windows without any signal are not sent. `model` is how reports call
-    it.
+    that can sink while windows are asked; `lower` is told half of a size that was too large. `gate`: windows without
+    any signal are not sent. `model` is how reports call it.
 
     Raises ModelError, and what else `asking.ask` names, where no answer comes: what came of the windows before has been
     handed out then, and the answers to later ones are kept. SettingsError where tokens cannot be counted. Closed early,
@@ -115,7 +116,9 @@ def extract(
     """
     kept = answered or Answered(None, "")
     most = (lambda: min(max_tokens, limit())) if limit else (lambda: max_tokens)
-    yield from _Extracting(lm, material, brief, before, settled, most, overlap_tokens, kept, count, gate, model).run()
+    yield from _Extracting(
+        lm, material, brief, before, settled, most, lower, overlap_tokens, kept, count, gate, model
+    ).run()
 
 
 @dataclass(slots=True)
@@ -128,6 +131,7 @@ class _Extracting:
     before: Sequence[Said]
     settled: bool
     limit: Callable[[], int]
+    lower: Callable[[int], None]
     overlap_tokens: int
     answered: Answered
     count: Count
@@ -143,6 +147,7 @@ class _Extracting:
                 pool.shutdown(wait=False, cancel_futures=True)
         if sum(bool(part) for part in found) > 1:
             yield Asking(joining=True)
+            ASKED_OF.set((self._where, ""))
             several = [candidate for part in found for candidate in part]
             for result in joined(self.lm, several, self.brief.metadata, self.brief.metrics, self.brief.guidance):
                 yield self._step("unread", result, "") if isinstance(result, str) else result
@@ -189,11 +194,12 @@ class _Extracting:
                 return
         if self.gate and not qualifies_for_llm_extraction(window.fresh):
             return
-        part.read = pool.submit(self._ask, window)
+        part.read = pool.submit(self._ask, window, part.name)
         yield Asking(part.name)
 
-    def _ask(self, window: Window) -> _Read:
+    def _ask(self, window: Window, part: str) -> _Read:
         """Asks of one window, in a thread of its own, and keeps what was answered."""
+        ASKED_OF.set((self._where, part))
         brief, text = self.brief, window.text
         inputs = {"metadata": brief.metadata, "metrics": brief.metrics, "guidance": brief.guidance}
         answer = ask(self.lm, MemoryExtractSignature, {"transcript": text, **inputs}, MemoryCandidate)
@@ -216,6 +222,9 @@ class _Extracting:
         try:
             read = part.read.result()
         except WindowTooLargeError as error:
+            size = sum(self.count(block.text) for block in window.blocks)
+            if size <= self.limit():  # the model did not say what it takes
+                self.lower(max(FLOOR, size // 2))
             return (yield from self._halved(part, "it is more than the model takes", error.message))
         if read.known:
             yield self._step("resumed", "it was answered before", part.name, window.about)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import Literal
 
 import msgspec
@@ -72,6 +73,10 @@ class Step(msgspec.Struct, frozen=True):
     where: str = ""
     part: str = ""
     tokens: int = 0
+
+
+ASKED_OF: ContextVar[tuple[str, str]] = ContextVar("asked_of", default=("", ""))
+"""What the model is asked of in this thread: `where` and `part` of the steps that come of it."""
 
 
 def added(spent: Iterable[Spent]) -> list[Spent]:

@@ -198,6 +198,16 @@ def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> Non
     assert [result.number for result in results if isinstance(result, Sent)][-1] == 95
 
 
+def test_a_size_that_was_too_large_is_told_by_half(tmp_path: Path) -> None:
+    lowered: list[int] = []
+    source, script = material(*STORY), Script(too_large_over(60))
+    results = list(extract(script.lm, source, brief(source), lower=lowered.append))
+    [first, *_] = lowered
+    whole = sum(tokens.count(turn.header + turn.body()) for turn in source.ready(True))
+    assert abs(first - whole // 2) < whole // 10
+    assert len(candidates(results)) == 8
+
+
 def test_a_window_without_a_signal_is_not_sent_and_what_that_saves_is_told() -> None:
     story = f"Once upon a time. {'Tra la la. ' * 70}"
     turns = (you(f"Always use `tool0` for part 0. {story}"), agent(story), you(story), agent(story))

@@ -29,7 +29,7 @@ def long_session(desk: Desk, name: str = "s1") -> Path:
     records = []
     for number in range(RULES):
         records += [
-            prompt(f"`Part{number}` of src/app.py is in cents by agreement with billing. {WEATHER}"),
+            prompt(f"`Part{number}` of src/app.py is in cents by agreement with billing. {WEATHER} ({name})"),
             reply(f"{name}-{number}", text(f"Noted for `Part{number}` in src/app.py. {WEATHER}")),
         ]
     return desk.session(name, *records)
@@ -92,7 +92,8 @@ def test_a_service_that_wants_no_more_or_is_away_is_gone_back_to_where_it_stoppe
         assert (first["state"], codes(first)) == ("partial", ["model-silent"])
         assert [one["title"] for one in first["candidates"]] == TITLES[:2]
         assert kinds(first).count("retried") == 2
-        assert first["steps"][0]["role"] == "extract"
+        retried = [step for step in first["steps"] if step["kind"] == "retried"]
+        assert {(step["role"], step["where"], step["part"]) for step in retried} == {("extract", "claude:s1", "3 of 6")}
         assert model_jobs(desk) == {"pending": 1}
         answered = {number for number in sent(server.asked) if number > 2}
         before = len(server.asked)
@@ -141,6 +142,22 @@ def test_a_window_too_large_for_the_model_is_halved_and_what_it_takes_is_remembe
     assert report["state"] == "done"
     assert {one["title"] for one in report["candidates"]} == set(TITLES)
     assert json.loads((desk.home.root / "models.json").read_text())["limits"] == {"openai:m": 8_000}
+
+
+def test_what_a_model_does_not_say_it_takes_is_found_out_once_for_all_sessions_of_a_sync(desk: Desk) -> None:
+    long_session(desk, "s1")
+    long_session(desk, "s2")
+
+    def small(handler: Handler, asked: Asked) -> None:
+        too_large = len(in_it(asked)) > 3
+        (fails(400, "prompt is too long") if too_large else answers)(handler, asked)
+
+    with model(desk, small, max_window_tokens=100_000) as server:
+        report = reported(desk)
+    assert len([asked for asked in server.asked if len(in_it(asked)) > 3]) == 1
+    assert kinds(report) == ["halved"]
+    assert sorted(one["title"] for one in report["candidates"]) == TITLES
+    assert not (desk.home.root / "models.json").exists()
 
 
 def test_an_answer_cut_at_the_output_limit_keeps_what_is_whole_and_asks_for_the_halves(desk: Desk) -> None:
