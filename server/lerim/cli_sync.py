@@ -18,6 +18,7 @@ from lerim import output
 from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here, when
 from lerim.cli_review import Quotes, QuotesOption, show_candidates
 from lerim.errors import SpendingError
+from lerim.models.providers import RoleName
 from lerim.models.told import dollars, summed, taken, waiting
 from lerim.models.usage import Waits, Why
 from lerim.moved import keep
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from lerim.jobs import SyncOptions
     from lerim.report import Event, SyncReport
 
+ROLES_OF_A_SYNC: tuple[RoleName, ...] = ("extract", "summarize")
 EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3, "busy": 4, "failed": 1}
 
 
@@ -91,13 +93,14 @@ def run_sync(at: Here, options: SyncOptions, *, quiet: bool) -> SyncReport:
 
 
 def _agree(at: Here) -> None:
-    """The person agrees to the model the settings name. Raises SettingsError where that cannot be kept."""
-    from lerim.models import consent, editor
-    from lerim.models.choose import choose
+    """The person agrees to the models the settings name for a sync. Raises SettingsError where that cannot be kept."""
+    from lerim.models import consent
+    from lerim.models.state import named
 
-    model, _ = choose("extract", at.settings, os.environ, editor.told(os.environ)[0])
-    if model is not None and model.billed:
-        consent.allow(at.home, model.label)
+    for role in ROLES_OF_A_SYNC:
+        model, _ = named(role, at.settings, os.environ)
+        if model is not None and model.billed:
+            consent.allow(at.home, model.label)
 
 
 def _agreed(at: Here, waits: Waits) -> bool:

@@ -13,15 +13,16 @@ from datetime import datetime
 
 import msgspec
 
+from lerim import config
 from lerim.activity import log_sync
 from lerim.errors import BusyError, Problem
 from lerim.learning import Learning
 from lerim.lock import project_lock
 from lerim.model_pass import ModelPass, chosen
 from lerim.models import consent
-from lerim.models.choose import Model
 from lerim.models.editor import Bridge
 from lerim.models.spending import Purse
+from lerim.models.state import named
 from lerim.models.usage import Waits, Why, total
 from lerim.models.waiting import waits
 from lerim.report import SessionCounts, State, SyncReport, combine
@@ -50,9 +51,14 @@ def add(
     model, since, problems = choice.model, since or choice.since, choice.problems
     nothing = SyncReport(report.project, SessionCounts(report.sessions.found), [], {}, [], [], problems)
 
+    def waiting(why: Why) -> Waits:
+        settings, _ = config.load(environ, home, project.root)
+        summarizer, _ = named("summarize", settings, environ)
+        with Catalog.open(home) as catalog:
+            return waits(catalog, project.key, model, why, summarizer=summarizer, since=since, until=until)
+
     def unasked(why: Why, state: State = "done") -> SyncReport:
-        waiting = _waiting(learning, model, why, since, until)
-        return combine(report, msgspec.structs.replace(nothing, waits=waiting, state=state))
+        return combine(report, msgspec.structs.replace(nothing, waits=waiting(why), state=state))
 
     if model is None:
         return unasked("gone", "partial") if problems else unasked("none")
@@ -81,14 +87,7 @@ def add(
         usage=spent,
         spent=asked.spent,
         steps=asked.steps,
-        waits=_waiting(learning, model, asked.why, since, until),
+        waits=waiting(asked.why),
     )
     second.problems.extend(log_sync(home, clock(), second))
     return combine(report, second)
-
-
-def _waiting(
-    learning: Learning, model: Model | None, why: Why, since: datetime | None, until: datetime | None
-) -> Waits:
-    with Catalog.open(learning.place.home) as catalog:
-        return waits(catalog, learning.place.project.key, model, why, since=since, until=until)

@@ -37,7 +37,7 @@ from lerim.models import consent, editor
 from lerim.models.choose import Model, choose
 from lerim.models.editor import Bridge
 from lerim.models.spending import Purse
-from lerim.models.usage import Spent, Step, Waits, total
+from lerim.models.usage import Spent, Step, Waits, Why, total
 from lerim.moments import moment
 from lerim.report import Progress, SessionCounts, State, SyncReport, combine
 from lerim.review.run import try_write
@@ -104,6 +104,9 @@ def add(
     learning.problems += [*problems, *purse.problems]
     if asked is None and not learning.problems and not learning.run.summaries:
         return combine(report, nothing)
+    if asked and asked.why and not waits.why:
+        with Catalog.open(place.home) as catalog:
+            waits = Waits(catalog.pending(place.project.key, SUMMARY_MODEL), model=asked.model.label, why=asked.why)
     run, state = learning.run, asked.state if asked else "done"
     run.spent, run.steps = (asked.spent, asked.steps) if asked else ([], [])
     maker = model.label if model else RULES
@@ -130,6 +133,7 @@ class SummaryModelPass:
     purse: Purse
     gate: bool
     state: State = "done"
+    why: Why = ""
     spent: list[Spent] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     _engine: Engine | None = field(default=None, init=False)
@@ -161,7 +165,9 @@ class SummaryModelPass:
                 except (BudgetError, ModelKeyError, ModelGoneError, SpendingError) as error:
                     self.catalog.put_back(job)
                     self.steps.append(Step("stopped", self.model.role, self.model.label, error.message))
-                    if not isinstance(error, BudgetError):  # which is no fault
+                    if isinstance(error, BudgetError):  # which is no fault
+                        self.why = "budget"
+                    else:
                         self._problem(error)
                     return
                 except ModelAwayError as error:

@@ -14,6 +14,7 @@ from lerim.config import Settings
 from lerim.errors import Problem, SpendingError
 from lerim.models import consent, editor
 from lerim.models.choose import Model, choose
+from lerim.models.providers import RoleName
 from lerim.models.spending import spent_today
 from lerim.models.usage import Spent, Waits, Why, total
 from lerim.models.waiting import waits
@@ -41,7 +42,8 @@ class ModelView(msgspec.Struct, frozen=True):
 def state(project: str, settings: Settings, home: Home, environ: Mapping[str, str], now: datetime) -> ModelView:
     """The model of a project (its key) as it stands; `now` tells which day it is. Raises CatalogError."""
     role = settings.roles["extract"]
-    model, problems = _named(settings, environ)
+    model, problems = named("extract", settings, environ)
+    summarizer, _ = named("summarize", settings, environ)
     known, more = consent.load(home)
     problems += more
     try:
@@ -61,14 +63,16 @@ def state(project: str, settings: Settings, home: Home, environ: Mapping[str, st
     if home.catalog.exists():
         since = moment(settings.since, now) if settings.since else None
         with Catalog.open(home) as catalog:
-            waiting = msgspec.structs.replace(waits(catalog, project, model, why, since=since), why=why)
+            waiting = msgspec.structs.replace(
+                waits(catalog, project, model, why, summarizer=summarizer, since=since), why=why
+            )
     allowed = model is not None and known.allows(model)
     return ModelView(waiting.model, role.provider, allowed, cost, settings.budget, spent, waiting, problems)
 
 
-def _named(settings: Settings, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:
-    """The model as far as the settings, keys and the editor tell it."""
-    role = settings.roles["extract"]
+def named(name: RoleName, settings: Settings, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:
+    """The model of a role as far as the settings, keys and the editor tell it, and why there is none."""
+    role = settings.roles[name]
     if role.provider == "ollama" and not role.model:
         return None, []  # only Ollama itself could tell which
-    return choose("extract", settings, environ, editor.told(environ)[0], servers={})
+    return choose(name, settings, environ, editor.told(environ)[0], servers={})

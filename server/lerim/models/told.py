@@ -65,7 +65,8 @@ def waiting(waits: Waits) -> str:
     number = waits.sessions
     sessions = f"{number} session{'' if number == 1 else 's'} wait{'s' if number == 1 else ''}"
     cost = "" if waits.cost is None else f", {dollars(waits.cost, about=True)}"
-    return f"{sessions} for {waits.model or 'a model'}, about {thousands(waits.tokens)} tokens{cost}"
+    tokens = f", about {thousands(waits.tokens)} tokens" if waits.tokens else ""
+    return f"{sessions} for {waits.model or 'a model'}{tokens}{cost}"
 
 
 def dollars(amount: float, *, about: bool = False) -> str:

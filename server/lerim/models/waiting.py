@@ -29,10 +29,15 @@ def waits(
     model: Model | None,
     why: Why = "",
     *,
+    summarizer: Model | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Waits:
-    """What of a project waits for the model it is asked of (None: none is chosen). Raises CatalogError."""
+    """What of a project waits for the model it is asked of (None: none is chosen), and for the one that then summarizes
+    the same sessions. The cost is that of both, None where neither is paid for or a price is not known.
+
+    Raises CatalogError.
+    """
     left = catalog.unsent(project, since, until)
     if model is None:
         return Waits(left.sessions, shown(left), why=why or "none")
@@ -40,9 +45,15 @@ def waits(
         return Waits(model=model.label, why=why)
     windows = left.sessions + shown(left) // max(1, model.max_window_tokens)
     overlaps = (windows - left.sessions) * model.window_overlap_tokens
-    tokens = shown(left) + overlaps + windows * PROMPT
-    cost = cost_of(model.name, Usage(windows, tokens, windows * ANSWER)) if model.billed else None
-    return Waits(left.sessions, tokens, None if cost is None else round(cost, 4), model.label, why)
+    asked = [(model, Usage(windows, shown(left) + overlaps + windows * PROMPT, windows * ANSWER))]
+    if summarizer is not None:
+        told = round(left.size * BYTE) + left.turns * TURN
+        asked.append((summarizer, Usage(windows, told + windows * PROMPT, windows * ANSWER)))
+    tokens = sum(usage.input_tokens for _, usage in asked)
+    costs = [cost_of(one.name, usage) for one, usage in asked if one.billed]
+    known = [cost for cost in costs if cost is not None]
+    cost = round(sum(known), 4) if known and len(known) == len(costs) else None
+    return Waits(left.sessions, tokens, cost, model.label, why)
 
 
 def shown(left: Unsent) -> int:

@@ -94,6 +94,21 @@ def test_a_budget_that_is_used_up_stops_the_asking_and_keeps_the_rest_waiting(de
         assert len(service.asked) == 1
 
 
+def test_a_budget_that_ends_before_the_summaries_leaves_them_waiting(desk: Desk, monkeypatch: Patch) -> None:
+    consent.allow(desk.home, NANO)
+    story(desk)
+    with paid_service(desk, monkeypatch, finds(CENTS), settings="[budget]\nper_day_usd = 0.0075\n") as service:
+        text = desk.home.config.read_text()
+        desk.home.config.write_text(text.replace('[roles.summarize]\nprovider = "none"\n', ""))
+        report = reported(desk)
+        assert len(service.asked) == 1
+    assert [one["title"] for one in report["candidates"]] == [CENTS["title"]]
+    assert (report["state"], report["problems"]) == ("done", [])
+    assert (report["waits"]["sessions"], report["waits"]["why"]) == (1, "budget")
+    assert [(step["kind"], step["role"]) for step in report["steps"]] == [("stopped", "summarize")]
+    assert 0 < today(desk.home, now()).cost <= 0.0075
+
+
 def test_a_model_of_unknown_price_is_not_asked_under_a_budget_and_is_without(desk: Desk, monkeypatch: Patch) -> None:
     consent.allow(desk.home, "openrouter:some/model")
     story(desk)
@@ -126,6 +141,16 @@ def test_yes_agrees_for_good(desk: Desk, monkeypatch: Patch) -> None:
         story(desk, "s2", "francs")
         json.loads(terminal(desk, "sync", "--json").stdout)
         assert len(service.asked) == 2
+
+
+def test_yes_agrees_to_the_model_of_summaries_too(desk: Desk, monkeypatch: Patch) -> None:
+    mini = "openrouter:openai/gpt-5-mini"
+    with paid_service(desk, monkeypatch):
+        text = desk.home.config.read_text()
+        other = '[roles.summarize]\nprovider = "openrouter"\nmodel = "openai/gpt-5-mini"\n'
+        desk.home.config.write_text(text.replace('[roles.summarize]\nprovider = "none"\n', other))
+        assert terminal(desk, "sync", "--yes").returncode == 0
+    assert consent.load(desk.home)[0].allowed == {NANO, mini}
 
 
 def test_elsewhere_than_at_a_terminal_it_says_how_to_agree(desk: Desk, monkeypatch: Patch) -> None:

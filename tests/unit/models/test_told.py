@@ -20,6 +20,7 @@ NANO = "openrouter:openai/gpt-5-nano"
             Waits(2, 5_000, 0.0, "openrouter:x:free"),
             "2 sessions wait for openrouter:x:free, about 5k tokens, about $0.00",
         ),
+        (Waits(2, model="x:y", why="budget"), "2 sessions wait for x:y"),
         (Waits(2, 5_000), "2 sessions wait for a model, about 5k tokens"),
     ],
 )

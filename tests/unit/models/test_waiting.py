@@ -143,6 +143,24 @@ def test_the_cost_is_that_of_what_would_be_sent_and_about_answered(desk: Desk) -
     assert (none.sessions, none.why, none.model) == (1, "none", "")
 
 
+def test_the_summaries_of_the_same_sessions_are_part_of_it(desk: Desk) -> None:
+    story(desk, "s1")
+    desk.sync(NOTHING_ASKED)
+    alone = estimate(desk)
+    with Catalog.open(desk.home) as catalog:
+        key = desk.place.project.key
+        both = waits(catalog, key, paid(), summarizer=paid(role="summarize"))
+        local = waits(catalog, key, paid(base_url="http://localhost:1/v1"), summarizer=paid(role="summarize"))
+        unknown = waits(catalog, key, paid(), summarizer=paid("some/model"))
+    assert alone.cost is not None
+    assert both.cost is not None
+    assert alone.cost * 1.5 < both.cost < alone.cost * 2.5
+    assert alone.tokens * 1.5 < both.tokens < alone.tokens * 2.5
+    assert local.cost is not None
+    assert local.cost < both.cost
+    assert unknown.cost is None
+
+
 def test_the_rules_queue_is_not_the_models(desk: Desk) -> None:
     path = story(desk, "s1")
     desk.sync(NOTHING_ASKED)
