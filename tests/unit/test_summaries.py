@@ -244,7 +244,7 @@ def test_a_summary_is_found_by_the_start_and_source_of_its_session(desk: Desk) -
     assert find(memory, desk.repo, "claude:s2", record.created) is None
 
 
-@pytest.mark.parametrize("text", ["", "no header", "---\nid: x\n"])
+@pytest.mark.parametrize("text", ["no header", "---\nid: x\n"])
 def test_a_file_that_cannot_be_read_is_a_persons(desk: Desk, text: str) -> None:
     began(desk)
     path = str(desk.repo / "src/app.py")
@@ -255,6 +255,18 @@ def test_a_file_that_cannot_be_read_is_a_persons(desk: Desk, text: str) -> None:
     desk.session("s1", *asked("Now sort the imports of it", path))
     sync(desk)
     assert place.read_text(encoding="utf-8") == text
+
+
+def test_a_file_that_a_power_cut_left_empty_is_written_again(desk: Desk) -> None:
+    began(desk)
+    path = str(desk.repo / "src/app.py")
+    desk.session("s1", *asked("Add a docstring to the module", path))
+    sync(desk)
+    [place] = files(desk)
+    place.write_text("", encoding="utf-8")
+    desk.session("s1", *asked("Now sort the imports of it", path))
+    sync(desk)
+    assert "sort the imports" in summary(desk).body
 
 
 def test_a_session_is_shown_with_its_summary_first(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:

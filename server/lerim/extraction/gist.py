@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lerim.extraction.markup import plain
 from lerim.extraction.redact import clean, without_private
@@ -59,6 +60,7 @@ def substance(text: str) -> bool:
     return bool(said) and not _IDLE.issuperset(said)
 
 
+@lru_cache(maxsize=256)  # a session's messages are looked at for its title, its sections and its end
 def asked(text: str, most: int) -> str:
     """What a person's message asks for, in at most `most` characters: its first sentences, or the title of a plan they
     handed over; "" where nothing may be told of it."""
@@ -73,6 +75,7 @@ def asked(text: str, most: int) -> str:
     return shorten(said, most)
 
 
+@lru_cache(maxsize=256)
 def reported(text: str, most: int) -> str:
     """The sentence of an agent's message that tells best what came of its work, of its prose before its lists; "" where
     none does."""

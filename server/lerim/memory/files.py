@@ -78,9 +78,12 @@ def read_text(path: Path, limit: int) -> str:
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
-def create(path: Path, text: str, mode: int = 0o666) -> bool:
-    """Write a new file; False, and nothing done, where the name is taken. Raises MemoryError_ with no file left."""
-    with _temporary(path, text, mode) as temporary:
+def create(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True) -> bool:
+    """Write a new file; False, and nothing done, where the name is taken. Raises MemoryError_ with no file left.
+
+    Without `flushed` a power cut can leave it empty: for what can be made again.
+    """
+    with _temporary(path, text, mode, flushed) as temporary:
         try:
             if sys.platform == "win32":
                 temporary.rename(path)  # fails there if the name is taken
@@ -94,17 +97,20 @@ def create(path: Path, text: str, mode: int = 0o666) -> bool:
                 temporary.replace(path)
         except FileExistsError:
             return False
-        _sync_folder(path.parent)
+        if flushed:
+            _sync_folder(path.parent)
     return True
 
 
-def replace(path: Path, text: str, mode: int = 0o666) -> None:
-    """Write a file whole, in place of what may be there, keeping its permissions. Raises MemoryError_."""
+def replace(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True) -> None:
+    """Write a file whole, in place of what may be there, keeping its permissions; `flushed` as in `create`. Raises
+    MemoryError_."""
     with contextlib.suppress(OSError):
         mode = stat.S_IMODE(path.stat().st_mode)
-    with _temporary(path, text, mode) as temporary:
+    with _temporary(path, text, mode, flushed) as temporary:
         temporary.replace(path)
-        _sync_folder(path.parent)
+        if flushed:
+            _sync_folder(path.parent)
 
 
 def remove(path: Path) -> None:
@@ -126,16 +132,17 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
 
 
 @contextlib.contextmanager
-def _temporary(path: Path, text: str, mode: int) -> Iterator[Path]:
-    """A flushed temporary file beside `path`, gone afterwards whatever happened; its OSErrors become MemoryError_."""
+def _temporary(path: Path, text: str, mode: int, flushed: bool) -> Iterator[Path]:
+    """A temporary file beside `path`, gone afterwards whatever happened; its OSErrors become MemoryError_."""
     temporary = path.parent / f".lerim-{secrets.token_hex(8)}.tmp"
     try:
         _remove_stale(path.parent)
         handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, mode)
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8", "replace"))
-            file.flush()
-            os.fsync(file.fileno())
+            if flushed:
+                file.flush()
+                os.fsync(file.fileno())
         yield temporary
     except OSError as error:
         raise MemoryError_(f"Cannot write: {error.strerror}.", where=str(path), todo=_WRITE_TODO) from error

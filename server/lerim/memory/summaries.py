@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -65,7 +66,8 @@ class Summaries:
             row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
         if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
             return False
-        return files.text_hash(files.read_text(files.inside(self._anchor, path), MAX_FILE)) not in json.loads(row[1])
+        text = files.read_text(files.inside(self._anchor, path), MAX_FILE)
+        return bool(text.strip()) and files.text_hash(text) not in json.loads(row[1])
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, Done]:
         """Writes the summary of a session, or writes it anew where the file is still as we made it.
@@ -83,26 +85,27 @@ class Summaries:
             return self._new(record, session, maker, path, hashes), "written"
         text = render(replace(record, id=id_of(path)))
         before = files.read_text(files.inside(self._anchor, path), MAX_FILE)
-        if files.text_hash(before) not in hashes and before != text:
+        # a power cut can leave a file empty, for none is flushed: summaries can be made again
+        if before.strip() and files.text_hash(before) not in hashes and before != text:
             return path, "theirs"
         self._remember(session, path, maker, [*hashes, files.text_hash(text)])
         if before == text:
             return path, "unchanged"
-        files.replace(path, text)
+        files.replace(path, text, flushed=False)
         return path, "updated"
 
     def _new(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
         folder = _folder(self._memory_dir, record.created)
         first = slug(record.title)
-        names = (first, *(f"{first}-{number}" for number in range(2, _CLASHES)))
         places: list[Path] = [place] if place else []
-        for path in (*places, *(folder / f"{name}.md" for name in names)):
-            text = render(replace(record, id=id_of(path)))
+        names = chain((first,), (f"{first}-{number}" for number in range(2, _CLASHES)))
+        for path in chain(places, (folder / f"{name}.md" for name in names)):
             if not files.is_absent(path):
                 continue
+            text = render(replace(record, id=id_of(path)))
             self._remember(session, path, maker, [*hashes, files.text_hash(text)])
             files.make_folder(files.inside(self._anchor, path.parent))
-            if files.create(files.inside(self._anchor, path), text):
+            if files.create(files.inside(self._anchor, path), text, flushed=False):
                 return path
         message = "No name for the summary is free."
         raise MemoryError_(message, where=str(folder), todo="Remove what lies there and is no summary.")
