@@ -25,7 +25,7 @@ from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature
 from lerim.extraction.windows import Count, Window, halves, smaller, windows
 from lerim.extraction.worth import qualifies_for_llm_extraction
 from lerim.models import tokens
-from lerim.models.usage import ASKED_OF, Step, StepKind
+from lerim.models.usage import Step, StepKind, asking_of
 
 AT_ONCE = 4
 FLOOR = 500
@@ -147,9 +147,10 @@ class _Extracting:
                 pool.shutdown(wait=False, cancel_futures=True)
         if sum(bool(part) for part in found) > 1:
             yield Asking(joining=True)
-            ASKED_OF.set((self._where, ""))
-            several = [candidate for part in found for candidate in part]
-            for result in joined(self.lm, several, self.brief.metadata, self.brief.metrics, self.brief.guidance):
+            several, brief = [candidate for part in found for candidate in part], self.brief
+            with asking_of(self._where):
+                results = list(joined(self.lm, several, brief.metadata, brief.metrics, brief.guidance))
+            for result in results:
                 yield self._step("unread", result, "") if isinstance(result, str) else result
 
     def _windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[Result]:
@@ -199,7 +200,10 @@ class _Extracting:
 
     def _ask(self, window: Window, part: str) -> _Read:
         """Asks of one window, in a thread of its own, and keeps what was answered."""
-        ASKED_OF.set((self._where, part))
+        with asking_of(self._where, part):
+            return self._read(window)
+
+    def _read(self, window: Window) -> _Read:
         brief, text = self.brief, window.text
         inputs = {"metadata": brief.metadata, "metrics": brief.metrics, "guidance": brief.guidance}
         answer = ask(self.lm, MemoryExtractSignature, {"transcript": text, **inputs}, MemoryCandidate)

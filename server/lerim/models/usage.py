@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal
 
@@ -77,6 +78,16 @@ class Step(msgspec.Struct, frozen=True):
 
 ASKED_OF: ContextVar[tuple[str, str]] = ContextVar("asked_of", default=("", ""))
 """What the model is asked of in this thread: `where` and `part` of the steps that come of it."""
+
+
+@contextmanager
+def asking_of(where: str, part: str = "") -> Iterator[None]:
+    """Within this block, and in this thread, what the engine does is told as done for this session and part."""
+    before = ASKED_OF.set((where, part))
+    try:
+        yield
+    finally:
+        ASKED_OF.reset(before)
 
 
 def added(spent: Iterable[Spent]) -> list[Spent]:
