@@ -28,6 +28,7 @@ multireplacefilecontent writetofile
 """
 EDITING = frozenset(_EDITING.split())
 """Tools that change files, as every agent calls them, in lower case and without anything but letters."""
+_VERSION = re.compile(r"_v\d{1,3}$")
 _LETTERS = re.compile(r"[^a-z]+")
 _PUSH = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
 _COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?commit\b")
@@ -104,7 +105,7 @@ def _take(exchange: Exchange, turn: Told, call: Shown, locate: Locate, told: boo
     if call.text.startswith("$ "):
         exchange.deeds += _kept(call, turn.id)
         exchange.ran += _run(call, turn.id, told)
-    elif edits(first):
+    elif edits(first) and rest.partition("\n")[0] != "view":  # one tool of Copilot's does both
         if call.status == "ok":
             for path in _named(first, turn, locate):
                 exchange.changed.setdefault(path, []).append(turn.id)
@@ -117,8 +118,8 @@ def _take(exchange: Exchange, turn: Told, call: Shown, locate: Locate, told: boo
 
 def edits(first: str) -> bool:
     """Whether the first line of a call as the catalog keeps it names a tool that changes files."""
-    name = first.partition(" ")[0].lower().removeprefix("copilot_").removeprefix("default_api:")
-    return _LETTERS.sub("", name) in EDITING
+    name = first.partition(" ")[0].lower().removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal")
+    return _LETTERS.sub("", _VERSION.sub("", name)) in EDITING
 
 
 def _named(first: str, turn: Told, locate: Locate) -> list[str]:

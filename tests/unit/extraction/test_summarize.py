@@ -5,10 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
+
+from lerim.extraction.deeds import edits
 from lerim.extraction.locate import Locator
 from lerim.extraction.summarize import summarize
 from lerim.extraction.summary import Statement, Summary, body, sections, within, words
 from lerim.extraction.summary_facts import Facts
+from lerim.sessions import (
+    claude_tools,
+    codex_calls,
+    copilot_chat_tools,
+    copilot_cli_calls,
+    cursor_tools,
+    gemini_antigravity_tools,
+    gemini_tools,
+    opencode_tools,
+)
+from lerim.sessions.model import ToolCall, ToolKind
 from lerim.sessions.retold import Told
 from told_turns import edit, prompt, shell, turn
 
@@ -164,3 +178,28 @@ def test_the_agents_own_title_is_kept_where_it_is_one() -> None:
 def test_what_a_person_changed_by_hand_is_still_read_by_its_headings() -> None:
     found = sections("My own line.\n\n## User intent\nmine\n\n## Notes\nmore\n")
     assert found == {"": "My own line.", "User intent": "mine", "Notes": "more"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        claude_tools._KINDS,
+        codex_calls._KINDS,
+        copilot_chat_tools._KINDS,
+        copilot_cli_calls._KINDS,
+        cursor_tools._KIND,
+        gemini_tools._KINDS,
+        gemini_antigravity_tools._KINDS,
+        opencode_tools._KINDS,
+    ],
+)
+def test_the_tools_that_change_files_are_known_of_every_agent(names: dict[str, ToolKind]) -> None:
+    for name, kind in names.items():
+        assert edits(f"{name} src/app.py") == (kind in ("edit", "write")), name
+
+
+def test_a_look_through_a_tool_that_also_edits_is_no_change() -> None:
+    look = ToolCall("", "str_replace_editor", "read", "ok", command="view", paths=("/home/ana/app/src/a.py",))
+    made = told(prompt(0, "What does src/a.py do today"), turn(1, "", look))
+    assert made.paths == ()
+    assert made.happened[0].text == "Read `src/a.py`."
