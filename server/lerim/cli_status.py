@@ -16,17 +16,19 @@ from lerim.cli_project import ProjectView, view
 from lerim.errors import Problem
 from lerim.memory.lines import moment
 from lerim.models.state import ModelView, state
-from lerim.models.told import dollars, waiting
+from lerim.models.told import dollars, summed, taken, waiting
 from lerim.models.usage import Why
 from lerim.project import Owners, listed
 from lerim.review import queue
+from lerim.review.run import LastRun, last_asked
 
 
 class StatusView(msgspec.Struct, frozen=True):
     """What `status --json` prints. `memories` counts by primitive; `sessions` and `waiting` are of this repository.
 
     `waiting` sessions have turns not yet learned from, by the rules or by the model the settings name. `blocked` counts
-    rejected claims met again. `model` is what is known of the model, without asking it.
+    rejected claims met again. `model` is what is known of the model, without asking it; `last_run`
+    the newest that asked one.
     """
 
     project: ProjectView
@@ -37,6 +39,7 @@ class StatusView(msgspec.Struct, frozen=True):
     waiting: int
     last_session: str
     model: ModelView
+    last_run: LastRun
     problems: list[Problem]
 
 
@@ -62,14 +65,14 @@ def status_command(
             ("rejected, met again", str(shown.blocked)),
             ("sessions", f"{shown.sessions}, {shown.waiting} not yet learned from"),
             ("newest session", shown.last_session[:19].replace("T", " ") + " UTC" if shown.last_session else "none"),
-            *_of_model(shown.model),
+            *_of_model(shown.model, shown.last_run),
         ),
     )
     output.warn([*shown.problems, *shown.model.problems])
 
 
-def _of_model(model: ModelView) -> Iterator[tuple[str, str]]:
-    """The rows of the table that are about the model."""
+def _of_model(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
+    """The rows of the table that are about the model, and the `last` run that asked one."""
     if model.provider == "none":
         yield "model", "none; `lerim model` shows what there is to choose from"
         return
@@ -77,6 +80,10 @@ def _of_model(model: ModelView) -> Iterator[tuple[str, str]]:
     if model.spent or model.waits.cost is not None:
         bound = f" of ${model.budget_usd:.2f}" if model.budget_usd else ", without a bound"
         yield "spent today", f"{dollars(model.today_usd)}{bound}"
+    for one in last.spent:
+        yield "last asked", taken(one)
+    for line in summed(last.steps):
+        yield "", line
     if model.waits.sessions:
         yield "for the model", f"{waiting(model.waits)}{_KEPT_BY[model.waits.why]}"
 
@@ -105,6 +112,7 @@ def _status(at: Here) -> StatusView:
         waiting=waits,
         last_session=newest,
         model=model,
+        last_run=last_asked(at.place),
         problems=[*problems, *more],
     )
 

@@ -74,10 +74,9 @@ def test_every_field_of_what_models_took_is_told(name: str, structs: tuple[Any, 
 
 
 def test_every_field_of_the_status_is_told() -> None:
-    [told] = re.findall(r"^\| `lerim status .*?\| `(.*)` \|$", README, re.MULTILINE)
-    assert re.findall(
-        r"[{ ]([a-z_]+)(?:\[\]|: [A-Z]\w+|: \{[^}]*\})?(?=[,}])", re.sub(r"\{decision[^}]*\}", "{}", told)
-    ) == list(StatusView.__struct_fields__)
+    [told] = re.findall(r"^\| `lerim status .*?\| `\{(.*)\}` \|$", README, re.MULTILINE)
+    names = re.sub(r"\{[^}]*\}|: [A-Z]\w+|\[\]|:", "", told).replace(" ", "").split(",")
+    assert names == list(StatusView.__struct_fields__)
 
 
 def test_why_a_model_is_not_asked_is_told() -> None:

@@ -17,7 +17,7 @@ from lerim.sessions.unsent import Unsent
 BYTE = 0.55
 CALL = 140
 TURN = 8
-PROMPT = 2_500
+PROMPT = 1_500
 """Tokens of instructions that go with each window."""
 ANSWER = 3_000
 """Tokens of one answer, what the model thinks before it included."""

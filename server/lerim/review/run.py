@@ -20,10 +20,11 @@ from lerim.errors import BoundaryError, MemoryError_, Problem
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.memory import files
 from lerim.models.told import stepped, taken
-from lerim.models.usage import Spent, Step
+from lerim.models.usage import Spent, Step, Usage
 from lerim.review.place import Place
 
 KEPT_RUNS = 50
+MOST_BYTES = 16_000_000
 _NAME = re.compile(r"(?:sync|maintain)-\d{8}-\d{6}-[0-9a-f]{6}")
 Extracted = Candidate | Dropped | Withdrawn
 
@@ -123,6 +124,41 @@ def runs(place: Place) -> list[Path]:
         )
     except OSError:
         return []
+
+
+class LastRun(msgspec.Struct, frozen=True):
+    """What the newest run folder that asked a model says it took, and what did not go straight."""
+
+    run: str = ""
+    spent: list[Spent] = []
+    steps: list[Step] = []
+
+
+def last_asked(place: Place) -> LastRun:
+    """The newest run that asked a model and extracted something; an empty one where there is none. A folder that cannot
+    be read, or that somebody else wrote, is passed over."""
+    for folder in reversed(runs(place)):
+        try:
+            items = msgspec.json.decode(
+                files.read_text(folder / "extract.json", MOST_BYTES), type=list[dict[str, object]]
+            )
+            spent = [_spent(item) for item in items if item.get("outcome") == "asked"]
+            steps = [msgspec.convert(item, Step) for item in items if item.get("outcome") == "step"]
+        except (MemoryError_, msgspec.MsgspecError):
+            continue
+        if spent or steps:
+            return LastRun(str(folder), spent, steps)
+    return LastRun()
+
+
+def _spent(item: dict[str, object]) -> Spent:
+    named = msgspec.convert(item, _Named)
+    return Spent(named.role, named.model, msgspec.convert(item, Usage))
+
+
+class _Named(msgspec.Struct):
+    role: str
+    model: str
 
 
 def _remove_oldest(workspace: Path) -> None:

@@ -159,7 +159,7 @@ def test_elsewhere_than_at_a_terminal_it_says_how_to_agree(desk: Desk, monkeypat
         done = terminal(desk, "sync")
         assert service.asked == []
     assert done.returncode == 0
-    assert f"1 session waits for {NANO}, about 3k tokens, less than $0.01." in done.stdout
+    assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01." in done.stdout
     assert "`lerim sync --yes` or `lerim model allow`" in done.stdout
     assert done.stderr == ""
 
@@ -183,7 +183,7 @@ def test_at_a_terminal_the_first_paid_sync_asks(desk: Desk, monkeypatch: Patch, 
         process.stdout.close()
         os.close(ours)
         assert len(service.asked) == calls
-    assert f"1 session waits for {NANO}, about 3k tokens, less than $0.01. Ask it? [y/N]" in shown.decode()
+    assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01. Ask it? [y/N]" in shown.decode()
     assert (CENTS["title"][:20] in out) == bool(calls)
     assert consent.load(desk.home)[0].allowed == (frozenset({NANO}) if calls else frozenset())
 
@@ -203,4 +203,10 @@ def test_status_tells_the_model_what_today_cost_and_what_waits(desk: Desk, monke
         assert (shown["allowed"], shown["today_usd"], shown["waits"]["sessions"]) == (True, 0.002, 0)
         assert [(one["role"], one["model"], one["usage"]["calls"]) for one in shown["spent"]] == [("extract", NANO, 1)]
         assert "less than $0.01 of $1.00" in terminal(desk, "status").stdout
+        last = json.loads(terminal(desk, "status", "--json").stdout)["last_run"]
+        assert Path(last["run"]).is_dir()
+        assert [(one["role"], one["model"], one["usage"]["cost"]) for one in last["spent"]] == [
+            ("extract", NANO, 0.002)
+        ]
+        assert last["steps"] == []
         assert len(service.asked) == 1

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate, Dropped
+from lerim.models.usage import Spent, Step, Usage
 from lerim.review.place import Place
-from lerim.review.run import KEPT_RUNS, MemoryAction, Run, runs, try_write
+from lerim.review.run import KEPT_RUNS, LastRun, MemoryAction, Run, last_asked, runs, try_write
 
 Make = Callable[..., Candidate]
 NOW = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
@@ -52,3 +53,24 @@ def test_a_workspace_that_leads_elsewhere_is_a_problem_and_fails_nothing(
     folder, problems = try_write(Run(place, NOW, [make()]))
     assert folder is None and [problem.code for problem in problems] == ["run-folder"]
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_the_newest_run_that_asked_a_model_says_what_it_took_whatever_lies_beside_it(place: Place, make: Make) -> None:
+    assert last_asked(place) == LastRun()
+    began = datetime(2026, 7, 1, 12, tzinfo=UTC)
+    spent = Spent("extract", "openai:m", Usage(2, 1_000, 50, 100, 0.002, seconds=1.5))
+    step = Step("retried", "extract", "openai:m", "too many requests", "claude:1f0c", "2 of 5")
+    run = Run(place, began, extracted=[make()], spent=[spent], steps=[step])
+    folder = run.write()
+    assert folder
+    log = (folder / "session.log").read_text()
+    assert "extract, openai:m: 2 calls, 1,000 tokens in (100 from its cache), 50 out, $0.0020" in log
+    assert "extract, openai:m: retried: too many requests (claude:1f0c, 2 of 5)" in log
+    Run(place, began + timedelta(hours=1), extracted=[make()]).write()
+    for number, text in enumerate(
+        ("{", "[1]", '[{"outcome": "asked", "role": 5}]', '[{"outcome": "step", "kind": "x"}]')
+    ):
+        broken = folder.with_name(f"sync-20270101-00000{number}-abcdef")
+        broken.mkdir()
+        (broken / "extract.json").write_text(text)
+    assert last_asked(place) == LastRun(str(folder), [spent], [step])
