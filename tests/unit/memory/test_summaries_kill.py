@@ -1,0 +1,87 @@
+"""A process killed at any instant of writing a summary leaves nothing that looks like a person's, and one file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lerim.memory.record import MemoryRecord, examine
+from lerim.memory.summaries import Done, Summaries, read
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+TOUCHES_DISK = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "sqlite3.connect"}
+KILLED, DONE = 9, 0
+START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+
+
+def in_child(work: Callable[[], object], kill_at: int) -> int:
+    """Runs work in a child that dies without a farewell at its nth touch of the disk; its exit code."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    left = kill_at
+
+    def count(event: str, _: object) -> None:
+        nonlocal left
+        if event in TOUCHES_DISK:
+            if left == 0:
+                os._exit(KILLED)
+            left -= 1
+
+    try:
+        sys.addaudithook(count)
+        work()
+        os._exit(DONE)
+    except BaseException:
+        os._exit(1)
+
+
+def write(place: Path, body: str) -> Done:
+    record = MemoryRecord("", "summary", "Pad left", START, START, "claude:s1#0a1b2c3d4e5f", 0.9, (), body)
+    with closing(Summaries(place / "memory", place, place / "private")) as summaries:
+        return summaries.write(record, "claude:s1", "rules")[1]
+
+
+def files(place: Path) -> list[Path]:
+    return sorted((place / "memory").rglob("*.md"))
+
+
+def test_a_first_writing_that_was_killed_is_done_again_in_the_same_place(tmp_path: Path) -> None:
+    instants = 0
+    while True:
+        place = tmp_path / str(instants)
+        (place / "private").mkdir(parents=True)
+        code = in_child(lambda here=place: write(here, "one"), instants)  # type: ignore[misc]
+        assert code in (KILLED, DONE)
+        assert write(place, "two") in ("written", "updated")
+        [path] = files(place)
+        assert path.relative_to(place).as_posix() == "memory/summaries/20260301/093000/pad-left.md"
+        assert examine(path.read_text(encoding="utf-8"), path)[0].body == "two"
+        if code == DONE:
+            break
+        instants += 1
+    assert instants > 3
+
+
+def test_an_update_that_was_killed_is_not_taken_for_a_persons_edit(tmp_path: Path) -> None:
+    instants = 0
+    while True:
+        place = tmp_path / str(instants)
+        (place / "private").mkdir(parents=True)
+        write(place, "one")
+        code = in_child(lambda here=place: write(here, "two"), instants)  # type: ignore[misc]
+        assert code in (KILLED, DONE)
+        assert write(place, "three") == "updated"
+        found = read(place / "memory", place, place / "private", "claude:s1")
+        assert found is not None
+        assert found[0].body == "three"
+        if code == DONE:
+            break
+        instants += 1
+    assert instants > 1
