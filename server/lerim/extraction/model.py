@@ -177,8 +177,10 @@ class _Extracting:
                 yield from self._start(pool, half)
             parts.extendleft(reversed(more))
             after = parts or todo
-            if not more:
-                yield Sent(after[0].window.first - 1 if after else last)
+            if not after:
+                yield Sent(last)
+            elif _begins_anew(after[0], part):
+                yield Sent(after[0].window.first - 1)
 
     def _less(self, part: _Part) -> list[_Part]:
         """A window as several that the model takes."""
@@ -272,6 +274,13 @@ class _Extracting:
     @property
     def _where(self) -> str:
         return f"{self.material.platform}:{self.material.session}"
+
+
+def _begins_anew(after: _Part, part: _Part) -> bool:
+    """Whether a later pass that begins with the one part makes the same windows: no turn, and no window that was cut,
+    stands in both."""
+    same = after.number.partition(".")[0] == part.number.partition(".")[0]
+    return not same and after.window.first > part.window.fresh[-1].number
 
 
 def _runs(part: _Part) -> bool:

@@ -15,6 +15,7 @@ from lerim.extraction.material import Material
 from lerim.extraction.model import Asking, Result, Sent, extract
 from lerim.models import tokens
 from lerim.models.usage import Step
+from lerim.sessions.model import Turn
 from long_story import LONG, SMALL, STORY, asked, brief, by_turn, candidates, dropped, material
 from scripted import ROOT, agent, numbered, you
 from scripted_lm import Cut, Script, marked
@@ -181,6 +182,44 @@ def test_a_cut_answer_is_not_paid_for_again(tmp_path: Path) -> None:
     again = asked(script, small=50_000, answered=kept)
     assert candidates(again) == candidates(first)
     assert [prompt for prompt in script.prompts[calls:] if "Join candidates" not in prompt] == []
+
+
+RULES_IN_ONE = you("\n".join(f"Rule {n}: always use `tool{n}` for part {n}. {LONG}" for n in range(8)))
+
+
+@pytest.mark.parametrize(
+    ("turns", "small", "trouble"),
+    [(STORY, 1_600, "Rule 2: always"), ((you(f"Hello. {LONG}"), RULES_IN_ONE, *STORY[:2]), 500, "Rule 6: always")],
+    ids=["in a half", "in a part of a turn"],
+)
+def test_whatever_was_cut_a_later_pass_makes_the_same_windows_and_pays_for_nothing_again(
+    tmp_path: Path, turns: tuple[Turn, ...], small: int, trouble: str
+) -> None:
+    failed: list[str] = []
+
+    def answer(prompt: str) -> str:
+        whole = by_turn(prompt)
+        rules = whole.count('"primitive"')
+        if trouble in prompt and 0 < rules < 5 and not failed:
+            failed.append(shown(prompt))
+            raise lm15.RateLimitError("busy")
+        return Cut(whole[:-40]) if rules > 4 else whole
+
+    def shown(prompt: str) -> str:
+        return prompt.rsplit("[[ ## transcript ## ]]", maxsplit=1)[-1]
+
+    kept, script, source, sent = Answered(tmp_path / "windows", "m"), Script(answer), material(*turns), -1
+    with pytest.raises(ModelAwayError):
+        for result in extract(script.lm, source, brief(source), max_tokens=small, overlap_tokens=0, answered=kept):
+            sent = result.number if isinstance(result, Sent) else sent
+    paid = {shown(prompt) for prompt in script.prompts} - set(failed)
+    before = len(script.prompts)
+    again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
+    results = list(extract(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answered=kept))
+    asked_again = [shown(prompt) for prompt in script.prompts[before:] if "Join candidates" not in prompt]
+    assert failed[0] in asked_again
+    assert not paid & set(asked_again)
+    assert "resumed" in [kind for kind, _ in steps(results)]
 
 
 def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> None:
