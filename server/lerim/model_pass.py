@@ -8,7 +8,7 @@ came of a session before its trouble is kept, and the next sync goes on there.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -220,16 +220,16 @@ class ModelPass:
 
         learning = self.learning
         engine, lm = self._ready()
-        facts = material.facts
+        facts, before = material.facts, self._before(job)
         results = extract(
             lm,
             material,
             Brief(
                 metadata(facts, learning.place.project.root.name),
                 metrics(facts),
-                told(self._guidance(material, settled)),
+                told(self._guidance(material, settled, before)),
             ),
-            self._before(job),
+            before,
             settled=settled,
             max_tokens=self.model.max_window_tokens,
             overlap_tokens=self.model.window_overlap_tokens,
@@ -315,7 +315,8 @@ class ModelPass:
             ),
         ]
 
-    def _guidance(self, material: Material, settled: bool) -> Guidance:
+    def _guidance(self, material: Material, settled: bool, before: Sequence[Said]) -> Guidance:
+        """What the model need not tell: what this session gave already, and memories that say something near."""
         from lerim.extraction.guidance import TITLES, Guidance, focus, query
 
         learning = self.learning
@@ -324,4 +325,5 @@ class ModelPass:
         prompts = [turn.words("user") for turn in material.ready(settled) if turn.role == "user"]
         near = learning.memories.near(query(material.facts, prompts), TITLES)
         newest = learning.memories.search("", NEWEST)
-        return Guidance(tuple(one.record.title for one in near), focus(hit.record for hit in newest))
+        known = dict.fromkeys((*(one.title for one in before), *(one.record.title for one in near)))
+        return Guidance(tuple(known), focus(hit.record for hit in newest))

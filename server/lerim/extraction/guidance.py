@@ -54,7 +54,7 @@ def metrics(facts: Facts) -> str:
 
 def told(guidance: Guidance) -> str:
     """What is known already and not to be repeated, and the person's focus."""
-    known = [shorten(title, 140) for title in guidance.known[:TITLES]]
+    known = [shorten(title, 140) for title in guidance.known[: 2 * TITLES]]
     return _json({"known": known, "focus": list(guidance.focus)})
 
 

@@ -89,6 +89,18 @@ def test_a_session_that_grew_sends_what_is_new_with_one_overlap(desk: Desk) -> N
     assert len(desk.waiting()) >= 1
 
 
+def test_what_the_rules_proposed_from_the_session_is_named_to_the_model_as_known(desk: Desk) -> None:
+    desk.session(
+        "s1", prompt("Always use `pnpm` instead of `npm` in src/app.py, never npm."), reply("a", text("Fine."))
+    )
+    with model(desk, says(marked([]))) as server:
+        report = reported(desk)
+    [proposed] = report["candidates"]
+    [asked] = server.asked
+    known = json.loads(asked.prompt.split("[[ ## guidance ## ]]")[-1].split("\n\n")[0].strip())["known"]
+    assert proposed["title"] in known
+
+
 def test_the_last_exchange_of_a_live_session_is_not_sent_by_an_idle_sync(desk: Desk) -> None:
     path = story(desk)
     now = datetime.fromtimestamp(path.stat().st_mtime, UTC)
