@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
+import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, Trace } from "vscode-languageclient/node";
 import { linkCommands } from "./arguments";
 import type { Command } from "./environment";
 import type { InitOptions } from "./protocol";
-import { maxFileKb } from "./settings";
+import { maxFileKb, type Settings } from "./settings";
 import { limitSize } from "./size";
 import { lensesOnSymbols } from "./symbols";
 
@@ -99,6 +99,10 @@ export class SidecarClient {
       child.once("spawn", () => resolve(child));
     });
   }
+}
+
+export function traceOf(setting: Settings["trace.server"]): Trace {
+  return { off: Trace.Off, messages: Trace.Messages, verbose: Trace.Verbose }[setting];
 }
 
 function ended(child: ChildProcess): Promise<void> {

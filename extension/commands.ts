@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import { isFileUri, isToken, parseTurn } from "./arguments";
+import { chooseModel, enterKey, forgetKey } from "./choosemodel";
 import { actOnJob, connectAgent, disconnectAgent } from "./connect";
 import type { Context } from "./context";
 import { showDebugInformation } from "./debug";
@@ -72,6 +73,9 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.skipJob": async (node) => {
       if (await actOnJob(context, jobOf(node), "skip")) agents.refresh();
     },
+    "lerim.chooseModel": () => chooseModel(context),
+    "lerim.enterModelKey": () => enterKey(context),
+    "lerim.forgetModelKey": () => forgetKey(context),
     "lerim.showLog": () => context.output.show(),
     "lerim.debugInformation": () => showDebugInformation(context),
     "lerim.restart": () => context.restart(true),

@@ -1,17 +1,19 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { type CancellationToken, FileChangeType, type LanguageClient, State, Trace } from "vscode-languageclient/node";
+import { type CancellationToken, FileChangeType, type LanguageClient, State } from "vscode-languageclient/node";
 import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, pruneEnvironments, repairEnvironment, type Tools } from "./bootstrap";
-import { SidecarClient } from "./client";
+import { SidecarClient, traceOf } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
 import { BootstrapError } from "./failure";
 import { NotRunning } from "./notrunning";
 import { EditorModels } from "./models";
+import { openSetting } from "./opensetting";
 import { isAlive, run } from "./process";
 import * as protocol from "./protocol";
 import { RestartQueue } from "./restart";
 import { isUseful, rootFolders } from "./roots";
+import { Keys } from "./secrets";
 import { chosenModel, maxFileKb, readSettings, type Settings } from "./settings";
 import { Status } from "./status";
 import { FolderWatch } from "./watch";
@@ -24,10 +26,14 @@ export class Context implements vscode.Disposable {
   readonly output = vscode.window.createOutputChannel("Lerim", { log: true });
   readonly status = new Status();
   readonly models: EditorModels;
+  readonly keys: Keys;
   readonly #progress = new vscode.EventEmitter<protocol.SyncProgress>();
   readonly #candidates = new vscode.EventEmitter<protocol.CandidatesChanged>();
   readonly #running = new vscode.EventEmitter<void>();
+  readonly #model = new vscode.EventEmitter<void>();
   readonly onSyncProgress = this.#progress.event;
+  /** The sidecar was told of other settings or models, or began anew. */
+  readonly onModelChanged = this.#model.event;
   /** The sidecar began to answer, or does not any more. */
   readonly onRunningChanged = this.#running.event;
   readonly onCandidatesChanged = this.#candidates.event;
@@ -45,6 +51,7 @@ export class Context implements vscode.Disposable {
     this.#settings = this.readSettings();
     this.status.visible = this.#settings.statusBar;
     this.models = new EditorModels(extension.languageModelAccessInformation, (line) => this.output.info(line));
+    this.keys = new Keys(extension.secrets, process.env, (line) => this.output.warn(line));
     this.models.onChanged(() => this.#offerModels());
   }
 
@@ -113,7 +120,13 @@ export class Context implements vscode.Disposable {
     const client = this.#sidecar?.client;
     if (client?.state !== State.Running) return;
     const told = client.sendNotification("workspace/didChangeConfiguration", { settings: this.initOptions() });
-    await Promise.all([told, client.setTrace(traceOf(this.#settings))]);
+    await Promise.all([told, client.setTrace(traceOf(this.#settings["trace.server"]))]);
+    this.#model.fire();
+  }
+
+  /** Starts the sidecar anew if a key was stored or forgotten that it is to know. */
+  keysChanged(): Promise<void> {
+    return this.keys.changed(vscode.workspace.isTrusted, () => (this.isRunning ? this.restart(false) : Promise.resolve()));
   }
 
   /** Lets the sidecar tell what changed unseen. */
@@ -150,6 +163,7 @@ export class Context implements vscode.Disposable {
     this.#progress.dispose();
     this.#candidates.dispose();
     this.#running.dispose();
+    this.#model.dispose();
     this.output.dispose();
   }
 
@@ -268,7 +282,8 @@ export class Context implements vscode.Disposable {
     const { fsPath: storage } = this.extension.globalStorageUri;
     await mkdir(storage, { recursive: true });
     const command = sidecarCommand(python);
-    const env = sidecarEnvironment(process.platform, process.env, this.extension.extensionPath);
+    const keys = await this.keys.forStart(vscode.workspace.isTrusted);
+    const env = { ...sidecarEnvironment(process.platform, process.env, this.extension.extensionPath), ...keys };
     this.output.info(`Starting ${[command.file, ...command.args].join(" ")}`);
     const sidecar = new SidecarClient({ command, env, cwd: storage }, this.initOptions(), this.output);
     const { client } = sidecar;
@@ -303,7 +318,7 @@ export class Context implements vscode.Disposable {
       await sidecar.stop();
       throw new Error(`The sidecar did not start. ${sidecar.tail.at(-1) ?? String(error)}`, { cause: error });
     }
-    await client.setTrace(traceOf(this.#settings));
+    await client.setTrace(traceOf(this.#settings["trace.server"]));
     this.status.state = { kind: "ready" };
     void this.#afterStart();
   }
@@ -327,7 +342,7 @@ export class Context implements vscode.Disposable {
   #offerModels(): void {
     const client = this.#sidecar?.client;
     if (client?.state !== State.Running) return;
-    this.background(this.models.offered().then((models) => client.sendNotification(protocol.editorModels.method, { models })));
+    this.background(this.models.offered().then((models) => client.sendNotification(protocol.editorModels.method, { models })).then(() => this.#model.fire()));
   }
 
   /** Tells the sidecar what changes in these folders, as the editor does where its own watcher misses nothing. */
@@ -379,12 +394,4 @@ export class Context implements vscode.Disposable {
   async #offerSettings(message: string, setting: string): Promise<void> {
     if ((await vscode.window.showInformationMessage(message, "Open Settings")) !== undefined) await openSetting(setting);
   }
-}
-
-function openSetting(name: string): Thenable<unknown> {
-  return vscode.commands.executeCommand("workbench.action.openSettings", name);
-}
-
-function traceOf(settings: Settings): Trace {
-  return { off: Trace.Off, messages: Trace.Messages, verbose: Trace.Verbose }[settings["trace.server"]];
 }

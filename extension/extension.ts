@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { registerCommands } from "./commands";
 import { Context } from "./context";
+import { ModelWatch } from "./modelwatch";
 import { Turns } from "./turns";
 import { AgentsTree } from "./views/agents";
 import { ReviewPanel } from "./views/review";
@@ -13,7 +14,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const owner = new Context(extension);
   context = owner;
   // before the panel listens: the sidecar must know of the trust before it is asked for candidates
-  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.background(owner.configurationChanged())));
+  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.background(owner.configurationChanged().then(() => owner.keysChanged()))));
   const transcripts = new Transcripts(owner);
   const turns = new Turns(owner, transcripts);
   const review = new ReviewPanel(owner, turns);
@@ -26,6 +27,8 @@ export function activate(extension: vscode.ExtensionContext): void {
     review,
     sessions,
     agents,
+    new ModelWatch(owner),
+    extension.secrets.onDidChange(() => owner.background(owner.keysChanged())),
     registerCommands(owner, { turns, review, transcripts, sessions, agents }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.background(owner.settingsChanged());

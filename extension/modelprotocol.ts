@@ -76,6 +76,7 @@ export interface OptionView {
 export interface ChoicesView {
   model: string;
   provider: string;
+  billed: boolean;
   why: string;
   budgetUsd: number;
   options: OptionView[];

@@ -16,8 +16,16 @@ export interface StatusFace {
   readonly warning: boolean;
 }
 
+/** What is known of the model: lines of the tooltip, and whether today's budget is used up. */
+export interface ModelFace {
+  readonly lines: readonly string[];
+  readonly usedUp: boolean;
+}
+
+const noModel: ModelFace = { lines: [], usedUp: false };
+
 /** What the status item shows; undefined hides it. `syncing` is the text of a running sync. */
-export function statusFace(state: StatusState, pending: number, syncing: string): StatusFace | undefined {
+export function statusFace(state: StatusState, pending: number, syncing: string, model = noModel): StatusFace | undefined {
   switch (state.kind) {
     case "off":
       return undefined;
@@ -30,7 +38,8 @@ export function statusFace(state: StatusState, pending: number, syncing: string)
     case "ready": {
       if (syncing !== "") return { text: `$(sync~spin) Lerim: ${syncing}`, tooltip: `Lerim is syncing: ${syncing}`, command: "lerim.openReview", warning: false };
       const count = pending > 0 ? ` ${pending}` : "";
-      return { text: `$(checklist) Lerim${count}`, tooltip: `Lerim: ${pendingText(pending)}`, command: "lerim.openReview", warning: false };
+      const stop = model.usedUp ? " $(circle-slash)" : "";
+      return { text: `$(checklist) Lerim${count}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
     }
   }
 }
@@ -54,6 +63,7 @@ export class Status implements vscode.Disposable {
   readonly #waiting = new Map<string, Waiting>();
   readonly #syncing = new Map<string, string>();
   #state: StatusState = { kind: "off" };
+  #model = noModel;
   #visible = true;
 
   constructor() {
@@ -85,6 +95,17 @@ export class Status implements vscode.Disposable {
     this.#draw();
   }
 
+  setModel(model: ModelFace): void {
+    this.#model = model;
+    this.#draw();
+  }
+
+  /** The window's folders, one of each project. */
+  projects(): string[] {
+    const open = rootFolders().map(({ uri }) => uri.toString());
+    return [...new Map(open.map((root) => [this.#waiting.get(root)?.project ?? root, root])).values()];
+  }
+
   /** `text` "" when the root is not syncing any more. */
   setSyncing(root: string, text: string): void {
     if (text === "") this.#syncing.delete(root);
@@ -98,7 +119,7 @@ export class Status implements vscode.Disposable {
   }
 
   #draw(): void {
-    const face = statusFace(this.#state, this.pending, [...this.#syncing.values()][0] ?? "");
+    const face = statusFace(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model);
     if (face === undefined || !this.#visible) {
       this.#item.hide();
       return;

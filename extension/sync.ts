@@ -1,5 +1,7 @@
 import * as vscode from "vscode";
 import type { Context } from "./context";
+import { type Action, consentText, modelText } from "./modelwording";
+import { openSetting } from "./opensetting";
 import * as protocol from "./protocol";
 import { chooseRoot } from "./roots";
 import { progressText, reportText } from "./wording";
@@ -16,11 +18,25 @@ export async function syncRoot(context: Syncing, root: string | undefined): Prom
   }
   const chosen = root ?? (await chooseRoot())?.uri.toString();
   if (chosen === undefined) return;
-  const report = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: "Lerim: Sync", cancellable: true },
-    (progress, token) => runSync(context, chosen, progress, token),
-  );
+  let report = await followed(context, chosen);
+  if (report !== undefined && (await agreed(context, report))) report = (await followed(context, chosen)) ?? report;
   if (report !== undefined) await announce(context, report);
+}
+
+function followed(context: Syncing, root: string): Thenable<protocol.SyncReport | undefined> {
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: "Lerim: Sync", cancellable: true },
+    (progress, token) => runSync(context, root, progress, token),
+  );
+}
+
+/** Whether the person agreed just now to pay for the model that the sessions wait for. Only a sync they asked for asks them. */
+async function agreed(context: Syncing, { waits }: protocol.SyncReport): Promise<boolean> {
+  if (waits?.why !== "consent" || waits.sessions === 0) return false;
+  const yes = "Ask It";
+  if ((await vscode.window.showInformationMessage(consentText(waits), { modal: true }, yes)) !== yes) return false;
+  await context.request(protocol.modelAllow, { label: waits.model });
+  return true;
 }
 
 /** The report; undefined when the person cancelled and the sidecar had none to give. */
@@ -53,7 +69,8 @@ async function runSync(
 }
 
 async function announce(context: Syncing, report: protocol.SyncReport): Promise<void> {
-  const text = reportText(report);
+  const model = modelText(report);
+  const text = [reportText(report), model.text].filter((part) => part !== "").join(" ");
   context.output.info(`Sync of ${report.project}: ${text} (${report.seconds.toFixed(1)} s)`);
   for (const [reason, count] of Object.entries(report.dropped)) context.output.info(`dropped ${count}: ${reason}`);
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message} [${problem.code}]`);
@@ -61,8 +78,15 @@ async function announce(context: Syncing, report: protocol.SyncReport): Promise<
     if ((await vscode.window.showErrorMessage(`Lerim: ${text}`, "Show Log")) !== undefined) context.output.show();
     return;
   }
-  const actions = ["Open Review", ...(report.problems.length > 0 ? ["Show Log"] : [])];
+  const actions = ["Open Review", ...model.actions, ...(report.problems.length > 0 ? ["Show Log"] : [])];
   const choice = await vscode.window.showInformationMessage(`Lerim: ${text}`, ...actions);
   if (choice === "Open Review") await vscode.commands.executeCommand("lerim.openReview");
   if (choice === "Show Log") context.output.show();
+  if (choice !== undefined) await mends[choice]?.();
 }
+
+const mends: Partial<Record<string, () => Thenable<unknown>>> = {
+  "Choose Model": () => vscode.commands.executeCommand("lerim.chooseModel"),
+  "Enter Key": () => vscode.commands.executeCommand("lerim.enterModelKey"),
+  "Change Budget": () => openSetting("lerim.budget.perDayUsd"),
+} satisfies Record<Action, () => Thenable<unknown>>;

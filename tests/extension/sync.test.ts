@@ -87,3 +87,45 @@ test("without a folder nothing is synced and the person is told", async () => {
   expect(context.asked).toEqual([]);
   expect(shown.messages[0]?.text).toContain("open a folder");
 });
+
+const waits = { sessions: 3, tokens: 41_000, cost: 0.021, model: "openrouter:openai/gpt-5-nano", why: "consent" } as const;
+
+test("the first sync that would be paid for asks, and with a yes syncs again", async () => {
+  const reports = [report({ waits }), report({ model: waits.model, usage: { calls: 2, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cost: 0.02, unpriced: 0, seconds: 1 } })];
+  context.answer(protocol.sync, () => reports.shift() ?? report());
+  context.answer(protocol.modelAllow, () => ({ ok: true, message: "" }));
+  answers.choices.push("Ask It");
+  await sync();
+  expect(context.asked.map(({ method }) => method)).toEqual(["lerim/sync", "lerim/model/allow", "lerim/sync"]);
+  expect(context.asked[1]?.params).toEqual({ label: waits.model });
+  expect(shown.messages[0]).toMatchObject({ modal: true, choices: ["Ask It"] });
+  expect(shown.messages[0]?.text).toContain("about $0.02");
+  expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates, 1 dropped. ${waits.model} was asked 2 times, about $0.02.`);
+});
+
+test("with a no the sessions wait, and the next sync asks again", async () => {
+  context.answer(protocol.sync, () => report({ waits }));
+  await sync();
+  await sync();
+  expect(context.asked.map(({ method }) => method)).toEqual(["lerim/sync", "lerim/sync"]);
+  expect(shown.messages.map(({ modal }) => modal)).toEqual([true, false, true, false]);
+  expect(shown.messages[1]?.text).toContain("for your consent");
+});
+
+test("where nothing waits nobody is asked", async () => {
+  context.answer(protocol.sync, () => report({ waits: { ...waits, sessions: 0 } }));
+  await sync();
+  expect(shown.messages.map(({ modal }) => modal)).toEqual([false]);
+});
+
+test.each([
+  ["Change Budget", { waits: { ...waits, why: "budget" } }, { id: "workbench.action.openSettings", args: ["lerim.budget.perDayUsd"] }],
+  ["Enter Key", { problems: [{ code: "model-key", path: "", message: "The key was refused." }] }, { id: "lerim.enterModelKey", args: [] }],
+  ["Choose Model", { problems: [{ code: "model-gone", path: "", message: "It is gone." }] }, { id: "lerim.chooseModel", args: [] }],
+] as const)("what stopped the model is told with what mends it: %s", async (action, changes, command) => {
+  context.answer(protocol.sync, () => report(changes as unknown as Parameters<typeof report>[0]));
+  answers.choices.push(action);
+  await sync();
+  expect(shown.messages[0]?.choices).toContain(action);
+  expect(shown.commands).toEqual([command]);
+});

@@ -47,6 +47,7 @@ def _choices(home: Home, environ: Mapping[str, str], now: datetime) -> ChoicesVi
     return ChoicesView(
         model=now_asked.model,
         provider=now_asked.provider,
+        billed=now_asked.billed,
         why=now_asked.why,
         budget_usd=view.budget,
         options=list(options(view, role, below, now_asked)),

@@ -43,8 +43,8 @@ class OptionView(msgspec.Struct, frozen=True):
     """One thing that can be chosen: `provider`, `model` and `base_url` are what the settings then say.
 
     `model` of `none`, `auto` and `command` is "". `variables` may hold the key, `key` and `no-key` say whether one
-    does; `billed`: paid by the token. `name` and `detail` are for people: of a model of the editor its vendor, of a local
-    server its name or address; the name of `auto` is what it leads to now.
+    does; `billed`: paid by the token. `name` and `detail` are for people: of a model of the editor its vendor, of a
+    local server its name or address; the name of `auto` is what it leads to now.
     """
 
     kind: Literal["none", "auto", "editor", "server", "key", "no-key", "address", "command"]
@@ -64,6 +64,7 @@ class ChoicesView(msgspec.Struct, frozen=True):
 
     model: str
     provider: str
+    billed: bool
     why: str
     budget_usd: float
     options: list[OptionView]

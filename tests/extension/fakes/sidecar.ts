@@ -1,5 +1,6 @@
-import { EventEmitter } from "./vscode";
-import type { AgentView, CandidatesChanged, CandidateView, MemoryView, Request, SessionTurn, SessionView, SyncProgress, SyncReport } from "../../../extension/protocol";
+import { Keys } from "../../../extension/secrets";
+import { EventEmitter, workspace } from "./vscode";
+import type { ModelView, AgentView, CandidatesChanged, CandidateView, MemoryView, Request, SessionTurn, SessionView, SyncProgress, SyncReport } from "../../../extension/protocol";
 
 interface Token {
   readonly isCancellationRequested: boolean;
@@ -22,7 +23,15 @@ export class FakeContext {
   isRunning = true;
   readonly onSyncProgress = this.progress.event;
   readonly onCandidatesChanged = this.candidates.event;
+  readonly model = new EventEmitter<void>();
+  readonly onModelChanged = this.model.event;
+  readonly faces: { lines: readonly string[]; usedUp: boolean }[] = [];
+  readonly secrets = new FakeSecrets();
+  readonly environ: Record<string, string> = {};
+  readonly keys = new Keys(this.secrets, this.environ, (line) => this.logged.push(line));
   readonly status = {
+    setModel: (face: { lines: readonly string[]; usedUp: boolean }) => this.faces.push(face),
+    projects: () => workspace.workspaceFolders.map(({ uri }) => uri.toString()),
     setPending: (root: string, count: number) => this.pending.set(root, count),
     setSyncing: (_root: string, text: string) => this.syncing.push(text),
   };
@@ -40,12 +49,50 @@ export class FakeContext {
     this.#handlers.set(type.method, handler as Handler);
   }
 
+  // what happens in between requests stands among them
+  settingsChanged(): Promise<void> {
+    this.asked.push({ method: "(settings told)", params: undefined });
+    return Promise.resolve();
+  }
+
+  keysChanged(): Promise<void> {
+    return this.keys.changed(true, async () => {
+      await this.keys.forStart(true);
+      this.asked.push({ method: "(restarted)", params: undefined });
+    });
+  }
+
   async request<P, R>(type: Request<P, R>, params: P, token?: Token): Promise<R> {
     this.asked.push({ method: type.method, params });
     const handler = this.#handlers.get(type.method);
     if (handler === undefined) throw new Error(`no answer for ${type.method}`);
     return (await handler(params, token)) as R;
   }
+}
+
+/** The editor's secret storage. */
+export class FakeSecrets {
+  readonly held = new Map<string, string>();
+  broken = false;
+
+  get(name: string): Promise<string | undefined> {
+    return this.broken ? Promise.reject(new Error("the keyring is locked")) : Promise.resolve(this.held.get(name));
+  }
+
+  store(name: string, value: string): Promise<void> {
+    this.held.set(name, value);
+    return Promise.resolve();
+  }
+
+  delete(name: string): Promise<void> {
+    this.held.delete(name);
+    return Promise.resolve();
+  }
+}
+
+export function modelView(changes: Partial<ModelView> = {}): ModelView {
+  const waits = { sessions: 0, tokens: 0, cost: null, model: "", why: "" } as const;
+  return { model: "", provider: "none", allowed: false, todayUsd: 0, budgetUsd: 1, spent: [], waits, problems: [], ...changes };
 }
 
 export function candidate(id: string, changes: Partial<CandidateView> = {}): CandidateView {

@@ -70,6 +70,14 @@ export enum ViewColumn {
   Active = -1,
 }
 
+export enum ConfigurationTarget {
+  Global = 1,
+}
+
+export enum QuickPickItemKind {
+  Separator = -1,
+}
+
 export enum TextEditorRevealType {
   AtTop = 3,
 }
@@ -83,6 +91,10 @@ export const shown = {
   copied: [] as string[],
   panels: [] as FakePanel[],
   quickPicks: [] as FakeQuickPick[],
+  lists: [] as { placeHolder: string; items: readonly FakeItem[] }[],
+  inputs: [] as { title: string; password: boolean; value: string; refused: string | undefined }[],
+  /** Settings that were written, in order. */
+  written: [] as { name: string; value: unknown; target: unknown }[],
   statusItems: [] as FakeStatusItem[],
   trees: [] as FakeTree[],
 };
@@ -90,7 +102,10 @@ export const shown = {
 /** What the person answers: the next choices of messages and lists; nothing left means Escape. */
 export const answers = {
   choices: [] as string[],
-  picks: [] as number[],
+  /** A position, or the beginning of a label without its icon. */
+  picks: [] as (number | string)[],
+  /** What is typed into the boxes to come; nothing left means Escape. */
+  inputs: [] as string[],
   /** Paths picked in the dialogs to come; nothing left means Escape. */
   files: [] as string[],
   /** Paths of files that cannot be opened. */
@@ -187,6 +202,7 @@ export interface FakeItem {
   readonly description?: string;
   readonly detail?: string;
   readonly alwaysShow?: boolean;
+  readonly kind?: QuickPickItemKind;
 }
 
 export class FakeQuickPick {
@@ -283,9 +299,18 @@ export const window = {
     return Promise.resolve(path === undefined ? undefined : [Uri.file(path)]);
   },
   createQuickPick: () => new FakeQuickPick(),
-  showQuickPick: (items: readonly FakeItem[]): Promise<FakeItem | undefined> => {
-    const position = answers.picks.shift();
-    return Promise.resolve(position === undefined ? undefined : items[position]);
+  showQuickPick: (items: readonly (FakeItem | string)[], options?: { placeHolder?: string }): Promise<FakeItem | string | undefined> => {
+    shown.lists.push({ placeHolder: options?.placeHolder ?? "", items: items.map((item) => (typeof item === "string" ? { label: item } : item)) });
+    const picked = answers.picks.shift();
+    if (typeof picked !== "string") return Promise.resolve(picked === undefined ? undefined : items[picked]);
+    return Promise.resolve(items.find((item) => (typeof item === "string" ? item : item.label).replace(/^\$\(\w+\) /, "").startsWith(picked)));
+  },
+  /** What is typed and refused is not taken: the person leaves the box. */
+  showInputBox: (options: { title: string; password?: boolean; value?: string; validateInput?: (text: string) => string | undefined }): Promise<string | undefined> => {
+    const typed = answers.inputs.shift();
+    const refused = typed === undefined ? undefined : options.validateInput?.(typed);
+    shown.inputs.push({ title: options.title, password: options.password ?? false, value: options.value ?? "", refused });
+    return Promise.resolve(refused === undefined ? typed : undefined);
   },
   withProgress: async <T>(options: { title: string }, work: (progress: { report(step: { message?: string }): void }, token: CancellationTokenSource["token"]) => Promise<T>): Promise<T> => {
     const cancel = new CancellationTokenSource();
@@ -302,6 +327,12 @@ export const window = {
 
 export const workspace = {
   isTrusted: true,
+  getConfiguration: (section: string) => ({
+    update: (name: string, value: unknown, target: unknown): Promise<void> => {
+      shown.written.push({ name: `${section}.${name}`, value, target });
+      return Promise.resolve();
+    },
+  }),
   workspaceFolders: [{ uri: Uri.file("/repo"), name: "repo", index: 0 }],
   onDidGrantWorkspaceTrust: granted.event,
   onDidChangeWorkspaceFolders: folders.event,

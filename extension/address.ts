@@ -1,0 +1,22 @@
+/** Why a text cannot be the address of a model's service; undefined when it can. The sidecar checks it once more. */
+export function addressFault(text: string): string | undefined {
+  let url: URL;
+  try {
+    url = new URL(text.trim());
+  } catch {
+    return "An address such as https://models.example/v1.";
+  }
+  if (!["http:", "https:"].includes(url.protocol) || url.hostname === "" || /\s/.test(text.trim())) return "It must begin with https:// and name a host.";
+  if (url.username !== "" || url.password !== "" || /[?#]/.test(text)) return "It must hold no name, password, question mark or #.";
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) return "It must begin with https://: only this machine is asked without encryption.";
+  return undefined;
+}
+
+/** Whether an address is on this machine. */
+export function isLocal(address: string): boolean {
+  return addressFault(address) === undefined && isLoopback(new URL(address.trim()).hostname);
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,203 @@
+import * as vscode from "vscode";
+import { addressFault, isLocal } from "./address";
+import type { Context } from "./context";
+import { trialText, unlinked } from "./modelwording";
+import * as protocol from "./protocol";
+
+type Choosing = Pick<Context, "request" | "keys" | "keysChanged" | "settingsChanged">;
+type Option = Pick<protocol.OptionView, "kind" | "provider" | "model" | "baseUrl" | "name" | "variables" | "billed">;
+
+interface Item extends vscode.QuickPickItem {
+  readonly option?: Option;
+}
+
+const sections: readonly (readonly [kinds: readonly protocol.OptionView["kind"][], title: string])[] = [
+  [["none", "auto"], ""],
+  [["editor"], "The editor's models"],
+  [["server"], "Servers on this machine"],
+  [["key"], "Services with a key"],
+  [["no-key"], "Services without a key"],
+  [["address"], "Another address"],
+  [["command"], "Your own command"],
+];
+
+const anotherAddress: Option = { kind: "address", provider: "openai", model: "", baseUrl: "", name: "", variables: ["OPENAI_API_KEY"], billed: true };
+
+/** Lerim: Choose Model. Lists what there is, writes the choice into the person's settings, and tests it with one tiny question. */
+export async function chooseModel(context: Choosing): Promise<void> {
+  const choices = await context.request(protocol.modelChoices, {});
+  const now = choices.model === "" ? "no model, rules only" : `${choices.model}${choices.why === "" ? "" : `, because ${choices.why}`}`;
+  const placeHolder = choices.problems[0]?.message ?? `Who reads your sessions besides the rules? Now: ${now}`;
+  const picked = await vscode.window.showQuickPick(itemsOf(choices.options), { title: "Lerim: Choose Model", placeHolder, matchOnDescription: true, matchOnDetail: true });
+  if (picked?.option === undefined) return;
+  const option = await completed(context, picked.option);
+  if (option === undefined) return;
+  await write(option);
+  await context.settingsChanged(); // the sidecar hears of it before it is asked
+  await context.keysChanged();
+  if (option.kind === "none") {
+    void vscode.window.showInformationMessage("Lerim: no model is asked; the rules go on. Nothing leaves this machine.");
+    return;
+  }
+  const billed = option.kind === "auto" ? (await context.request(protocol.modelChoices, {})).billed : option.billed;
+  await test(context, option, billed);
+}
+
+/** Lerim: Enter Model Key. Of the service that is chosen. */
+export async function enterKey(context: Choosing): Promise<void> {
+  const { options } = await context.request(protocol.modelChoices, {});
+  const chosen = options.find((option) => option.chosen && option.variables.length > 0);
+  if (chosen === undefined) return chooseModel(context);
+  if (!(await askKey(context, chosen))) return;
+  await context.keysChanged();
+  await test(context, chosen, chosen.billed);
+}
+
+/** Lerim: Forget Model Key. Deletes a key from the editor's secret storage. */
+export async function forgetKey(context: Choosing): Promise<void> {
+  const stored = await context.keys.stored();
+  if (stored.length === 0) {
+    void vscode.window.showInformationMessage("Lerim: this editor keeps no key of a model.");
+    return;
+  }
+  const variable = await vscode.window.showQuickPick(stored, { title: "Lerim: Forget Model Key", placeHolder: "Delete which key from the editor's secret storage?" });
+  if (variable === undefined) return;
+  await context.keys.forget(variable);
+  await context.keysChanged();
+  void vscode.window.showInformationMessage(`Lerim: ${variable} is forgotten.`);
+}
+
+function itemsOf(options: readonly protocol.OptionView[]): Item[] {
+  return sections.flatMap(([kinds, title]) => {
+    const items: Item[] = options.filter(({ kind }) => kinds.includes(kind)).map(itemOf);
+    if (title === "Another address") items.push({ label: "Enter an address…", description: "anything that speaks chat completions as OpenAI does", option: anotherAddress });
+    const head = { label: title, kind: vscode.QuickPickItemKind.Separator };
+    return items.length === 0 || title === "" ? items : [head, ...items];
+  });
+}
+
+function itemOf(option: protocol.OptionView): Item {
+  const { label, description } = words(option);
+  return { label: option.chosen ? `$(check) ${label}` : label, description: [description, option.chosen ? "chosen" : ""].filter((part) => part !== "").join(" · "), option };
+}
+
+function words({ kind, name, detail, model, variables }: protocol.OptionView): { label: string; description: string } {
+  switch (kind) {
+    case "none":
+      return { label: "None", description: "rules only; nothing leaves this machine" };
+    case "auto":
+      return { label: "Automatic", description: name === "" ? "a key in the environment, else the editor's model, else a server of this machine" : `now ${name}` };
+    case "editor":
+      return { label: name, description: detail };
+    case "server":
+      return { label: name, description: detail };
+    case "key":
+      return { label: name, description: `${model}, paid by the token` };
+    case "no-key":
+      return { label: name, description: `enter a key… (${variables[0] ?? ""})` };
+    case "address":
+      return { label: name, description: model };
+    case "command":
+      return { label: name, description: "the command of your config.toml" };
+  }
+}
+
+/** The choice with what the person adds to it; undefined when they stop. */
+async function completed(context: Choosing, option: Option): Promise<Option | undefined> {
+  if (option.kind !== "key" && option.kind !== "no-key" && option.kind !== "address") return option;
+  const baseUrl = option.kind === "address" ? await askAddress(option.baseUrl) : option.baseUrl;
+  if (baseUrl === undefined) return undefined;
+  const model = await askModelName(option.name || baseUrl, option.model);
+  if (model === undefined) return undefined;
+  const billed = option.billed && !(baseUrl !== "" && isLocal(baseUrl));
+  const whole = { ...option, baseUrl, model, billed };
+  const missing = option.kind === "no-key" || (option.kind === "address" && billed && !context.keys.inEnvironment(option.variables[0] ?? ""));
+  return missing && !(await askKey(context, { ...whole, name: option.name || baseUrl })) ? undefined : whole;
+}
+
+async function askAddress(value: string): Promise<string | undefined> {
+  const given = await vscode.window.showInputBox({
+    title: "Lerim: Address of the Model",
+    prompt: "The base URL of a service that speaks chat completions, such as http://127.0.0.1:8000/v1.",
+    value,
+    ignoreFocusOut: true,
+    validateInput: addressFault,
+  });
+  return given?.trim().replace(/\/+$/, "");
+}
+
+async function askModelName(of: string, value: string): Promise<string | undefined> {
+  const given = await vscode.window.showInputBox({
+    title: `Lerim: Model of ${of}`,
+    prompt: "The model's name, as its service writes it.",
+    value,
+    ignoreFocusOut: true,
+    validateInput: (name) => (/^\S.*\S$|^\S$/.test(name.trim()) && name.trim().length <= 200 ? undefined : "The name of a model."),
+  });
+  return given?.trim();
+}
+
+/** Asks for a key and stores it; false when there is none afterwards. */
+async function askKey(context: Choosing, { name, variables }: Pick<Option, "name" | "variables">): Promise<boolean> {
+  const [variable] = variables;
+  if (variable === undefined) return false;
+  const own = variables.find((one) => context.keys.inEnvironment(one));
+  if (own !== undefined) {
+    void vscode.window.showInformationMessage(`Lerim: ${own} is set in the environment the editor was started with, and counts. Change it there, and start the editor anew.`);
+    return false;
+  }
+  const key = await vscode.window.showInputBox({
+    title: `Lerim: Key for ${name}`,
+    prompt: `It is kept in the editor's secret storage (as ${variable}), and in no file of settings.`,
+    password: true,
+    ignoreFocusOut: true,
+    validateInput: (text) => (/^[!-~]+$/.test(text.trim()) ? undefined : "A key has no spaces, and only plain letters, digits and signs."),
+  });
+  if (key === undefined) return false;
+  await context.keys.store(variable, key);
+  return true;
+}
+
+/** Writes the choice into the person's own settings. In between nobody is asked, so that no key goes to the address of the choice before. */
+async function write({ provider, model, baseUrl }: Option): Promise<void> {
+  const settings = vscode.workspace.getConfiguration("lerim");
+  const set = (name: string, value: string): Thenable<void> => settings.update(name, value === "" ? undefined : value, vscode.ConfigurationTarget.Global);
+  await set("model.provider", "none");
+  await set("model.baseUrl", baseUrl);
+  await set("model.name", model);
+  if (provider !== "none") await set("model.provider", provider);
+}
+
+/** Asks the chosen model one tiny question, and says what came of it. */
+async function test(context: Choosing, option: Option, billed: boolean): Promise<void> {
+  if (billed) {
+    const text = "Lerim: the model is chosen. A test asks it one tiny question, which costs a fraction of a cent.";
+    if ((await vscode.window.showInformationMessage(text, "Test It", "Not Now")) !== "Test It") return;
+  }
+  const trial = await tried(context);
+  if (trial === undefined) return;
+  if (trial.ok) {
+    const choice = await vscode.window.showInformationMessage(`Lerim: ${unlinked(trialText(trial))}`, "Sync");
+    if (choice === "Sync") await vscode.commands.executeCommand("lerim.sync");
+    return;
+  }
+  const actions = ["Choose Another", ...(trial.code === "model-key" && option.variables.length > 0 ? ["Enter Key Again"] : [])];
+  const choice = await vscode.window.showErrorMessage(`Lerim: ${unlinked(trial.message)}`, ...actions);
+  if (choice === "Choose Another") return chooseModel(context);
+  if (choice !== "Enter Key Again" || !(await askKey(context, option))) return;
+  await context.keysChanged();
+  await test(context, option, false); // they were told what it costs
+}
+
+/** What came of the question; undefined when the person cancelled. */
+async function tried(context: Choosing): Promise<protocol.TrialView | undefined> {
+  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Lerim: Testing the model", cancellable: true }, async (_progress, token) => {
+    try {
+      return await context.request(protocol.modelTest, {}, token);
+    } catch (error) {
+      if (!token.isCancellationRequested) throw error;
+      void vscode.window.showInformationMessage("Lerim: the test was cancelled. The model stays chosen.");
+      return undefined;
+    }
+  });
+}

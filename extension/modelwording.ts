@@ -1,0 +1,98 @@
+// What the editor says about models: what waits, what it costs, what came of a test.
+import type { ModelView, SyncReport, TrialView, Waits } from "./protocol";
+import { counted } from "./wording";
+
+/** Cents, or "less than $0.01". */
+export function dollars(amount: number): string {
+  return amount > 0 && amount < 0.01 ? "less than $0.01" : `$${amount.toFixed(2)}`;
+}
+
+function about(cost: number): string {
+  return cost > 0 && cost < 0.01 ? dollars(cost) : `about ${dollars(cost)}`;
+}
+
+/** "3 sessions wait, about $0.02". */
+export function waitsText({ sessions, cost }: Pick<Waits, "sessions" | "cost">): string {
+  const lead = `${counted(sessions, "session")} ${sessions === 1 ? "waits" : "wait"}`;
+  return cost === null ? lead : `${lead}, ${about(cost)}`;
+}
+
+/** What the person is asked before a model that is paid for is asked the first time. */
+export function consentText({ sessions, tokens, cost, model }: Waits): string {
+  const lead = `${counted(sessions, "session")} ${sessions === 1 ? "waits" : "wait"} for ${model}`;
+  const price = cost === null ? "at a price that is not known" : about(cost);
+  return `${lead}, about ${tokens.toLocaleString("en-US")} tokens, ${price}. Secrets are cut out before anything is sent. Ask it?`;
+}
+
+/** Words of a service or a server, which a notification must not make links of. */
+export function unlinked(text: string): string {
+  return text.replaceAll("](", "] (");
+}
+
+export function trialText({ model, seconds, tokens, cost }: TrialView): string {
+  const price = cost === null || cost === 0 ? "" : `, ${dollars(cost)}`;
+  return `${model} answered in ${seconds.toFixed(1)} s (${counted(tokens, "token")}${price}).`;
+}
+
+/** What the status item's tooltip says of the models of the window's repositories, a line each; `usedUp`: today's budget is. */
+export function modelFace(views: readonly ModelView[]): { lines: string[]; usedUp: boolean } {
+  const [first] = views;
+  if (first === undefined) return { lines: [], usedUp: false };
+  const names = [...new Set(views.map(nameOf))];
+  const lines = [`Model: ${names.join(", ")}`];
+  const { todayUsd, budgetUsd } = first;
+  const usedUp = views.some(({ waits }) => waits.why === "budget");
+  if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Today: ${dollars(todayUsd)}${budgetUsd > 0 ? ` of ${dollars(budgetUsd)}` : ", without a bound"}`);
+  const waiting = views.map(({ waits }) => waits).filter(({ sessions, why }) => sessions > 0 && why !== "none");
+  if (waiting.length > 0) lines.push(waitsText(summed(waiting)) + whyText(waiting));
+  else if (usedUp) lines.push("Today's budget is used up");
+  lines.push(...new Set(views.flatMap(({ problems }) => problems.slice(0, 1).map(({ message }) => message))));
+  return { lines, usedUp };
+}
+
+function nameOf({ model, provider }: ModelView): string {
+  if (model !== "") return model;
+  return provider === "none" ? "none, rules only" : provider;
+}
+
+function summed(waiting: readonly Waits[]): { sessions: number; cost: number | null } {
+  const costs = waiting.map(({ cost }) => cost).filter((cost) => cost !== null);
+  const sum = costs.reduce((total, cost) => total + cost, 0);
+  return { sessions: waiting.reduce((total, { sessions }) => total + sessions, 0), cost: costs.length === 0 ? null : sum };
+}
+
+function whyText(waiting: readonly Waits[]): string {
+  if (waiting.some(({ why }) => why === "consent")) return ": the next sync you ask for asks you first";
+  return waiting.some(({ why }) => why === "budget") ? ": today's budget is used up" : "";
+}
+
+/** A thing the person can do about a model that was not asked, or not to the end. */
+export interface Mend {
+  readonly text: string;
+  readonly actions: readonly Action[];
+}
+
+export type Action = "Choose Model" | "Enter Key" | "Change Budget";
+
+/** What a sync's message says of the model: what it took, and what stopped it with the action that mends that. */
+export function modelText(report: SyncReport): Mend {
+  const calls = report.usage?.calls ?? 0;
+  const cost = report.usage?.cost ?? 0;
+  const asked = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${about(cost)}` : ""}.` : "";
+  const stopped = stopOf(report);
+  return { text: [asked, stopped.text].filter((text) => text !== "").join(" "), actions: stopped.actions };
+}
+
+function stopOf({ waits, problems }: SyncReport): Mend {
+  const said = (...codes: string[]): string | undefined => problems.find(({ code }) => codes.includes(code))?.message;
+  const key = said("model-key");
+  if (key !== undefined) return { text: unlinked(key), actions: ["Enter Key", "Choose Model"] };
+  if (waits?.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitsText(waits)}` : ""}.`, actions: ["Change Budget"] };
+  if (waits?.why === "consent") {
+    const { sessions, model, cost } = waits;
+    const price = cost === null ? "" : `, ${about(cost)}`;
+    return { text: sessions > 0 ? `${waitsText({ sessions, cost: null })} for your consent to ask ${model}${price}.` : "", actions: [] };
+  }
+  const gone = said("model-gone", "model-silent", "model", "spending");
+  return gone === undefined ? { text: "", actions: [] } : { text: unlinked(gone), actions: ["Choose Model"] };
+}

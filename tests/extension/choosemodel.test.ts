@@ -1,0 +1,227 @@
+import { beforeEach, expect, test } from "vitest";
+import { chooseModel, enterKey, forgetKey } from "../../extension/choosemodel";
+import * as protocol from "../../extension/protocol";
+import { FakeContext } from "./fakes/sidecar";
+import { answers, cancelProgress, QuickPickItemKind, reset, shown } from "./fakes/vscode";
+
+let context: FakeContext;
+const secret = "sk-very-secret";
+
+function option(kind: protocol.OptionView["kind"], provider: string, changes: Partial<protocol.OptionView> = {}): protocol.OptionView {
+  return { kind, provider, model: "", baseUrl: "", name: provider, detail: "", variables: [], billed: false, chosen: false, ...changes };
+}
+
+const openrouter = { model: "openai/gpt-5-nano", name: "OpenRouter", variables: ["OPENROUTER_API_KEY"], billed: true };
+const all = [
+  option("none", "none", { chosen: true }),
+  option("auto", "auto", { name: "" }),
+  option("editor", "editor", { model: "copilot/gpt", name: "GPT", detail: "copilot" }),
+  option("server", "ollama", { model: "qwen", baseUrl: "http://127.0.0.1:11434/v1", name: "qwen", detail: "Ollama" }),
+  option("key", "zai", { model: "glm", name: "Z.ai", variables: ["ZAI_API_KEY"], billed: true }),
+  option("no-key", "openrouter", openrouter),
+  option("command", "command", { name: "claude" }),
+];
+
+function choices(options = all, changes: Partial<protocol.ChoicesView> = {}): void {
+  context.answer(protocol.modelChoices, () => ({ model: "", provider: "none", billed: false, why: "", budgetUsd: 1, options, problems: [], ...changes }));
+}
+
+function answersWith(...trials: Partial<protocol.TrialView>[]): void {
+  context.answer(protocol.modelTest, () => ({ ok: true, message: "", code: "", model: "openrouter:openai/gpt-5-nano", seconds: 1.24, tokens: 40, cost: 0.00002, ...trials.shift() }));
+}
+
+beforeEach(() => {
+  reset();
+  context = new FakeContext();
+  choices();
+  answersWith({});
+});
+
+
+function settings(): Record<string, unknown> {
+  return Object.fromEntries(shown.written.map(({ name, value }) => [name.replace("lerim.model.", ""), value]));
+}
+
+function methods(): string[] {
+  return context.asked.map(({ method }) => method);
+}
+
+test("everything there is stands in sections, and the present choice is marked", async () => {
+  await chooseModel(context);
+  const [list] = shown.lists;
+  expect(list?.placeHolder).toContain("no model, rules only");
+  expect(list?.items.map(({ label, description, kind }) => (kind === QuickPickItemKind.Separator ? `-- ${label}` : `${label} | ${description ?? ""}`))).toEqual([
+    "$(check) None | rules only; nothing leaves this machine · chosen",
+    "Automatic | a key in the environment, else the editor's model, else a server of this machine",
+    "-- The editor's models",
+    "GPT | copilot",
+    "-- Servers on this machine",
+    "qwen | Ollama",
+    "-- Services with a key",
+    "Z.ai | glm, paid by the token",
+    "-- Services without a key",
+    "OpenRouter | enter a key… (OPENROUTER_API_KEY)",
+    "-- Another address",
+    "Enter an address… | anything that speaks chat completions as OpenAI does",
+    "-- Your own command",
+    "claude | the command of your config.toml",
+  ]);
+  expect(shown.written).toEqual([]);
+});
+
+test("a model of the editor is chosen, told to the sidecar, and tested", async () => {
+  answers.picks.push("GPT");
+  answersWith({ model: "editor:copilot/gpt", cost: null });
+  await chooseModel(context);
+  expect(settings()).toEqual({ provider: "editor", name: "copilot/gpt", baseUrl: undefined });
+  expect(shown.written.every(({ target }) => target === 1)).toBe(true);
+  expect(methods()).toEqual(["lerim/models", "(settings told)", "lerim/model/test"]);
+  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: editor:copilot/gpt answered in 1.2 s (40 tokens).", choices: ["Sync"] }]);
+});
+
+test("between two choices nobody is asked: no key goes to the address of the one before", async () => {
+  answers.picks.push("qwen");
+  await chooseModel(context);
+  expect(shown.written.map(({ name, value }) => `${name.slice(12)}=${String(value)}`)).toEqual(["provider=none", "baseUrl=http://127.0.0.1:11434/v1", "name=qwen", "provider=ollama"]);
+});
+
+test("a key is asked for in a box that hides it, kept in the secret storage, and the sidecar starts with it before the test", async () => {
+  answers.picks.push("OpenRouter");
+  answers.inputs.push("openai/gpt-5-nano", secret);
+  answers.choices.push("Test It");
+  await chooseModel(context);
+  expect(shown.inputs).toMatchObject([{ title: "Lerim: Model of OpenRouter", value: "openai/gpt-5-nano" }, { title: "Lerim: Key for OpenRouter", password: true }]);
+  expect(context.secrets.held.get("lerim.key.OPENROUTER_API_KEY")).toBe(secret);
+  expect(methods()).toEqual(["lerim/models", "(settings told)", "(restarted)", "lerim/model/test"]);
+  expect(shown.messages[0]?.text).toContain("a fraction of a cent");
+  expect(shown.messages[1]?.text).toBe("Lerim: openrouter:openai/gpt-5-nano answered in 1.2 s (40 tokens, less than $0.01).");
+  expect(JSON.stringify([shown.messages, shown.written, context.logged, context.asked])).not.toContain(secret);
+});
+
+test.each(["", "two words", "é"])("what cannot be a key is not taken: %j", async (typed) => {
+  answers.picks.push("OpenRouter");
+  answers.inputs.push("m", typed);
+  await chooseModel(context);
+  expect(shown.inputs[1]?.refused).toContain("A key");
+  expect([context.secrets.held.size, shown.written.length]).toEqual([0, 0]);
+});
+
+test("who leaves a box has changed nothing", async () => {
+  answers.picks.push("Z.ai", "Enter an address");
+  await chooseModel(context);
+  await chooseModel(context);
+  expect(shown.written).toEqual([]);
+});
+
+test("a paid model is tested only once the person knows that it costs something", async () => {
+  answers.picks.push("Z.ai");
+  answers.inputs.push("glm");
+  answers.choices.push("Not Now");
+  await chooseModel(context);
+  expect(settings()).toMatchObject({ provider: "zai", name: "glm" });
+  expect(methods()).not.toContain("lerim/model/test");
+});
+
+test("with Automatic the person is told of the cost where it leads to a paid model", async () => {
+  choices(all, { billed: true });
+  answers.picks.push("Automatic");
+  await chooseModel(context);
+  expect(shown.messages[0]?.text).toContain("a fraction of a cent");
+  expect(methods()).not.toContain("lerim/model/test");
+});
+
+test("no model is chosen without a test", async () => {
+  answers.picks.push("None");
+  await chooseModel(context);
+  expect(settings()).toEqual({ provider: "none", name: undefined, baseUrl: undefined });
+  expect(methods()).toEqual(["lerim/models", "(settings told)"]);
+});
+
+test("an address is checked, and one of this machine needs no key", async () => {
+  answers.picks.push("Enter an address", "Enter an address");
+  answers.inputs.push("http://models.example/v1", "http://127.0.0.1:8000/v1/", "m");
+  await chooseModel(context);
+  expect(shown.inputs[0]?.refused).toContain("https://");
+  await chooseModel(context);
+  expect(settings()).toEqual({ provider: "openai", name: "m", baseUrl: "http://127.0.0.1:8000/v1" });
+  expect(methods().at(-1)).toBe("lerim/model/test");
+});
+
+test("an address elsewhere asks for its key, and is paid for", async () => {
+  answers.picks.push("Enter an address");
+  answers.inputs.push("https://models.example/v1", "m", secret);
+  await chooseModel(context);
+  expect(context.secrets.held.get("lerim.key.OPENAI_API_KEY")).toBe(secret);
+  expect(shown.messages[0]?.text).toContain("a fraction of a cent");
+});
+
+test("a key that is refused can be entered again", async () => {
+  answersWith({ ok: false, code: "model-key", message: "zai:glm did not answer: [bad key](command:evil)." }, {});
+  answers.picks.push("Z.ai");
+  answers.inputs.push("glm", secret);
+  answers.choices.push("Test It", "Enter Key Again");
+  await chooseModel(context);
+  expect(shown.messages[1]).toMatchObject({ severity: "error", choices: ["Choose Another", "Enter Key Again"] });
+  expect(shown.messages[1]?.text, "what a service says makes no link").not.toContain("](command:");
+  expect(methods().slice(-3)).toEqual(["lerim/model/test", "(restarted)", "lerim/model/test"]);
+  expect(shown.messages.at(-1)?.text).toContain("answered in");
+});
+
+test("a key of the environment counts, and is changed there", async () => {
+  context.environ["ZAI_API_KEY"] = "mine";
+  answersWith({ ok: false, code: "model-key", message: "no" });
+  answers.picks.push("Z.ai");
+  answers.inputs.push("glm");
+  answers.choices.push("Test It", "Enter Key Again");
+  await chooseModel(context);
+  expect(shown.messages.at(-1)?.text).toContain("ZAI_API_KEY is set in the environment");
+  expect(context.secrets.held.size).toBe(0);
+});
+
+test("after a failed test another model can be chosen", async () => {
+  answersWith({ ok: false, code: "model-silent", message: "It does not answer." });
+  answers.picks.push("qwen", "None");
+  answers.choices.push("Choose Another");
+  await chooseModel(context);
+  expect(shown.lists.length).toBe(2);
+  expect(settings()["provider"]).toBe("none");
+});
+
+test("Cancel ends the test, and the model stays chosen", async () => {
+  context.answer(
+    protocol.modelTest,
+    (_params, token) =>
+      new Promise((_resolve, reject) => {
+        token?.onCancellationRequested(() => reject(new Error("cancelled")));
+        cancelProgress.press();
+      }),
+  );
+  answers.picks.push("GPT");
+  await chooseModel(context);
+  expect(shown.messages.at(-1)?.text).toContain("The model stays chosen");
+});
+
+test("the chosen service's key can be entered anew", async () => {
+  choices(all.map((one) => ({ ...one, chosen: one.provider === "openrouter" })));
+  answers.inputs.push(secret);
+  await enterKey(context);
+  expect(context.secrets.held.get("lerim.key.OPENROUTER_API_KEY")).toBe(secret);
+  expect(shown.written).toEqual([]);
+});
+
+test("without a service, entering a key begins with the choice", async () => {
+  await enterKey(context);
+  expect(shown.lists.length).toBe(1);
+});
+
+test("a key is forgotten, and the sidecar starts without it", async () => {
+  await forgetKey(context);
+  expect(shown.messages[0]?.text).toContain("keeps no key");
+  await context.keys.store("ZAI_API_KEY", secret);
+  await context.keysChanged();
+  answers.picks.push("ZAI_API_KEY");
+  await forgetKey(context);
+  expect(context.secrets.held.size).toBe(0);
+  expect(methods()).toEqual(["(restarted)", "(restarted)"]);
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: ZAI_API_KEY is forgotten.");
+});

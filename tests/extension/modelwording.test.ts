@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { consentText, dollars, modelFace, modelText, waitsText } from "../../extension/modelwording";
+import type { Waits } from "../../extension/protocol";
+import { statusFace } from "../../extension/status";
+import { modelView, report } from "./fakes/sidecar";
+
+const nano = "openrouter:openai/gpt-5-nano";
+const waits: Waits = { sessions: 3, tokens: 41_000, cost: 0.021, model: nano, why: "consent" };
+const problem = (code: string, message: string): { code: string; path: string; message: string } => ({ code, path: "", message });
+
+test("amounts are told in cents", () => {
+  expect([0, 0.004, 0.02, 1].map(dollars)).toEqual(["$0.00", "less than $0.01", "$0.02", "$1.00"]);
+  expect(waitsText(waits)).toBe("3 sessions wait, about $0.02");
+  expect(waitsText({ sessions: 1, cost: 0.001 })).toBe("1 session waits, less than $0.01");
+  expect(waitsText({ sessions: 2, cost: null })).toBe("2 sessions wait");
+});
+
+test("consent is asked with what would be sent and what it costs", () => {
+  expect(consentText(waits)).toBe(`3 sessions wait for ${nano}, about 41,000 tokens, about $0.02. Secrets are cut out before anything is sent. Ask it?`);
+  expect(consentText({ ...waits, cost: null })).toContain("at a price that is not known");
+});
+
+test("the tooltip names the model, what today cost and what waits; the text stays short", () => {
+  const face = modelFace([modelView({ model: nano, provider: "openrouter", allowed: true, todayUsd: 0.12, waits: { ...waits, why: "" } })]);
+  expect(face).toEqual({ lines: [`Model: ${nano}`, "Today: $0.12 of $1.00", "3 sessions wait, about $0.02"], usedUp: false });
+  expect(statusFace({ kind: "ready" }, 3, "", face)).toMatchObject({
+    text: "$(checklist) Lerim 3",
+    tooltip: `Lerim: 3 candidates wait for review\nModel: ${nano}\nToday: $0.12 of $1.00\n3 sessions wait, about $0.02`,
+  });
+});
+
+test("a budget that is used up shows in the status bar", () => {
+  const face = modelFace([modelView({ model: nano, provider: "openrouter", todayUsd: 1, waits: { ...waits, why: "budget" } })]);
+  expect(face.lines.at(-1)).toBe("3 sessions wait, about $0.02: today's budget is used up");
+  expect(statusFace({ kind: "ready" }, 3, "", face)?.text).toBe("$(checklist) Lerim 3 $(circle-slash)");
+  expect(modelFace([modelView({ model: nano, waits: { ...waits, sessions: 0, why: "budget" } })]).lines).toContain("Today's budget is used up");
+});
+
+test("what waits in several projects is summed, and their model named once", () => {
+  const view = modelView({ model: nano, provider: "openrouter", waits });
+  expect(modelFace([view, view]).lines).toEqual([`Model: ${nano}`, "Today: $0.00 of $1.00", "6 sessions wait, about $0.04: the next sync you ask for asks you first"]);
+});
+
+test("without a model nothing is said to wait, and without a bound that is told", () => {
+  expect(modelFace([modelView({ waits: { ...waits, cost: null, model: "", why: "none" } })]).lines).toEqual(["Model: none, rules only"]);
+  expect(modelFace([modelView({ provider: "auto" })]).lines).toEqual(["Model: auto"]);
+  expect(modelFace([modelView({ model: nano, todayUsd: 0.5, budgetUsd: 0 })]).lines[1]).toBe("Today: $0.50, without a bound");
+  expect(modelFace([])).toEqual({ lines: [], usedUp: false });
+  expect(modelFace([modelView({ provider: "zai", problems: [problem("model-key", "There is no key for zai.")] })]).lines).toEqual(["Model: zai", "There is no key for zai."]);
+});
+
+const usage = { calls: 12, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cost: 0.034, unpriced: 0, seconds: 1 };
+
+test.each([
+  [{}, "", []],
+  [{ model: nano, usage }, `${nano} was asked 12 times, about $0.03.`, []],
+  [{ model: "editor:m", usage: { ...usage, calls: 1, cost: 0 } }, "editor:m was asked once.", []],
+  [{ model: nano, waits: { ...waits, why: "budget" } }, "Today's budget is used up: 3 sessions wait, about $0.02.", ["Change Budget"]],
+  [{ waits }, `3 sessions wait for your consent to ask ${nano}, about $0.02.`, []],
+  [{ problems: [problem("model-key", "The key was refused.")] }, "The key was refused.", ["Enter Key", "Choose Model"]],
+  [{ problems: [problem("x", "other"), problem("model-gone", "The editor took [it](command:x) away.")] }, "The editor took [it] (command:x) away.", ["Choose Model"]],
+] as const)("a sync %j says of the model %j", (changes, text, actions) => {
+  expect(modelText(report(changes as unknown as Parameters<typeof report>[0]))).toEqual({ text, actions });
+});

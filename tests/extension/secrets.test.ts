@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { beforeEach, expect, test } from "vitest";
+import { keyVariables, Keys } from "../../extension/secrets";
+import { FakeSecrets } from "./fakes/sidecar";
+
+let secrets: FakeSecrets;
+let environ: Record<string, string>;
+let logged: string[];
+let keys: Keys;
+
+beforeEach(() => {
+  secrets = new FakeSecrets();
+  environ = {};
+  logged = [];
+  keys = new Keys(secrets, environ, (line) => logged.push(line));
+});
+
+test("the variables are those of the sidecar's providers", () => {
+  const python = readFileSync("server/lerim/models/providers.py", "utf8");
+  expect([...new Set(python.match(/\w+_API_KEY/g))].sort()).toEqual([...keyVariables].sort());
+});
+
+test("a stored key reaches the sidecar's environment where the person's own has none", async () => {
+  await keys.store("OPENAI_API_KEY", " sk-1 ");
+  await keys.store("ZAI_API_KEY", "z-1");
+  environ["ZAI_API_KEY"] = "mine";
+  environ["OPENAI_API_KEY"] = " ";
+  expect(await keys.forStart(true)).toEqual({ OPENAI_API_KEY: "sk-1" });
+  expect(keys.inEnvironment("ZAI_API_KEY")).toBe(true);
+  expect(keys.inEnvironment("OPENAI_API_KEY")).toBe(false);
+  expect(await keys.stored()).toEqual(["OPENAI_API_KEY", "ZAI_API_KEY"]);
+});
+
+test("in Restricted Mode no key leaves the storage", async () => {
+  await keys.store("OPENAI_API_KEY", "sk-1");
+  expect(await keys.forStart(false)).toEqual({});
+});
+
+test("a key that changed restarts the sidecar once, however often the change is told", async () => {
+  let restarts = 0;
+  const restart = async (): Promise<void> => {
+    restarts++;
+    await keys.forStart(true);
+  };
+  await keys.forStart(true);
+  await keys.changed(true, restart);
+  expect(restarts).toBe(0);
+  await keys.store("OPENAI_API_KEY", "sk-1");
+  await Promise.all([keys.changed(true, restart), keys.changed(true, restart)]);
+  expect(restarts).toBe(1);
+  await keys.forget("OPENAI_API_KEY");
+  await keys.changed(true, restart);
+  expect(restarts).toBe(2);
+});
+
+test("a restart that failed is tried again with the next change", async () => {
+  await keys.store("OPENAI_API_KEY", "sk-1");
+  await expect(keys.changed(true, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  let restarts = 0;
+  await keys.changed(true, () => {
+    restarts++;
+    return Promise.resolve();
+  });
+  expect(restarts).toBe(1);
+});
+
+test("a storage that is locked keeps nothing from starting, and is logged without a key", async () => {
+  secrets.broken = true;
+  expect(await keys.forStart(true)).toEqual({});
+  expect(logged[0]).toBe("The editor's secret storage does not give OPENROUTER_API_KEY: the keyring is locked");
+});
