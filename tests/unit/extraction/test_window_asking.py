@@ -189,7 +189,7 @@ RULES_IN_ONE = you("\n".join(f"Rule {n}: always use `tool{n}` for part {n}. {LON
 
 @pytest.mark.parametrize(
     ("turns", "small", "trouble"),
-    [(STORY, 1_600, "Rule 2: always"), ((you(f"Hello. {LONG}"), RULES_IN_ONE, *STORY[:2]), 500, "Rule 6: always")],
+    [(STORY, 1_600, "Rule 4: always"), ((you("Hello."), RULES_IN_ONE, *STORY[:2]), 500, "Rule 6: always")],
     ids=["in a half", "in a part of a turn"],
 )
 def test_whatever_was_cut_a_later_pass_makes_the_same_windows_and_pays_for_nothing_again(
@@ -216,9 +216,11 @@ def test_whatever_was_cut_a_later_pass_makes_the_same_windows_and_pays_for_nothi
     before = len(script.prompts)
     again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
     results = list(extract(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answered=kept))
-    asked_again = [shown(prompt) for prompt in script.prompts[before:] if "Join candidates" not in prompt]
-    assert failed[0] in asked_again
-    assert not paid & set(asked_again)
+    asked_again = {shown(prompt) for prompt in script.prompts[before:] if "Join candidates" not in prompt}
+    straight = Script(answer)  # it fails no more
+    asked(straight, *turns, small=small)
+    assert paid | asked_again == {shown(prompt) for prompt in straight.prompts if "Join candidates" not in prompt}
+    assert not paid & asked_again
     assert "resumed" in [kind for kind, _ in steps(results)]
 
 
