@@ -209,15 +209,15 @@ class _Extracting:
         brief, text = self.brief, window.text
         inputs = {"metadata": brief.metadata, "metrics": brief.metrics, "guidance": brief.guidance}
         answer = ask(self.lm, MemoryExtractSignature, {"transcript": text, **inputs}, MemoryCandidate)
-        if answer.unread:
-            return _Read((), answer.faults, answer.unread, answer.cut)
+        if answer.unread and not answer.cut:
+            return _Read((), answer.faults, answer.unread)
         items, repairs = answer.items, ""
         self.answered.keep(text, items, cut=answer.cut)  # before anything else is asked: it is paid for
         if not answer.cut:
             items, repairs = repaired(self.lm, answer.items, window.turns)
         if items != answer.items:
             self.answered.keep(text, items)
-        return _Read(items, answer.faults, cut=answer.cut, repairs=repairs)
+        return _Read(items, answer.faults, answer.unread, answer.cut, repairs=repairs)
 
     def _ended(self, part: _Part, found: list[list[Candidate]]) -> Generator[Result, None, list[_Part]]:
         """What came of a window; its halves where they must be asked. Raises what asking raised."""
@@ -237,8 +237,8 @@ class _Extracting:
         if read.repairs:
             yield self._step("repaired", read.repairs, part.name)
         if not read.unread:
-            turn = window.turns[0].id if not window.fresh else window.fresh[0].id
-            yield from (Dropped("invalid", "", self.material.session, turn, fault) for fault in read.faults)
+            turn, session = window.fresh[0].id, self.material.session
+            yield from (Dropped("invalid", "", session, turn, fault) for fault in read.faults)
             earlier = [said(candidate) for one in found for candidate in one]
             results = grounded(read.items, window.turns, self.material, [*self.before, *earlier])
             yield from results

@@ -165,10 +165,11 @@ def test_of_an_answer_cut_at_the_output_limit_whole_items_are_kept_and_the_halve
     assert {one.reason for one in dropped(results)} == {"invalid", "duplicate"}
 
 
-def test_an_answer_cut_before_anything_was_said_is_halved_without_a_second_try() -> None:
-    script = Script(Cut(""), by_turn)
-    assert [one.title for one in candidates(asked(script, small=50_000))] == TITLES
-    assert len([prompt for prompt in script.prompts if "Join" not in prompt]) == 3
+def test_an_answer_cut_before_anything_was_said_is_halved_and_not_asked_for_again(tmp_path: Path) -> None:
+    script, kept = Script(Cut(""), by_turn), Answered(tmp_path / "windows", "m")
+    for _ in range(2):
+        assert [one.title for one in candidates(asked(script, small=50_000, answered=kept))] == TITLES
+        assert len([prompt for prompt in script.prompts if "Join" not in prompt]) == 3
 
 
 def test_a_cut_answer_is_not_paid_for_again(tmp_path: Path) -> None:
