@@ -90,13 +90,14 @@ export interface OpenParams {
   turn: string;
 }
 
-/** `kinds` has one letter a turn (p, s, c, r), `sizes` about how many characters each has; `at` is -1 where the turn is not in it. */
+/** `kinds` has one letter a turn (p, s, c, r), `sizes` about how many characters each has; `at` is -1 where the turn is not in it, `summary` "" where there is none. */
 export interface OutlineView {
   session: SessionView;
   kinds: string;
   sizes: number[];
   at: number;
   note: string;
+  summary: string;
 }
 
 /** `whole`: the first of the turns uncut. */

@@ -79,8 +79,8 @@ export function isSession(value: unknown): value is SessionView {
 
 function isOutline(value: unknown): value is OutlineView {
   if (!isFields(value)) return false;
-  const { session, kinds, sizes, at, note } = value;
-  return isSession(session) && isText(kinds) && /^[pscr]*$/.test(kinds) && isPositions(sizes) && sizes.length === kinds.length && typeof at === "number" && isText(note);
+  const { session, kinds, sizes, at, note, summary } = value;
+  return isSession(session) && isText(kinds) && /^[pscr]*$/.test(kinds) && isPositions(sizes) && sizes.length === kinds.length && typeof at === "number" && isText(note) && isText(summary);
 }
 
 const statuses: readonly unknown[] = ["", "ok", "error", "denied", "interrupted", "pending"];

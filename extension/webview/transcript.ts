@@ -40,6 +40,7 @@ const unfolded = new Set<string>();
 const title = h("h1", { class: "heading" });
 const facts = h("p", { class: "facts" });
 const note = h("p", { class: "note", role: "note" });
+const summary = h("p", { class: "summary", label: "Summary" });
 const notice = h("div", { class: "notice", role: "alert" });
 const findBox = h("input", { class: "find", label: "Find in this session", attributes: { type: "search", placeholder: "Find in this session", spellcheck: "false" } });
 const findCount = h("span", { class: "found", role: "status" });
@@ -67,6 +68,7 @@ document.getElementById("transcript")?.append(
       button("?", () => help.open(), { label: "Keyboard help", title: "Keyboard (?)" }),
     ),
   ),
+  summary,
   note,
   notice,
   feed,
@@ -132,6 +134,8 @@ function showSession(next: OutlineView): void {
   facts.textContent = factsOf(next.session);
   note.textContent = plain(next.note);
   note.hidden = next.note === "";
+  summary.textContent = next.summary.split("\n").map(plain).join("\n");
+  summary.hidden = next.summary === "";
   const { kinds, sizes } = next;
   if (kinds === "") tell("Nothing was said in this session.");
   flow.show({ count: kinds.length, guess: (at) => guessedHeight(sizes[at] ?? 0), make, drawn: need });

@@ -13,7 +13,7 @@ let transcripts: Transcripts;
 beforeEach(() => {
   reset();
   context = new FakeContext();
-  context.answer(protocol.sessionOpen, ({ id, turn }) => ({ session: session(id), kinds: "prpr", sizes: [1, 2, 3, 4], at: turn === "" ? -1 : Number(turn), note: "" }));
+  context.answer(protocol.sessionOpen, ({ id, turn }) => ({ session: session(id), kinds: "prpr", sizes: [1, 2, 3, 4], at: turn === "" ? -1 : Number(turn), note: "", summary: "" }));
   context.answer(protocol.sessionTurns, ({ start, count }) => ({ start, turns: ["0", "1", "2", "3"].slice(start, start + count).map((turn) => sessionTurn(turn)) }));
   // SAFETY: the fake has every member the viewers use
   transcripts = new Transcripts(context as unknown as Owner);
@@ -117,7 +117,7 @@ test.each([null, 7, [], {}, { type: "run" }, { type: "need", start: -1, count: 1
   expect(context.logged.at(-1)).toContain("not understood");
 });
 
-const outline = { session: session("a"), kinds: "pr", sizes: [1, 2], at: -1, note: "" };
+const outline = { session: session("a"), kinds: "pr", sizes: [1, 2], at: -1, note: "", summary: "" };
 const turn = sessionTurn("t", { calls: [{ title: "$ make", status: "error", exitCode: 2, text: "" }] });
 
 test.each([

@@ -193,3 +193,18 @@ async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(ed
     assert (await editor.ask(protocol.AGENTS, {"root": None})).jobs == []
     assert (await editor.ask(protocol.QUEUE_ACT, {"job": failed.job, "action": "retry"})).ok
     assert not (await editor.ask(protocol.QUEUE_ACT, {"job": 999, "action": "retry"})).ok
+
+
+async def test_a_transcript_opens_with_what_the_session_was_about(editor: Editor, isolated: Path) -> None:
+    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    (editor.repo / ".lerim").mkdir(exist_ok=True)
+    await editor.start()
+    await synced(editor)
+    one = await the_session(editor)
+    opened = await editor.ask(protocol.SESSION_OPEN, {"id": one.id, "turn": ""})
+    lines = opened.summary.splitlines()
+    assert "src/app.py" in lines[0]
+    assert lines[1].startswith("A Claude Code session of 2 prompts")
+    assert "- The person's last words: “thanks”" in lines
+    assert SECRET not in opened.summary
+    assert "\u202e" not in opened.summary

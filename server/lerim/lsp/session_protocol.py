@@ -160,14 +160,15 @@ class HitsView(msgspec.Struct, frozen=True):
 
 class OutlineView(msgspec.Struct, frozen=True):
     """A session without its text: one letter a turn (p a prompt, s a person's own shell command, c a slash command, r a
-    reply), about how many characters each has, the position `at` of the turn asked for (-1: it is not in it), and what
-    is to be said of the whole."""
+    reply), about how many characters each has, the position `at` of the turn asked for (-1: it is not in it), what is
+    to be said of the whole, and its summary in short ("" where it has none)."""
 
     session: SessionView
     kinds: str
     sizes: list[int]
     at: int
     note: str
+    summary: str
 
 
 class CallView(msgspec.Struct, frozen=True):

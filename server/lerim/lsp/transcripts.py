@@ -25,9 +25,11 @@ from lerim.lsp.session_protocol import (
 )
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory.record import MemoryRecord
+from lerim.paths import Home
 from lerim.sessions import browsing
 from lerim.sessions.browsing import Leaf
 from lerim.sessions.turn_text import Shown, calls
+from lerim.summary_view import projects_of, summary_of
 
 PAGE_CHARACTERS = 200_000
 """Characters after which an answer ends: redaction of so many takes some 30 ms, in which a hover may have to wait."""
@@ -38,16 +40,18 @@ MAX_WHOLE = 400_000
 MARGIN = 4_000
 """Characters looked at beyond those kept: a secret at the cut is seen as one."""
 MAX_LINE = 300
+MAX_SUMMARY = 4_000
 MAX_FOUND = 10_000
 MAX_KINDS = 200_000
 LETTERS = {"prompt": "p", "shell": "s", "command": "c", "reply": "r"}
+TURNS = re.compile(r" \[[0-9a-f, ]{12,200}\]$")
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 async def outline(sidecar: Sidecar, params: OpenParams) -> OutlineView:
     """A session without its text, and the position of a turn in it. Raises NotFoundError."""
     sidecar.trust("The transcript")
-    found: OutlineView | None = await sidecar.run(sessions.read, sidecar, _outline, None, params)
+    found: OutlineView | None = await sidecar.run(sessions.read, sidecar, _outline, None, params, sidecar.home)
     if found is None:
         raise NotFoundError("This session is not on this machine.", todo="Run Lerim: Sync, or choose another one.")
     return found
@@ -80,14 +84,24 @@ async def find(sidecar: Sidecar, params: FindParams) -> PlacesView:
     return await sidecar.run(sessions.read, sidecar, _find, PlacesView([]), params)
 
 
-def _outline(db: sqlite3.Connection, params: OpenParams) -> OutlineView | None:
+def _outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> OutlineView | None:
     session = browsing.session(db, params.id)
     if session is None:
         return None
     found = browsing.outline(db, params.id, params.turn)
     kinds = "".join(LETTERS.get(kind, "r") for kind in found.kinds[:MAX_KINDS])
     sizes = [min(size, MAX_TEXT) for size in found.sizes[:MAX_KINDS]]
-    return OutlineView(sessions.view(session), kinds, sizes, found.at, _note(session, len(found.kinds)))
+    note = _note(session, len(found.kinds))
+    return OutlineView(sessions.view(session), kinds, sizes, found.at, note, _summary(session, home))
+
+
+def _summary(session: browsing.Brief, home: Home) -> str:
+    """What the session was about and how it ended, by its summary; the ids of turns are left out."""
+    found = summary_of(projects_of(session.cwds, home), home, session.platform, session.session)
+    if found is None:
+        return ""
+    lines = (found.title, found.description, *found.outcome.split("\n"))
+    return "\n".join(TURNS.sub("", line) for line in lines if line.strip())[:MAX_SUMMARY]
 
 
 def _note(session: browsing.Brief, turns: int) -> str:
