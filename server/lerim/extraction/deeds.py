@@ -37,13 +37,10 @@ _MERGE = re.compile(r"(?:^|[;&|\s])(?:gh\spr\smerge|glab\smr\smerge)\b")
 _OTHERS: dict[What, re.Pattern[str]] = {"pushed": _PUSH, "opened": _PULL, "merged": _MERGE}
 _DESCRIBED = re.compile(r"\n[A-Z][\w ,.'/-]{0,300}\Z")
 """What the agent says a command is for; it stands after it."""
-_HEREDOC = re.compile(
-    r"git\s[^\n]{0,200}?commit\s[^\n]{0,200}?(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})"
-)
+_HEREDOC = re.compile(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
 """A message of several lines, as shells are given one."""
 _SAYING = re.compile(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"([^\"]{1,400})|'([^']{1,400}))")
 _STEPS = re.compile(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
-_CHOSE = re.compile(r"^(.{8,300}\?) \[.{3,1500}\] (.{1,200})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +108,8 @@ def _take(exchange: Exchange, turn: Told, call: Shown, locate: Locate, told: boo
                 exchange.changed.setdefault(path, []).append(turn.id)
     elif turn.paths and call.status == "ok" and (named := _named(first, turn, locate)):
         exchange.read |= dict.fromkeys(named, turn.id)
-    elif (chosen := _CHOSE.match(rest.partition("\n")[0])) is not None:
-        words = f"“{_short(chosen[1], MESSAGE)}”: “{_short(chosen[2], MESSAGE)}”"
-        exchange.deeds.append(Deed("chose", words, turn.id))
+    elif chosen := _chosen(rest.partition("\n")[0]):
+        exchange.deeds.append(Deed("chose", chosen, turn.id))
 
 
 def edits(first: str) -> bool:
@@ -147,11 +143,21 @@ def _kept(call: Shown, turn: str) -> Iterator[Deed]:
 
 
 def _message(command: str) -> str:
-    found = _HEREDOC.search(command[:4_000])
-    if found:
-        return _short(found[1], MESSAGE)
-    said = _SAYING.search(command[:4_000])
-    return _short((said[1] or said[2]).split("\n")[0], MESSAGE) if said else ""
+    start = _COMMIT.search(command[:2_000])
+    told = command[start.end() : start.end() + 1_000] if start else ""
+    said, lines = _SAYING.search(told), _HEREDOC.search(told)
+    if said is not None and (lines is None or said.end() <= lines.start()):
+        return _short((said[1] or said[2]).split("\n")[0], MESSAGE)
+    return _short(lines[1], MESSAGE) if lines is not None else ""
+
+
+def _chosen(line: str) -> str:
+    """What the person answered to a question, from the line the catalog keeps of it: `question? [a | b] answer`."""
+    head, asks, rest = line[:3_000].partition("? [")
+    _, ends, answer = rest.rpartition("] ")
+    if not asks or not ends or not head.strip() or not answer.strip():
+        return ""
+    return f"“{_short(head, MESSAGE - 1)}?”: “{_short(answer, MESSAGE)}”"
 
 
 def _run(call: Shown, turn: str, told: bool) -> Iterator[Ran]:

@@ -22,7 +22,7 @@ from lerim.sessions import (
     gemini_tools,
     opencode_tools,
 )
-from lerim.sessions.model import ToolCall, ToolKind
+from lerim.sessions.model import Answer, ToolCall, ToolKind
 from lerim.sessions.retold import Told
 from told_turns import edit, prompt, shell, turn
 
@@ -203,3 +203,42 @@ def test_a_look_through_a_tool_that_also_edits_is_no_change() -> None:
     made = told(prompt(0, "What does src/a.py do today"), turn(1, "", look))
     assert made.paths == ()
     assert made.happened[0].text == "Read `src/a.py`."
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("git commit -m 'Pad left'", "Pad left"),
+        ('git -C x add . && git commit -qam "Pad left" && git push', "Pad left"),
+        ("git commit -m \"$(cat <<'EOF'\nPad left\n\nMore.\nEOF\n)\"", "Pad left"),
+        ("git commit -q -F - <<EOF\n  Pad left\nEOF", "Pad left"),
+        ("git commit -q -m @'\nPad left\n'@", "Pad left"),
+        ("git commit --message 'Pad left' && cat <<EOF\nother\nEOF", "Pad left"),
+        ("git commit --amend --no-edit", ""),
+    ],
+)
+def test_a_commit_is_told_by_the_first_line_of_its_message(command: str, message: str) -> None:
+    made = told(prompt(0, "Commit what is there, please do"), turn(1, "", shell(command)))
+    assert made.outcome[0].text == (f"Committed “{message}”." if message else "Committed.")
+
+
+def test_what_the_person_chose_is_told_with_the_question() -> None:
+    asked = Answer("Which manager shall it be?", ("npm", "pnpm"), "pnpm")
+    call = ToolCall("", "AskUserQuestion", "ask", "ok", answers=(asked,))
+    made = told(prompt(0, "Set up the project from nothing"), turn(1, "", call))
+    assert made.happened[0].text == "The person answered “Which manager shall it be?”: “pnpm”."
+
+
+def test_hostile_text_is_told_of_in_time() -> None:
+    lines = [
+        "git commit " * 900,
+        'git commit -m "' * 500,
+        "<<E\n" * 2_000,
+        "```\n" * 5_000,
+        "? [" * 3_000 + "] " * 3_000,
+    ]
+    turns = [prompt(0, "Do all of this at once, if you can")]
+    for number, line in enumerate(lines, 1):
+        odd = ToolCall("", "Ask", "other", "ok", command=line)
+        turns.append(turn(number, line, shell(line), odd))
+    assert told(*turns).intent
