@@ -21,12 +21,13 @@ const sections: readonly (readonly [kinds: readonly protocol.OptionView["kind"][
   [["command"], "Your own command"],
 ];
 
-const anotherAddress: Option = { kind: "address", provider: "openai", model: "", baseUrl: "", name: "", variables: ["OPENAI_API_KEY"], billed: true };
+/** A service's own key goes to its own address alone, so that another has a variable of its own. */
+const anotherAddress: Option = { kind: "address", provider: "openai", model: "", baseUrl: "", name: "", variables: ["LERIM_MODEL_KEY"], billed: true };
 
 /** Lerim: Choose Model. Lists what there is, writes the choice into the person's settings, and tests it with one tiny question. */
 export async function chooseModel(context: Choosing): Promise<void> {
   const choices = await context.request(protocol.modelChoices, {});
-  const now = choices.model === "" ? "no model, rules only" : `${choices.model}${choices.why === "" ? "" : `, because ${choices.why}`}`;
+  const now = choices.model === "" ? "no model, rules only" : choices.model;
   const placeHolder = choices.problems[0]?.message ?? `Who reads your sessions besides the rules? Now: ${now}`;
   const picked = await vscode.window.showQuickPick(itemsOf(choices.options), { title: "Lerim: Choose Model", placeHolder, matchOnDescription: true, matchOnDetail: true });
   if (picked?.option === undefined) return;
@@ -109,8 +110,8 @@ async function completed(context: Choosing, option: Option): Promise<Option | un
   if (baseUrl === undefined) return undefined;
   const model = await askModelName(option.name || baseUrl, option.model);
   if (model === undefined) return undefined;
-  const billed = option.billed && !(baseUrl !== "" && isLocal(baseUrl));
-  const whole = { ...option, baseUrl, model, billed };
+  const billed = baseUrl === "" || !isLocal(baseUrl);
+  const whole = { ...option, baseUrl, model, billed, variables: baseUrl === option.baseUrl ? option.variables : anotherAddress.variables };
   const missing = option.kind === "no-key" || (option.kind === "address" && billed && !context.keys.inEnvironment(option.variables[0] ?? ""));
   return missing && !(await askKey(context, { ...whole, name: option.name || baseUrl })) ? undefined : whole;
 }

@@ -77,7 +77,6 @@ export interface ChoicesView {
   model: string;
   provider: string;
   billed: boolean;
-  why: string;
   budgetUsd: number;
   options: OptionView[];
   problems: Problem[];

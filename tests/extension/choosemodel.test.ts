@@ -23,7 +23,7 @@ const all = [
 ];
 
 function choices(options = all, changes: Partial<protocol.ChoicesView> = {}): void {
-  context.answer(protocol.modelChoices, () => ({ model: "", provider: "none", billed: false, why: "", budgetUsd: 1, options, problems: [], ...changes }));
+  context.answer(protocol.modelChoices, () => ({ model: "", provider: "none", billed: false, budgetUsd: 1, options, problems: [], ...changes }));
 }
 
 function answersWith(...trials: Partial<protocol.TrialView>[]): void {
@@ -147,13 +147,22 @@ test("an address is checked, and one of this machine needs no key", async () => 
   expect(methods().at(-1)).toBe("lerim/model/test");
 });
 
-test("an address elsewhere asks for its key, and is paid for", async () => {
-  answers.picks.push("Enter an address");
+test("an address elsewhere asks for its own key, never for a service's, and is paid for", async () => {
+  await keyOf("Enter an address");
+});
+
+test("an address that is changed is asked for its own key, whatever service it was", async () => {
+  choices([{ ...all[0]!, kind: "address", provider: "openai", model: "m", baseUrl: "https://api.openai.com/v2", name: "OpenAI two", variables: ["OPENAI_API_KEY"] }]);
+  await keyOf("OpenAI two");
+});
+
+async function keyOf(pick: string): Promise<void> {
+  answers.picks.push(pick);
   answers.inputs.push("https://models.example/v1", "m", secret);
   await chooseModel(context);
-  expect(context.secrets.held.get("lerim.key.OPENAI_API_KEY")).toBe(secret);
+  expect([...context.secrets.held]).toEqual([["lerim.key.LERIM_MODEL_KEY", secret]]);
   expect(shown.messages[0]?.text).toContain("a fraction of a cent");
-});
+}
 
 test("a key that is refused can be entered again", async () => {
   answersWith({ ok: false, code: "model-key", message: "zai:glm did not answer: [bad key](command:evil)." }, {});

@@ -11,6 +11,7 @@ from lerim import config
 from lerim.lsp import editor
 from lerim.lsp.model_protocol import ChoicesView, NoParams, OptionView
 from lerim.models.available import ModelsView, RoleView, available
+from lerim.models.choose import variables_of
 from lerim.models.editor import VARIABLE
 from lerim.models.providers import PROVIDERS, Role
 from lerim.paths import Home
@@ -48,7 +49,6 @@ def _choices(home: Home, environ: Mapping[str, str], now: datetime) -> ChoicesVi
         model=now_asked.model,
         provider=now_asked.provider,
         billed=now_asked.billed,
-        why=now_asked.why,
         budget_usd=view.budget,
         options=list(options(view, role, below, now_asked)),
         problems=[*view.problems, *now_asked.problems],
@@ -92,7 +92,7 @@ def options(view: ModelsView, role: Role, below: Role, asked: RoleView) -> Itera
             chosen=chosen,
         )
     if named and at not in ("", named.base_url, *addresses):
-        variables = list(named.key_variables)
+        variables = list(variables_of(role.provider, at))
         yield OptionView(
             "address", role.provider, role.model, at, name=at, variables=variables, billed=asked.billed, chosen=True
         )

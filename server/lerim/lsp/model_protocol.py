@@ -59,13 +59,12 @@ class OptionView(msgspec.Struct, frozen=True):
 
 
 class ChoicesView(msgspec.Struct, frozen=True):
-    """What there is to ask, in the order it is shown. `model` is the label of the one that is asked now, "" for none,
-    and `why` for people why it is; `problems` keep it from being asked."""
+    """What there is to ask, in the order it is shown. `model` is the label of the one that is asked now, "" for none;
+    `problems` keep it from being asked."""
 
     model: str
     provider: str
     billed: bool
-    why: str
     budget_usd: float
     options: list[OptionView]
     problems: list[Problem]

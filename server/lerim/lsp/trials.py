@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -26,7 +25,7 @@ async def tried(sidecar: Sidecar, _params: NoParams) -> TrialView:
     Raises JobError where it cannot be started.
     """
     sidecar.trust("Asking a model")
-    jobs, environ, began = sidecar.jobs, editor.environ(sidecar), time.monotonic()
+    jobs, environ = sidecar.jobs, editor.environ(sidecar)
     try:
         process = await start(lerim(["worker", "model"], jobs.executable, environ), jobs.home)
     except OSError as error:
@@ -45,7 +44,7 @@ async def tried(sidecar: Sidecar, _params: NoParams) -> TrialView:
         ok=True,
         model=last.model,
         message=f"{last.model} answered.",
-        seconds=round(time.monotonic() - began, 1),
+        seconds=used.seconds,
         tokens=used.input_tokens + used.output_tokens,
         cost=used.cost if used.cost and not used.unpriced else None,
     )
