@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lerim.extraction.redact import without_private
-from lerim.extraction.transcript import Piece, Shown
+from lerim.extraction.transcript import Piece, Shown, in_short
 from lerim.sessions.retold import Told
 
-TEXT = 20_000  # characters of what a person or the agent wrote in one turn
-CALL = 600
+TEXT = (13_000, 6_500)  # characters of what a person or the agent wrote in one turn: head and tail
+CALL = (400, 200)
 CALLS = 30  # tool calls shown of one turn: the first and the last ones
 
 
@@ -22,18 +22,12 @@ def shown(turns: Sequence[Told]) -> list[Shown]:
 
 
 def _pieces(turn: Told) -> Iterator[Piece]:
-    text = _cut(without_private(turn.text), TEXT)
+    text = in_short(without_private(turn.text), *TEXT)
     if text.strip():
         yield Piece("user" if turn.role == "user" else "assistant", text)
     calls = turn.calls
     for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
-        told = _cut(without_private(call.text), CALL)
+        told = in_short(without_private(call.text), *CALL)
         if told.strip():
             ended = f"exit {call.exit_code}" if call.exit_code else call.status
             yield Piece("assistant" if turn.role == "assistant" else "tool", told, f"call ({ended})")
-
-
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    return f"{text[: most * 2 // 3]}\n[… {len(text) - most:,} characters left out …]\n{text[-(most // 3) :]}"

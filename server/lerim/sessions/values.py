@@ -14,6 +14,9 @@ REDACTED = "REDACTED"
 """What a redactor wrote in place of an id."""
 
 _TITLE = 120
+_WORD = 200  # characters, the longest word that is looked for where a text is cut
+_WORDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
+"""What names and secrets are made of. Of other scripts no word is taken away: they are written without spaces."""
 
 
 def plain(text: str | None) -> str:
@@ -27,7 +30,19 @@ def ends(text: str) -> tuple[str, int]:
     """The head and tail of a long text, and how many characters were left out between them."""
     if len(text) <= 2 * KEEP + len(CUT_MARK):
         return text, 0
-    return text[:KEEP] + CUT_MARK + text[-KEEP:], len(text) - 2 * KEEP
+    head, tail = untorn(text[:KEEP], text[-KEEP:])
+    return head + CUT_MARK + tail, len(text) - len(head) - len(tail)
+
+
+def untorn(head: str, tail: str) -> tuple[str, str]:
+    """What is left of a text between whose head and tail something was cut out, without the words that the cuts went
+    through: half of a name says nothing, and half of a secret is not known for one."""
+    end, begin = len(head), 0
+    while end > 0 and len(head) - end < _WORD and head[end - 1] in _WORDS:
+        end -= 1
+    while begin < min(len(tail), _WORD) and tail[begin] in _WORDS:
+        begin += 1
+    return head[:end], tail[begin:]
 
 
 def titled(text: str | None) -> str:

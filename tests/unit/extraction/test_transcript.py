@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from lerim.extraction.quotes import Nowhere, locate
@@ -135,3 +136,23 @@ def test_what_a_tool_prints_a_second_time_is_not_shown_again() -> None:
     assert "line 3 of the log" not in three.body()
     assert "the same as in turn 4" in three.body()
     assert without_repeats(of(first), printed) == one, "a turn that is read again looks as it did"
+
+
+@pytest.mark.parametrize("before", [*range(180, 345, 3)])
+def test_a_cut_leaves_no_part_of_a_secret_wherever_it_falls(before: int) -> None:
+    for lead in ("x ", "PASSWORD="):
+        log = "word " * (before // 5) + " " * (before % 5) + lead + KEY + " word" * 200
+        told = text(agent("", ran("make", log)))
+        assert KEY[4:10] not in told
+        assert KEY[-6:] not in told
+        told = text(agent("", ran("make", log[::-1].replace((lead + KEY)[::-1], lead + KEY))))
+        assert KEY[4:10] not in told
+        assert KEY[-6:] not in told
+
+
+def test_a_private_key_that_a_cut_goes_through_is_not_shown() -> None:
+    body = "\n".join("MIIEpAIBAAKCAQEA" + chr(65 + line) * 48 for line in range(20))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
+    for before in (0, 100, 250, 2_000):
+        told = text(agent("", ran("cat key", "line of a log\n" * (before // 14) + key + "\nmore of the log" * 60)))
+        assert "MIIEpAIBAAKCAQEA" not in told

@@ -68,10 +68,19 @@ def test_the_status_of_a_background_shell_carries_its_exit_code(tmp_path):
 
 
 def test_a_long_result_keeps_its_head_and_its_tail(tmp_path):
-    done = one(tmp_path, call("t1", "Bash", command="x"), answer("t1", "a" * 5000 + "b" * 10_000 + "c" * 5000))
-    assert done.output.startswith("a" * 4000 + "\n")
-    assert done.output.endswith("\n" + "c" * 4000)
+    done = one(tmp_path, call("t1", "Bash", command="x"), answer("t1", "a " * 2500 + "b " * 5000 + " c" * 2500))
+    assert done.output.startswith("a " * 2000 + "\n")
+    assert done.output.endswith("\n" + " c" * 2000)
     assert done.output_cut == 12_000
+
+
+def test_a_long_result_is_not_cut_within_a_word_that_may_be_a_secret(tmp_path):
+    key = "ghp_" + "k3Y9" * 9
+    log = "x" * 3_970 + " " + key + " y" * 10_000 + " " + key + "z " * 1_990
+    done = one(tmp_path, call("t1", "Bash", command="x"), answer("t1", log))
+    assert "ghp_" not in done.output
+    assert "k3Y9" not in done.output
+    assert len(done.output) - len("\n…\n") + done.output_cut == len(log)
 
 
 def test_a_result_in_parts_is_joined_and_reminders_in_it_are_cut(tmp_path):
