@@ -150,7 +150,7 @@ def test_a_plan_and_the_session_of_a_subagent_are_told(tmp_path: Path):
 
 
 def test_long_outputs_keep_their_ends(tmp_path: Path):
-    one = call(tmp_path, tool("run_terminal_cmd", {"command": "x"}, {"output": "a " * 15_000}))
+    one = call(tmp_path, tool("run_terminal_cmd", {"command": "x"}, {"output": "¡" * 30_000}))
     assert one.output_cut == 22_000
     assert len(one.output) < 9_000
 
