@@ -162,6 +162,8 @@ async def ask_editor(server: Server, method: str, params: object) -> object:
             answered.set_exception(EditorError(f"{method} failed in the editor: {type(error).__name__}."))
 
     def came(request: Future[object]) -> None:
+        if request.cancelled():  # the editor shuts the server down
+            return
         error = request.exception()
         loop.call_soon_threadsafe(settle, None if error else request.result(), error)
 
