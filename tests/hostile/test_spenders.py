@@ -48,7 +48,9 @@ while True:
         print("spending:", error, flush=True)
         break
     print("held", held.row, flush=True)
-    if chance.random() < 0.9:
+    if chance.random() >= 0.9:
+        purse.settle(held, None)
+    else:
         share = chance.random()
         cost = 0.45 * worst / 1_000_000 * share
         purse.settle(held, NOTHING if chance.random() < 0.2 else Usage(1, worst, worst, cost=cost))

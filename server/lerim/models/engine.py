@@ -10,7 +10,8 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -18,13 +19,14 @@ from typing import assert_never
 import msgspec
 from dspy import lm15
 
+from lerim.errors import BudgetError, SpendingError
 from lerim.extraction.redact import clean
 from lerim.models import anthropic, chat, command, faults, limits
 from lerim.models.answer import Answer
 from lerim.models.bounds import Bounds, Output
 from lerim.models.choose import Model
 from lerim.models.editor import Bridge, RefusedError
-from lerim.models.spending import Held, Purse, priced
+from lerim.models.spending import Purse, priced
 from lerim.models.tokens import count
 from lerim.models.usage import ASKED_OF, NOTHING, Spent, Step, StepKind, Usage, added
 from lerim.models.wire import Reply, StoppedError, WireError, pause, post
@@ -161,23 +163,14 @@ class Engine:
     def _once(self, request: lm15.Request, model: Model, output: Output) -> Answer:
         """Asks once. A call that is paid for is recorded before and after it."""
         text = _text(request)
-        held = None
-        if self._purse is not None and model.billed:
-            held = self._purse.reserve(model, _at_most(text), output.most)
-        began = time.monotonic()
-        try:
+        with self._paying(model, _at_most(text), output.most) as paid:
+            began = time.monotonic()
             answer = self._sent(request, model, output)
-        except lm15.LM15Error as error:
-            # A service that refused counted nothing. Where nobody knows, the reservation stays.
-            if held is not None and ((error.status or 0) >= 300 or error.code == faults.UNSENT):
-                self._settle(held, NOTHING)
-            raise
-        usage = answer.usage
-        if model.wire in ("command", "editor"):
-            usage = Usage(1, count(text), count(answer.text))
-        usage = priced(model, msgspec.structs.replace(usage, seconds=time.monotonic() - began))
-        if held is not None:
-            self._settle(held, usage)
+            usage = answer.usage
+            if model.wire in ("command", "editor"):
+                usage = Usage(1, count(text), count(answer.text))
+            usage = priced(model, msgspec.structs.replace(usage, seconds=time.monotonic() - began))
+            paid.append(usage)
         with self._lock:
             self._spent.append(Spent(model.role, model.label, usage))
         if model.provider == "ollama" and CERTAIN_TOKENS < count(text) * CUT_SHORT > usage.input_tokens > 0:
@@ -185,9 +178,31 @@ class Engine:
             raise lm15.ContextLengthError(f"{read}; OLLAMA_CONTEXT_LENGTH sets how many it reads")
         return answer
 
-    def _settle(self, held: Held, usage: Usage) -> None:
-        if self._purse is not None:
-            self._purse.settle(held, usage)
+    @contextmanager
+    def _paying(self, model: Model, tokens: int, most: int) -> Iterator[list[Usage]]:
+        """Within this block a call that is paid for is reserved; what it took is to be put on the list."""
+        if self._purse is None or not model.billed:
+            yield []
+            return
+        try:
+            held = self._purse.reserve(model, tokens, most, self._cancelled)
+        except (BudgetError, SpendingError) as error:
+            if self._cancelled():
+                raise faults.cancelled() from error
+            raise
+        paid: list[Usage] = []
+        unpaid: Usage | None = None  # where nobody knows what a call took, the reservation stays
+        try:
+            if self._cancelled():
+                unpaid = NOTHING
+                raise faults.cancelled()
+            yield paid
+        except lm15.LM15Error as error:
+            if (error.status or 0) >= 300 or error.code == faults.UNSENT:
+                unpaid = NOTHING  # a service that refused counted nothing
+            raise
+        finally:
+            self._purse.settle(held, paid[0] if paid else unpaid)
 
     def _sent(self, request: lm15.Request, model: Model, output: Output) -> Answer:
         match model.wire:
@@ -251,8 +266,8 @@ def _editor_error(error: RefusedError, told: str) -> lm15.LM15Error:
             return lm15.InvalidRequestError(told, code="gone")
         case "quota":
             return lm15.BillingError(told)
-        case "blocked":
-            return lm15.InvalidRequestError(told)
+        case "blocked":  # for now: it is a limit of the account's
+            return lm15.RateLimitError(told, retry_after=faults.retry_after({}, error.message))
         case "failed":
             return lm15.ServerError(told)
     assert_never(error.why)

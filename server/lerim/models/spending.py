@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from lerim.registry import private_folder
 VERSION = 1
 KEPT_DAYS = 400
 BUSY_SECONDS = 10.0
+LOOK_EVERY = 0.1
+"""Seconds between two looks at whether the person cancelled."""
 DOLLAR = 10**12
 
 _SCHEMA = """
@@ -51,6 +54,10 @@ class Held:
 NOT_HELD = Held()
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(slots=True)
 class Purse:
     """A day's budget in US dollars, 0 for none. The day is the date `clock` tells, so it should tell local time.
@@ -63,33 +70,58 @@ class Purse:
     per_day: float
     clock: Callable[[], datetime]
     problems: list[Problem] = field(default_factory=list)
+    _room: threading.Condition = field(default_factory=threading.Condition, init=False, repr=False)
+    _open: set[int] = field(default_factory=set, init=False)
+    _trying: int = field(default=0, init=False)
+    _ended: int = field(default=0, init=False)
 
-    def reserve(self, model: Model, input_tokens: int, most_output_tokens: int) -> Held:
-        """Takes the most that one call can cost out of today's budget; `settle` it with what it took.
+    def reserve(
+        self, model: Model, input_tokens: int, most_output_tokens: int, cancelled: Callable[[], bool] = _never
+    ) -> Held:
+        """Takes the most that one call can cost out of today's budget; each is to be ended with `settle`.
 
         `input_tokens` is at least what the service will count: the bytes of what is sent will do, for no token is less
-        than one. Raises BudgetError where the budget does not allow the call, SpendingError where nobody can tell,
-        because the model has no known price or the spending cannot be recorded.
+        than one. Where only what other calls of this Purse hold leaves no room, it waits until one of them ends.
+        Raises BudgetError where the budget does not allow the call, also where `cancelled` ended the waiting;
+        SpendingError where nobody can tell, because the model has no known price or the spending cannot be recorded.
         """
         if not model.billed:
             return NOT_HELD
         most = worst(model.name, input_tokens, most_output_tokens)
         if most is None and self.per_day > 0:
             raise unpriced(model.label)
-        try:
-            with _opened(self.home, self.problems) as db:
-                return self._hold(db, model, most or 0.0)
-        except SpendingError as error:
-            if self.per_day > 0:
-                raise
-            self._tell(error)
-            return NOT_HELD
+        while True:
+            with self._room:
+                self._trying += 1
+                ended = self._ended
+            held = NOT_HELD
+            try:
+                with _opened(self.home, self.problems) as db:
+                    held = self._hold(db, model, most or 0.0)
+                    return held
+            except SpendingError as error:
+                if self.per_day > 0:
+                    raise
+                self._tell(error)
+                return NOT_HELD
+            except BudgetError as error:
+                refused = error
+            finally:
+                self._tried(held)
+            if not self._more_room(ended, cancelled):
+                raise refused
 
-    def settle(self, held: Held, usage: Usage) -> None:
-        """Replaces a reservation by what the call took: `NOTHING` for one that the service refused. Never raises: what
-        cannot be written leaves the reservation as it is, and is a problem."""
-        if not held.row:
-            return
+    def settle(self, held: Held, usage: Usage | None) -> None:
+        """Replaces a reservation by what the call took: `NOTHING` for one that the service refused, None where nobody
+        knows, which leaves it as it is. Never raises: what cannot be written leaves it, too, and is a problem."""
+        if held.row and usage is not None:
+            self._replace(held, usage)
+        with self._room:
+            self._open.discard(held.row)
+            self._ended += 1
+            self._room.notify_all()
+
+    def _replace(self, held: Held, usage: Usage) -> None:
         try:
             with _opened(self.home, self.problems) as db, _exclusive(db):
                 db.execute(
@@ -107,6 +139,24 @@ class Purse:
                 )
         except SpendingError as error:
             self._tell(error)
+
+    def _tried(self, held: Held) -> None:
+        with self._room:
+            self._trying -= 1
+            if held.row:
+                self._open.add(held.row)
+            self._room.notify_all()
+
+    def _more_room(self, ended: int, cancelled: Callable[[], bool]) -> bool:
+        """Waits while calls of this Purse are under way; whether one ended since there were so many that had."""
+        with self._room:
+            while self._ended == ended:
+                if not self._open and not self._trying:
+                    return False
+                if cancelled():
+                    return False
+                self._room.wait(LOOK_EVERY)
+        return True
 
     def _hold(self, db: sqlite3.Connection, model: Model, most: float) -> Held:
         day = self.clock().date()
@@ -174,7 +224,7 @@ def unpriced(label: str) -> SpendingError:
 def used_up(per_day: float, spent: float, most: float) -> BudgetError:
     """Why a call that may cost `most` is not made when `spent` of a day's budget is gone."""
     if spent:
-        message = f"Today's budget of ${per_day:.2f} does not allow another call: ${spent:.2f} are spent."
+        message = f"Today's budget of ${per_day:.2f} does not allow another call: ${spent:.2f} are spent or reserved."
         return BudgetError(message, todo="It goes on tomorrow; budget.per_day_usd sets the bound.")
     message = f"One call may cost ${most:.2f}, more than the ${per_day:.2f} that a day may cost."
     return BudgetError(message, todo="Raise budget.per_day_usd, or lower roles.extract.max_window_tokens.")

@@ -85,7 +85,7 @@ def test_a_budget_that_is_used_up_stops_the_asking_and_keeps_the_rest_waiting(de
         assert (stopped["kind"], stopped["role"], stopped["model"]) == ("stopped", "extract", NANO)
         assert "$1.00" in stopped["why"]
         shown = terminal(desk, "sync")
-        assert "Today's budget of $1.00 does not allow another call: $1.00 are spent." in shown.stdout
+        assert "Today's budget of $1.00 does not allow another call: $1.00 are spent or reserved." in shown.stdout
         assert "budget.per_day_usd sets the bound" in shown.stdout
         assert shown.stderr == ""
     desk.home.spending.unlink()

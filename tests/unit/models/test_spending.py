@@ -46,8 +46,8 @@ def test_a_call_holds_its_worst_cost_until_it_is_settled(home: Home) -> None:
 def test_a_call_that_would_pass_the_budget_is_refused_and_leaves_nothing(home: Home) -> None:
     mine = purse(home)
     first, _ = mine.reserve(paid(), 1_000_000, 1_000_000), mine.reserve(paid(), 1_000_000, 1_000_000)
-    with pytest.raises(BudgetError, match=r"budget of \$1\.00 .* \$0\.90 are spent") as refused:
-        mine.reserve(paid(), 1_000_000, 1_000_000)
+    with pytest.raises(BudgetError, match=r"budget of \$1\.00 .* \$0\.90 are spent or reserved") as refused:
+        purse(home).reserve(paid(), 1_000_000, 1_000_000)
     assert "budget.per_day_usd" in refused.value.todo
     mine.settle(first, NOTHING)  # the service refused it
     mine.reserve(paid(), 1_000_000, 1_000_000)
@@ -59,7 +59,64 @@ def test_a_budget_may_be_spent_to_the_last_cent(home: Home) -> None:
     mine.reserve(paid(), 1_000_000, 1_000_000)
     assert today(home, NOON).cost == 0.45
     with pytest.raises(BudgetError):
-        mine.reserve(paid(), 1, 0)
+        purse(home, 0.45).reserve(paid(), 1, 0)
+
+
+def test_a_call_waits_for_room_that_calls_of_its_own_run_hold(home: Home) -> None:
+    mine = purse(home)
+    first, second = mine.reserve(paid(), 1_000_000, 1_000_000), mine.reserve(paid(), 1_000_000, 1_000_000)
+    waits, held = threading.Event(), []
+
+    def looked() -> bool:
+        waits.set()
+        return False
+
+    thread = threading.Thread(target=lambda: held.append(mine.reserve(paid(), 1_000_000, 1_000_000, looked)))
+    thread.start()
+    assert waits.wait(60)
+    mine.settle(first, Usage(1, cost=0.02))
+    thread.join(60)
+    assert [row[3] for row in rows(home)] == [20_000_000_000, 450_000_000_000, 450_000_000_000]
+    mine.settle(second, Usage(1, cost=0.3))
+    [third] = held
+    mine.settle(third, Usage(1, cost=0.3))
+    with pytest.raises(BudgetError, match=r"\$0\.62 are spent or reserved"):
+        mine.reserve(paid(), 1_000_000, 1_000_000)
+
+
+def test_calls_that_wait_for_each_other_end_once_there_is_no_room(home: Home) -> None:
+    mine = purse(home)
+    first = mine.reserve(paid(), 1_000_000, 1_000_000)
+    looks, refused = threading.Semaphore(0), []
+
+    def looked() -> bool:
+        looks.release()
+        return False
+
+    def spend() -> None:
+        try:
+            mine.reserve(paid(), 2_000_000, 2_000_000, looked)
+        except BudgetError as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=spend) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    assert all(looks.acquire(timeout=60) for _ in range(6))
+    mine.settle(first, None)  # nobody knows what became of it
+    for thread in threads:
+        thread.join(60)
+    assert len(refused) == 3
+    assert today(home, NOON).cost == 0.45
+
+
+def test_a_call_that_waits_for_room_ends_when_the_person_cancels(home: Home) -> None:
+    mine = purse(home)
+    mine.reserve(paid(), 1_000_000, 1_000_000)
+    looks = iter((False, False, True))
+    with pytest.raises(BudgetError):
+        mine.reserve(paid(), 2_000_000, 2_000_000, lambda: next(looks))
+    assert len(rows(home)) == 1
 
 
 def test_one_call_that_costs_more_than_a_day_may_says_what_to_change(home: Home) -> None:
@@ -123,6 +180,7 @@ def test_many_threads_never_pass_the_budget(home: Home) -> None:
         for _ in range(10):
             try:
                 held.append(mine.reserve(paid(), 100_000, 100_000))
+                mine.settle(held[-1], None)
             except BudgetError as error:
                 refused.append(error)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,7 +70,6 @@ def test_the_editors_model_is_asked_over_the_bridge() -> None:
     ("why", "error", "code"),
     [
         ("no-permission", lm15.InvalidRequestError, "gone"),
-        ("blocked", lm15.InvalidRequestError, None),
         ("quota", lm15.BillingError, None),
         ("not-found", lm15.UnsupportedModelError, "gone"),
         ("gone", lm15.UnsupportedModelError, "gone"),
@@ -96,6 +96,17 @@ def test_a_failure_in_the_editor_is_tried_again() -> None:
     engine = Engine(EDITOR, never, bridge=editor.bridge)
     assert engine.complete(REQUEST).text == "ok"
     assert [step.kind for step in engine.steps] == ["retried"]
+
+
+def test_an_editor_that_blocks_a_request_for_now_is_asked_again_unless_it_names_a_long_time() -> None:
+    editor = Editor(refuses("blocked", "try again in 5ms"), says_in_editor("ok"))
+    engine = Engine(EDITOR, never, bridge=editor.bridge)
+    assert engine.complete(REQUEST).text == "ok"
+    assert [step.kind for step in engine.steps] == ["retried"]
+    busy = Editor(refuses("blocked", "rate limited, try again in 2h"))
+    with pytest.raises(lm15.RateLimitError):
+        Engine(EDITOR, never, bridge=busy.bridge).complete(REQUEST)
+    assert len(busy.asked) == 1
 
 
 def test_an_editor_that_hangs_is_left_at_the_deadline_and_at_a_cancel() -> None:
@@ -151,6 +162,22 @@ def test_a_call_over_the_budget_is_not_made(home: Home) -> None:
         with pytest.raises(BudgetError):
             engine.complete(REQUEST)
     assert server.asked == []
+
+
+def test_calls_at_once_share_a_budget_that_has_room_for_one_at_its_worst(home: Home) -> None:
+    with chat(says("ok", usage={"cost": 0.0008})) as server:
+        engine = Engine(paid(server.url), never, purse=purse(home, 0.01))
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(engine.complete, [REQUEST] * 4))
+    assert [one.text for one in answers] == ["ok"] * 4
+    assert today(home, NOW).cost == pytest.approx(0.0032)
+
+
+def test_a_call_that_is_cancelled_before_it_is_sent_costs_nothing(home: Home) -> None:
+    with chat(says("ok")) as server, pytest.raises(lm15.TransportError) as caught:
+        Engine(paid(server.url), lambda: True, purse=purse(home)).complete(REQUEST)
+    assert (caught.value.code, server.asked) == ("cancelled", [])
+    assert today(home, NOW).cost == 0
 
 
 def test_a_model_without_a_known_price_is_not_asked_while_there_is_a_budget(home: Home) -> None:
