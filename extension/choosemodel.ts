@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { addressFault, isLocal } from "./address";
 import type { Context } from "./context";
 import { trialText, unlinked } from "./modelwording";
+import { openSetting } from "./opensetting";
 import * as protocol from "./protocol";
 
 type Choosing = Pick<Context, "request" | "keys" | "keysChanged" | "settingsChanged">;
@@ -182,9 +183,10 @@ async function test(context: Choosing, option: Option, billed: boolean): Promise
     if (choice === "Sync") await vscode.commands.executeCommand("lerim.sync");
     return;
   }
-  const actions = ["Choose Another", ...(trial.code === "model-key" && option.variables.length > 0 ? ["Enter Key Again"] : [])];
+  const actions = ["Choose Another", ...(trial.code === "budget" ? ["Change Budget"] : []), ...(trial.code === "model-key" && option.variables.length > 0 ? ["Enter Key Again"] : [])];
   const choice = await vscode.window.showErrorMessage(`Lerim: ${unlinked(trial.message)}`, ...actions);
   if (choice === "Choose Another") return chooseModel(context);
+  if (choice === "Change Budget") await openSetting("lerim.budget.perDayUsd");
   if (choice !== "Enter Key Again" || !(await askKey(context, option))) return;
   await context.keysChanged();
   await test(context, option, false); // they were told what it costs

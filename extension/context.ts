@@ -126,7 +126,10 @@ export class Context implements vscode.Disposable {
 
   /** Starts the sidecar anew if a key was stored or forgotten that it is to know. */
   keysChanged(): Promise<void> {
-    return this.keys.changed(vscode.workspace.isTrusted, () => (this.isRunning ? this.restart(false) : Promise.resolve()));
+    return this.keys.changed(vscode.workspace.isTrusted, async () => {
+      await this.#restarts.running?.catch(() => undefined); // it may have begun with the keys of before
+      if (this.isRunning) await this.restart(false);
+    });
   }
 
   /** Lets the sidecar tell what changed unseen. */

@@ -152,7 +152,7 @@ test("an address elsewhere asks for its own key, never for a service's, and is p
 });
 
 test("an address that is changed is asked for its own key, whatever service it was", async () => {
-  choices([{ ...all[0]!, kind: "address", provider: "openai", model: "m", baseUrl: "https://api.openai.com/v2", name: "OpenAI two", variables: ["OPENAI_API_KEY"] }]);
+  choices([option("address", "openai", { model: "m", baseUrl: "https://api.openai.com/v2", name: "OpenAI two", variables: ["OPENAI_API_KEY"] })]);
   await keyOf("OpenAI two");
 });
 
@@ -194,6 +194,15 @@ test("after a failed test another model can be chosen", async () => {
   await chooseModel(context);
   expect(shown.lists.length).toBe(2);
   expect(settings()["provider"]).toBe("none");
+});
+
+test("a budget that is used up can be changed at once", async () => {
+  answersWith({ ok: false, code: "budget", message: "Today's budget of $1 is used up." });
+  answers.picks.push("Z.ai");
+  answers.inputs.push("glm");
+  answers.choices.push("Test It", "Change Budget");
+  await chooseModel(context);
+  expect(shown.commands).toEqual([{ id: "workbench.action.openSettings", args: ["lerim.budget.perDayUsd"] }]);
 });
 
 test("Cancel ends the test, and the model stays chosen", async () => {
