@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import dspy
 
+from lerim.errors import ModelGoneError
 from lerim.extraction.asking import WindowTooLargeError, ask
 from lerim.extraction.markup import plain
 from lerim.extraction.redact import clean
@@ -36,6 +38,8 @@ from lerim.models.usage import Step, StepKind
 from lerim.sessions import retold
 
 ROLE = "summarize"
+FLOOR = 500
+"""A window of so few tokens is not cut any further."""
 GUIDANCE = "Leave out what nobody will want to know next month."
 TITLE = 90
 TEXT = 400
@@ -85,22 +89,28 @@ def by_model(lm: dspy.LM, task: Task, parts: Parts) -> Generator[Event, None, Su
     seen = tail([turn for turn in turns if turn.number <= parts.sent], task.overlap_tokens, task.count)
     fresh = [turn for turn in turns if turn.number > parts.sent]
     todo = deque(windows([*seen, *fresh], task.limit(), task.overlap_tokens, parts.sent, task.count) if fresh else ())
+    most = sys.maxsize  # tokens of a window, once one was too large
+    told: list[SessionPart] = []
     while todo:
         window = todo.popleft()
         try:
-            told = yield from _part(lm, task, window)
+            if window.about > most:
+                raise WindowTooLargeError("nearly as large as one that was too large")
+            told.append((yield from _part(lm, task, window)))
         except WindowTooLargeError as error:
-            two = halves(window, task.count)
+            two = halves(window, task.count) if window.about > FLOOR else ()
             if len(two) < 2:
-                yield _step(task, "unread", error.message)
-                told = _of_rules(task, window)
-            else:
-                yield _step(task, "halved", "it is more than the model takes", window.about)
-                todo.extendleft(reversed(two))
-                continue
+                message = "The model takes less than it must be shown of a session."
+                raise ModelGoneError(message, todo="Choose another model, or give it more context.") from error
+            most = min(most, max(FLOOR, window.about * 3 // 4))
+            yield _step(task, "halved", "it is more than the model takes", window.about)
+            todo.extendleft(reversed(two))
+            continue
         last = window.fresh[-1]
-        parts.parts.append(told)
-        parts.sent, parts.turn = last.number, last.id
+        if not todo or todo[0].fresh[0].number > last.number:  # a turn is told when all its pieces are
+            parts.parts += told
+            parts.sent, parts.turn = last.number, last.id
+            told = []
     whole = yield from _joined(lm, task, parts.parts)
     return _summary(task, whole)
 
@@ -157,8 +167,8 @@ def _reduced(lm: dspy.LM, task: Task, group: Sequence[SessionPart]) -> Generator
     inputs = {"parts": text, "metadata": task.metadata, "guidance": GUIDANCE}
     try:
         answer = ask(lm, SummaryReduce, inputs, SessionPart, think=False)
-    except WindowTooLargeError as error:
-        yield _step(task, "unread", error.message)
+    except WindowTooLargeError:
+        yield _step(task, "unread", "the parts together are more than the model takes")
         return _together(group)
     numbers = {number for part in group for one in part.statements for number in one.turns}
     told = grounded(answer.items[0], numbers, text) if answer.items else None

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dspy import lm15
 
+from lerim.errors import ModelGoneError, ModelKeyError
 from lerim.extraction.locate import Locator
 from lerim.extraction.summarize import summarize
 from lerim.extraction.summary import Summary, body, sections, words
@@ -196,6 +198,31 @@ def test_several_windows_are_told_one_by_one_and_joined(tmp_path: Path) -> None:
     assert joining.count(True) >= 1
     assert joining[-1]
     assert made.intent[0].turns == ("000000000000", "000000000007")
+
+
+TOO_LARGE = lm15.ContextLengthError("too large")
+
+
+def test_a_model_that_takes_no_window_is_given_up_after_few_questions(tmp_path: Path) -> None:
+    long = [prompt(at, f"Always use pnpm, never npm, because of lock file {at}. " * 60) for at in range(40)]
+    script = Script(TOO_LARGE)
+    parts = Parts(model="x:m")
+    with pytest.raises(ModelGoneError, match="takes less"):
+        told(script, long, tmp_path, parts)
+    assert len(script.prompts) < 12
+    assert parts.parts == []
+
+
+def test_a_turn_counts_as_told_only_when_all_its_pieces_are(tmp_path: Path) -> None:
+    one = [prompt(0, "Always use pnpm here, never npm, because of the lockfile. " * 120)]
+    parts = Parts(model="x:m")
+    with pytest.raises(ModelKeyError):
+        told(Script(TOO_LARGE, WANTED, lm15.AuthError("no", status=401)), one, tmp_path, parts)
+    assert (parts.sent, parts.parts) == (-1, [])
+    script = Script(TOO_LARGE, WANTED)
+    told(script, one, tmp_path, parts)
+    assert parts.sent == 0
+    assert len(parts.parts) == 2
 
 
 def test_a_window_without_a_signal_is_told_by_the_rules(tmp_path: Path) -> None:
