@@ -67,3 +67,15 @@ test("a folder that left the window is not counted any more, and is again when i
   act.folders("/one", "/two");
   expect(status.pending).toBe(5);
 });
+
+test("of the folders of one project one is asked about", () => {
+  const status = statusOf("/main", "/worktree", "/other");
+  status.setPending("file:///main", 3, "p1");
+  status.setPending("file:///worktree", 3, "p1");
+  expect(status.projects()).toEqual(["file:///worktree", "file:///other"]);
+});
+
+test("what is known of the model stands below what waits for review", () => {
+  statusOf("/one").setModel({ lines: ["Model: editor:gpt"], usedUp: true });
+  expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(checklist) Lerim $(circle-slash)", tooltip: "Lerim: No candidates wait for review\nModel: editor:gpt" });
+});
