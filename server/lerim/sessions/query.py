@@ -23,11 +23,13 @@ _DATED = re.compile(
 @dataclass(frozen=True, slots=True)
 class Term:
     """One word of a query. `match`: its FTS5 expression. `stems`: of its parts, which stand one behind the other where
-    it has several (`max_attempts`); `joined` is how it looks without what parts it; `signed` the word in lower case
-    where it begins or ends with signs (`c++`, `.net`, `--force`), of which the index knows nothing, else ''."""
+    it has several (`max_attempts`); `names` those where no `camelCase` name is parted (`getUserName.ts`: getusernam,
+    ts); `joined` is how it looks without what parts it; `signed` the word in lower case where it begins or ends with
+    signs (`c++`, `.net`, `--force`), of which the index knows nothing, else ''."""
 
     match: str
     stems: tuple[str, ...]
+    names: tuple[str, ...]
     joined: str
     signed: str = ""
 
@@ -123,4 +125,5 @@ def _term(word: str) -> Term | None:
     match = f'"{whole}"' if not humped else f'("{whole}" OR "{" ".join(pieces)}")'
     bare = word.lower().lstrip(_AROUND).rstrip(_AROUND + ".")
     signed = bare if bare and not (bare[0].isalnum() and bare[-1].isalnum()) else ""
-    return Term(match, tuple(stem(piece.lower()) for piece in pieces), "".join(found).lower(), signed)
+    stems, names = (tuple(stem(one.lower()) for one in ones) for ones in (pieces, found))
+    return Term(match, stems, names, "".join(found).lower(), signed)

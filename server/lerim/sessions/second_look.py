@@ -164,7 +164,8 @@ class _Words:
         self._terms = terms
         self._first: dict[str, list[int]] = {}
         for at, term in enumerate(terms):
-            self._first.setdefault(term.stems[0], []).append(at)
+            for first in dict.fromkeys((term.stems[0], term.names[0])):
+                self._first.setdefault(first, []).append(at)
         self._joined = {term.joined: at for at, term in enumerate(terms) if len(term.stems) > 1}
         self._roots: dict[str, list[int]] = {}
         for at, term in enumerate(terms):
@@ -209,10 +210,11 @@ class _Words:
         words = set(said)
         for word in words - self._seen:
             root = stem(word)
-            if root in self._first:
-                self._telling[word] = tuple(self._first[root])
-            elif word in self._joined:
-                self._telling[word] = (self._joined[word],)
+            begun = dict.fromkeys(self._first.get(root, ()))
+            if word in self._joined:
+                begun[self._joined[word]] = None
+            if begun:
+                self._telling[word] = tuple(begun)
             elif (near := self._nearest(root)) is not None:
                 self._akin[word] = near
             if root in _TIMES:
@@ -241,8 +243,13 @@ class _Words:
         ]
 
     def _whole(self, said: Sequence[str], at: int, which: int) -> bool:
-        """Whether all parts of a word of the query stand here, or the word in one piece."""
-        stems = self._terms[which].stems
-        if len(stems) == 1 or said[at] == self._terms[which].joined:
+        """Whether all parts of a word of the query stand here, its names with or without their own, or it in one piece.
+
+        `index_text` puts the parts of `getUserName.ts` behind the text, away from `ts`."""
+        term = self._terms[which]
+        if len(term.stems) == 1 or said[at] == term.joined:
             return True
-        return [stem(word) for word in said[at : at + len(stems)]] == list(stems)
+        return any(
+            tuple(stem(word) for word in said[at : at + len(wanted)]) == wanted
+            for wanted in dict.fromkeys((term.stems, term.names))
+        )

@@ -52,6 +52,27 @@ def test_a_name_is_found_whole_and_in_parts(home, text, queries):
     assert found(home, said(text, "nothing of it"), *queries) == [[text]] * len(queries)
 
 
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("sessionDetailsPanel.ts", "session-details-panel.ts"),
+        ("strategy.GetOrCreateEntireSessionID", "strategy.get_or_create_entire_session_id"),
+        ("src/api/getUserName.ts", "src/api/get_user_name.ts"),
+        ("XMLHttpRequest.open", "xml-http-request.open"),
+        ("maxAttempts=3", "max_attempts=3"),
+    ],
+)
+def test_a_humped_name_with_a_sign_in_it_counts_whole_and_in_parts(home, name, parts):
+    filler = ["nothing of it"] * 6
+    long, short = f"{'Many other words are said here. ' * 20} {name}", f"{name} it is"
+    bench.index(home, [bench.told("one", said(long, *filler, short, *filler, f"Or {parts}"))])
+    with Catalog.open(home) as catalog:
+        hits = {hit.text: hit.score for hit in catalog.search(name)}
+    assert hits.keys() == {long, short, f"Or {parts}"}
+    assert hits[short] > hits[long] > 0
+    assert hits[f"Or {parts}"] > 0
+
+
 def test_a_word_with_signs_prefers_what_has_the_signs(home):
     texts = [*(f"vitamin c number {n}, c as in c" for n in range(5)), "rewritten in C++ today, all of it"]
     texts += ["they push by force, force it is", "then git push --force"]
