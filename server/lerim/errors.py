@@ -16,6 +16,7 @@ LerimError
 │   │   └── ModelAwayError  of these, unreachable or too many requests: nothing is wrong with what was asked
 │   ├── ModelGoneError the model is not there any more: the editor's was removed, or its window closed
 │   ├── BudgetError    the day's budget does not allow another call
+│   │   └── TooDearError  nor would any other day's: this one call may cost more than a whole day
 │   └── SpendingError  what a call costs cannot be told or recorded
 ├── BoundaryError      a path leads outside the folder it must stay in
 └── BusyError          another process holds the project's lock
@@ -139,6 +140,10 @@ class BudgetError(ModelError):
     """The day's budget does not allow another call; nothing was sent. Not a fault: what waits is asked another day."""
 
     code = "budget"
+
+
+class TooDearError(BudgetError):
+    """One call may cost more than a whole day may, so that it is never made with these settings; others may be."""
 
 
 class SpendingError(ModelError):

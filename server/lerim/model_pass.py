@@ -24,6 +24,7 @@ from lerim.errors import (
     ModelSilentError,
     Problem,
     SpendingError,
+    TooDearError,
     UnfinishedError,
 )
 from lerim.learning import SETTLED_AFTER, UNFINISHED_SECONDS, CancelledError, Ended, Learning
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 AWAY_SECONDS = 60.0
 """How long a session waits whose model could not be reached, or wanted no more requests."""
+TOO_DEAR_SECONDS = 3600.0
+"""How long a session waits of which no day's budget allows to ask; a sync the person asks for takes it before."""
 SILENT = 2
 """Sessions in a row that get no answer before the rest is left for the next sync."""
 NEWEST = 200  # memories whose tags tell what the person cares about
@@ -79,6 +82,12 @@ def chosen(project: Project, home: Home, environ: Mapping[str, str], now: dateti
     model, problems = choose("extract", settings, environ, editor.told(environ)[0])
     since = moment(settings.since, now) if settings.since else None
     return Choice(model, since, settings.budget, settings.gate == "signal", problems)
+
+
+def too_dear(model: Model, job: Job, error: TooDearError) -> Step:
+    """That a session waits because asking of it may cost more than a whole day may, and what a person can do."""
+    session = f"{job.transcript.platform}:{job.transcript.session_id}"
+    return Step("dear", model.role, model.label, f"{error.message} {error.todo}".rstrip("."), session)
 
 
 @dataclass(slots=True)
@@ -121,6 +130,10 @@ class ModelPass:
                 self.catalog.put_back(job)
                 self.state = "cancelled"
                 return
+            except TooDearError as error:
+                self.catalog.put_back(job, TOO_DEAR_SECONDS)
+                self.steps.append(too_dear(self.model, job, error))
+                continue
             except BudgetError as error:
                 self.catalog.put_back(job)
                 self.why = "budget"

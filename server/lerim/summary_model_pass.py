@@ -28,11 +28,12 @@ from lerim.errors import (
     ModelSilentError,
     Problem,
     SpendingError,
+    TooDearError,
 )
 from lerim.learning import CancelledError, Learning
 from lerim.lock import project_lock
 from lerim.memory.summaries import Summaries, opened
-from lerim.model_pass import AWAY_SECONDS, SILENT
+from lerim.model_pass import AWAY_SECONDS, SILENT, TOO_DEAR_SECONDS, too_dear
 from lerim.models import consent, editor
 from lerim.models.choose import Model, choose
 from lerim.models.editor import Bridge
@@ -162,6 +163,9 @@ class SummaryModelPass:
                     self.catalog.put_back(job)
                     self.state = "cancelled"
                     return
+                except TooDearError as error:
+                    self.catalog.put_back(job, TOO_DEAR_SECONDS)
+                    self.steps.append(too_dear(self.model, job, error))
                 except (BudgetError, ModelKeyError, ModelGoneError, SpendingError) as error:
                     self.catalog.put_back(job)
                     self.steps.append(Step("stopped", self.model.role, self.model.label, error.message))

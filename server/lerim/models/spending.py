@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 import filelock
 import msgspec
 
-from lerim.errors import BudgetError, LerimError, Problem, SpendingError
+from lerim.errors import BudgetError, LerimError, Problem, SpendingError, TooDearError
 from lerim.models.choose import Model
 from lerim.models.prices import cost_of, worst
 from lerim.models.usage import Spent, Usage, total
@@ -82,14 +82,17 @@ class Purse:
 
         `input_tokens` is at least what the service will count: the bytes of what is sent will do, for no token is less
         than one. Where only what other calls of this Purse hold leaves no room, it waits until one of them ends.
-        Raises BudgetError where the budget does not allow the call, also where `cancelled` ended the waiting;
-        SpendingError where nobody can tell, because the model has no known price or the spending cannot be recorded.
+        Raises BudgetError where the budget does not allow the call, also where `cancelled` ended the waiting, as
+        TooDearError where no day's budget would; SpendingError where nobody can tell, because the model has no known
+        price or the spending cannot be recorded.
         """
         if not model.billed:
             return NOT_HELD
         most = worst(model.name, input_tokens, most_output_tokens)
         if most is None and self.per_day > 0:
             raise unpriced(model.label)
+        if most is not None and 0 < self.per_day < most:
+            raise too_dear(model, self.per_day, most)
         while True:
             with self._room:
                 self._trying += 1
@@ -164,7 +167,7 @@ class Purse:
             if self.per_day > 0:
                 [(spent,)] = db.execute("SELECT coalesce(sum(cost), 0) FROM calls WHERE day = ?", (day.isoformat(),))
                 if spent + _amount(most) > _amount(self.per_day):
-                    raise used_up(self.per_day, spent / DOLLAR, most)
+                    raise used_up(self.per_day, spent / DOLLAR)
             db.execute("DELETE FROM calls WHERE day < ?", ((day - timedelta(days=KEPT_DAYS)).isoformat(),))
             made = db.execute(
                 "INSERT INTO calls (day, role, model, settled, cost, calls, input, output, cached, unpriced)"
@@ -221,13 +224,21 @@ def unpriced(label: str) -> SpendingError:
     return SpendingError(f"Nobody can tell what {label} costs, so it is not asked while a budget is set.", todo=todo)
 
 
-def used_up(per_day: float, spent: float, most: float) -> BudgetError:
-    """Why a call that may cost `most` is not made when `spent` of a day's budget is gone."""
-    if spent:
-        message = f"Today's budget of ${per_day:.2f} does not allow another call: ${spent:.2f} are spent or reserved."
-        return BudgetError(message, todo="It goes on tomorrow; budget.per_day_usd sets the bound.")
-    message = f"One call may cost ${most:.2f}, more than the ${per_day:.2f} that a day may cost."
-    return BudgetError(message, todo="Raise budget.per_day_usd, or lower roles.extract.max_window_tokens.")
+def used_up(per_day: float, spent: float) -> BudgetError:
+    """Why a call is not made when `spent` of a day's budget is gone."""
+    message = f"Today's budget of ${per_day:.2f} does not allow another call: ${spent:.2f} are spent or reserved."
+    return BudgetError(message, todo="It goes on tomorrow; budget.per_day_usd sets the bound.")
+
+
+def too_dear(model: Model, per_day: float, most: float) -> TooDearError:
+    """Why a call that may cost `most` is not made on any day."""
+    message = f"One call may cost {_exactly(most)}, which is larger than the day's budget of {_exactly(per_day)}."
+    todo = f"Raise budget.per_day_usd, or make roles.{model.role}.max_window_tokens smaller."
+    return TooDearError(message, todo=todo)
+
+
+def _exactly(dollars: float) -> str:
+    return f"${dollars:.2f}" if dollars >= 0.1 else f"${dollars:.4f}"
 
 
 @contextmanager

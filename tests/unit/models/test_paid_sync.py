@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from chat_server import Act, fails, finds, marked, says
+from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from lerim.models import consent
 from lerim.models.spending import Purse, today
 from lerim.models.usage import Usage
-from model_desk import CENTS, environ, job, paid, reported, story
+from model_desk import CENTS, environ, job, model_jobs, paid, reported, story
 from paid_service import NANO, paid_service
 
 Patch = pytest.MonkeyPatch
@@ -98,8 +99,8 @@ def test_a_budget_that_ends_before_the_summaries_leaves_them_waiting(desk: Desk,
     consent.allow(desk.home, NANO)
     story(desk)
     with paid_service(desk, monkeypatch, finds(CENTS), settings="[budget]\nper_day_usd = 0.0075\n") as service:
-        text = desk.home.config.read_text()
-        desk.home.config.write_text(text.replace('[roles.summarize]\nprovider = "none"\n', ""))
+        settings = desk.home.config.read_text()
+        desk.home.config.write_text(settings.replace('[roles.summarize]\nprovider = "none"\n', ""))
         report = reported(desk)
         assert len(service.asked) == 1
     assert [one["title"] for one in report["candidates"]] == [CENTS["title"]]
@@ -107,6 +108,30 @@ def test_a_budget_that_ends_before_the_summaries_leaves_them_waiting(desk: Desk,
     assert (report["waits"]["sessions"], report["waits"]["why"]) == (1, "budget")
     assert [(step["kind"], step["role"]) for step in report["steps"]] == [("stopped", "summarize")]
     assert 0 < today(desk.home, now()).cost <= 0.0075
+
+
+def test_a_session_that_no_days_budget_allows_keeps_no_other_from_being_asked(desk: Desk, monkeypatch: Patch) -> None:
+    consent.allow(desk.home, NANO)
+    os.utime(story(desk), (1_790_000_000,) * 2)
+    fox = "the quick brown fox jumps. " * 6_000
+    long = prompt(f"In src/app.py amounts of `Money` are cents by agreement with billing, whatever {fox}")
+    desk.session("s2", long, reply("b", text("Noted")), prompt("ok"), reply("c", text("Anything else?")))
+    with paid_service(desk, monkeypatch, finds(CENTS), settings="[budget]\nper_day_usd = 0.008\n") as service:
+        report = reported(desk)
+        assert len(service.asked) == 1
+        assert [one["title"] for one in report["candidates"]] == [CENTS["title"]]
+        assert (report["state"], report["problems"]) == ("done", [])
+        assert (report["waits"]["why"], model_jobs(desk)) == ("", {"done": 1, "pending": 1})
+        [step] = report["steps"]
+        assert (step["kind"], step["role"], step["where"]) == ("dear", "extract", "claude:s2")
+        assert "larger than the day's budget of $0.0080" in step["why"]
+        assert "roles.extract.max_window_tokens smaller" in step["why"]
+        shown = terminal(desk, "sync").stdout
+        assert "1 session waits for a larger budget: One call may cost $0.0" in shown
+        assert "tomorrow" not in shown
+        code, lines, _ = job(desk)  # as the editor's, which ends though the session waits
+        assert (code, lines[-1]["report"]["steps"], model_jobs(desk)) == (0, [], {"done": 1, "pending": 1})
+        assert len(service.asked) == 1
 
 
 def test_a_model_of_unknown_price_is_not_asked_under_a_budget_and_is_without(desk: Desk, monkeypatch: Patch) -> None:
@@ -146,9 +171,9 @@ def test_yes_agrees_for_good(desk: Desk, monkeypatch: Patch) -> None:
 def test_yes_agrees_to_the_model_of_summaries_too(desk: Desk, monkeypatch: Patch) -> None:
     mini = "openrouter:openai/gpt-5-mini"
     with paid_service(desk, monkeypatch):
-        text = desk.home.config.read_text()
+        settings = desk.home.config.read_text()
         other = '[roles.summarize]\nprovider = "openrouter"\nmodel = "openai/gpt-5-mini"\n'
-        desk.home.config.write_text(text.replace('[roles.summarize]\nprovider = "none"\n', other))
+        desk.home.config.write_text(settings.replace('[roles.summarize]\nprovider = "none"\n', other))
         assert terminal(desk, "sync", "--yes").returncode == 0
     assert consent.load(desk.home)[0].allowed == {NANO, mini}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.errors import BudgetError, SpendingError
+from lerim.errors import BudgetError, SpendingError, TooDearError
 from lerim.models.spending import KEPT_DAYS, NOT_HELD, Purse, priced, today
 from lerim.models.usage import NOTHING, Usage
 from lerim.paths import Home
@@ -120,9 +120,12 @@ def test_a_call_that_waits_for_room_ends_when_the_person_cancels(home: Home) -> 
 
 
 def test_one_call_that_costs_more_than_a_day_may_says_what_to_change(home: Home) -> None:
-    with pytest.raises(BudgetError, match=r"One call may cost \$0\.45, more than the \$0\.10") as refused:
+    with pytest.raises(
+        TooDearError, match=r"One call may cost \$0\.45, .* larger than the day's budget of \$0\.10"
+    ) as refused:
         purse(home, 0.10).reserve(paid(), 1_000_000, 1_000_000)
     assert "max_window_tokens" in refused.value.todo
+    assert "tomorrow" not in refused.value.todo
 
 
 def test_each_day_has_its_own_budget(home: Home) -> None:
