@@ -1,8 +1,8 @@
 import type * as vscode from "vscode";
 import type { Environ } from "./environment";
 
-/** The variables that may hold a service's key, as in the sidecar's list of providers; a test compares them. */
-export const keyVariables = ["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ZAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"] as const;
+/** The variables that may hold a service's key or that of another address, as in the sidecar's list of providers; a test compares them. */
+export const keyVariables = ["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ZAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "LERIM_MODEL_KEY"] as const;
 
 type Storage = Pick<vscode.SecretStorage, "get" | "store" | "delete">;
 

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 test("the variables are those of the sidecar's providers", () => {
   const python = readFileSync("server/lerim/models/providers.py", "utf8");
-  expect([...new Set(python.match(/\w+_API_KEY/g))].sort()).toEqual([...keyVariables].sort());
+  expect([...new Set(python.match(/\w+_API_KEY|LERIM_\w+/g))].sort()).toEqual([...keyVariables].sort());
 });
 
 test("a stored key reaches the sidecar's environment where the person's own has none", async () => {

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio
 def key(monkeypatch: pytest.MonkeyPatch) -> str:
     """Keys in the environment of the server, which therefore starts after this."""
     monkeypatch.setenv("ZAI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
     return KEY
 
 
@@ -90,6 +90,18 @@ async def test_the_one_choice_is_marked(
 ) -> None:
     await start(editor, MODEL, **settings)
     assert [told(option) for option in await options(editor) if option.chosen] == [chosen]
+
+
+@pytest.mark.parametrize(
+    ("address", "variable"),
+    [("https://third.example/v1", "LERIM_MODEL_KEY"), ("https://api.openai.com/v2", "OPENAI_API_KEY")],
+)
+async def test_an_address_is_listed_with_the_variable_of_its_own_key(
+    editor: Editor, isolated: Path, address: str, variable: str
+) -> None:
+    await start(editor, **{"model.provider": "openai", "model.name": "m", "model.baseUrl": address})
+    [chosen] = [option for option in await options(editor) if option.chosen]
+    assert (chosen.kind, chosen.baseUrl, chosen.variables) == ("address", address, [variable])
 
 
 async def test_an_address_of_the_file_does_not_follow_a_service_that_is_chosen(editor: Editor, isolated: Path) -> None:

@@ -143,11 +143,11 @@ def test_a_model_is_asked_one_tiny_question() -> None:
 
 
 def test_a_trial_that_fails_says_why_and_shows_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
     with chat(fails(401, f"bad key {KEY}")) as server:
         write(f'[roles.extract]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}"\n')
         error = answer("test", code=1)["error"]
-    assert (error["code"], error["where"]) == ("model-key", "OPENAI_API_KEY")
+    assert (error["code"], error["where"]) == ("model-key", "LERIM_MODEL_KEY")
     assert "To fix" not in error["message"]  # what a library advises programmers
     assert KEY not in json.dumps(error)
 

@@ -30,6 +30,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def same_service(base_url: str, other: str) -> bool:
+    """Whether two addresses without `address_fault` lead to the same host and port."""
+    ours, theirs = urlsplit(base_url), urlsplit(other)
+    return (ours.scheme, ours.hostname, ours.port or 443) == (theirs.scheme, theirs.hostname, theirs.port or 443)
+
+
 def on_this_machine(base_url: str) -> bool:
     """Whether a service's address, one without `address_fault`, is on this machine."""
     return is_loopback(urlsplit(base_url).hostname or "")

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from lerim.errors import Problem
 from lerim.models import local
-from lerim.models.address import address_fault, is_loopback, on_this_machine
+from lerim.models.address import address_fault, is_loopback, on_this_machine, same_service
 from lerim.models.editor import Editor, EditorModel
-from lerim.models.providers import PROVIDERS, Role, RoleName, Wire
+from lerim.models.providers import OTHER_KEY, PROVIDERS, Role, RoleName, Wire
 from lerim.paths import Home
 
 if TYPE_CHECKING:
@@ -81,9 +81,21 @@ def choose(
     return _sized(replace(found, role=role_name), Home.of(environ), editor), []
 
 
-def key_of(provider: str, environ: Mapping[str, str]) -> tuple[str, str]:
-    """The key the environment has for a provider, "" where none, and the variable that holds it or should."""
-    variables = PROVIDERS[provider].key_variables
+def variables_of(provider: str, base_url: str = "") -> tuple[str, ...]:
+    """Which variables may hold the key for a provider at an address without fault, "" being its own.
+
+    A provider's key is for its own host alone: whoever gets another address into the settings must not get the key.
+    """
+    named = PROVIDERS[provider]
+    if not base_url or (named.base_url and same_service(base_url, named.base_url)):
+        return named.key_variables
+    return () if base_url in local.SERVERS.values() else (OTHER_KEY,)  # the usual local servers take none
+
+
+def key_of(provider: str, environ: Mapping[str, str], base_url: str = "") -> tuple[str, str]:
+    """The key the environment has for a provider at an address, "" where none, and the variable that holds it or
+    should."""
+    variables = variables_of(provider, base_url)
     for variable in variables:
         if key := environ.get(variable, "").strip():
             return key, variable
@@ -146,11 +158,11 @@ def _auto(
 def _of_service(role: Role, where: str, base_url: str, environ: Mapping[str, str]) -> Model | Problem:
     provider = PROVIDERS[role.provider]
     base_url = base_url or provider.base_url
-    # A key belongs to the service it was made for; another address gets it because the person wrote that address.
-    key, variable = key_of(role.provider, environ)
-    if not key and provider.key_variables and not on_this_machine(base_url):
+    key, variable = key_of(role.provider, environ, base_url)
+    if not key and not on_this_machine(base_url):
+        whom = base_url if variable == OTHER_KEY else role.provider
         todo = f'Set {variable} in the environment, or {where}.provider to "none".'
-        return Problem("model-key", variable, f"There is no key for {role.provider}, so no model was asked. {todo}")
+        return Problem("model-key", variable, f"There is no key for {whom}, so no model was asked. {todo}")
     if key and not (key.isascii() and key.isprintable() and " " not in key):
         message = f"What {variable} holds cannot be a key, so no model was asked. Set it again."
         return Problem("model-key", variable, message)

@@ -1,7 +1,8 @@
 """The services a model is asked of, and how each is spoken to.
 
-Any other service that speaks chat completions is `openai` with a `base_url`. Default models are each service's small,
-cheap one that its maker still offers; a service that ends one is told by its answer, and the settings name another.
+Any other service that speaks chat completions is `openai` with a `base_url`, and has a key of its own (`OTHER_KEY`).
+Default models are each service's small, cheap one that its maker still offers; a service that ends one is told by its
+answer, and the settings name another.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ Wire = Literal["chat", "anthropic", "command", "editor"]
 """How a model is asked: chat completions or Anthropic messages over HTTP, a command of the person's own, the editor."""
 RoleName = Literal["lead", "explorer", "extract", "summarize"]
 ROLES: tuple[RoleName, ...] = ("extract", "summarize", "lead", "explorer")
+OTHER_KEY = "LERIM_MODEL_KEY"
+"""The variable of the key for a `base_url` that is no provider's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A desk whose person has the key of a model."""
+"""A desk whose person has the key of a model that is no provider's own, as the servers of tests are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lerim.paths import Home
 
 @pytest.fixture
 def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
     made = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
     yield made
     leaks = [

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import roles
-from lerim.models import consent
+from lerim.models import consent, local
 from lerim.models.address import is_loopback
 from lerim.models.choose import Model, choose
 from lerim.models.editor import Editor, EditorModel
@@ -123,8 +123,42 @@ def test_a_server_on_this_machine_needs_no_key_and_may_speak_plainly() -> None:
 )
 @pytest.mark.parametrize("provider", ["openai", "ollama", "auto"])
 def test_an_address_that_would_leak_or_lead_astray_is_refused(url: str, provider: str) -> None:
-    code, _ = problem(Role(provider, "", url), OPENAI_API_KEY=KEY)
+    code, _ = problem(Role(provider, "", url), OPENAI_API_KEY=KEY, LERIM_MODEL_KEY=KEY)
     assert code == "settings"
+
+
+@pytest.mark.parametrize("provider", [name for name, one in PROVIDERS.items() if one.key_variables])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://third.example/v1",
+        "https://api.openai.com.third.example/v1",
+        "https://api.openai.com./v1",
+        "https://openrouter.ai:8443/api/v1",
+        "http://127.0.0.1:8000/v1",
+    ],
+)
+def test_a_provider_s_key_goes_to_its_own_host_alone(provider: str, address: str) -> None:
+    keys = dict.fromkeys(PROVIDERS[provider].key_variables, KEY)
+    if not address.startswith("http:"):
+        code, message = problem(Role(provider, "m", address), **keys)
+        assert (code, message.split(":")[0], address in message) == ("model-key", "LERIM_MODEL_KEY", True)
+    else:
+        assert chosen(Role(provider, "m", address), **keys).key == ""
+    model = chosen(Role(provider, "m", address), **keys, LERIM_MODEL_KEY="other")
+    assert (model.key, model.key_variable) == ("other", "LERIM_MODEL_KEY")
+    own = chosen(Role(provider, "m", PROVIDERS[provider].base_url.upper().replace("HTTPS", "https")), **keys)
+    assert (own.key, own.key_variable) == (KEY, PROVIDERS[provider].key_variables[0])
+
+
+@pytest.mark.parametrize("address", local.SERVERS.values())
+def test_the_usual_servers_of_this_machine_get_no_key(address: str) -> None:
+    assert chosen(Role("openai", "m", address), OPENAI_API_KEY=KEY, LERIM_MODEL_KEY=KEY).key == ""
+
+
+def test_no_other_machine_is_asked_without_a_key() -> None:
+    assert problem(Role("ollama", "qwen", "https://ollama.example/v1"))[0] == "model-key"
+    assert chosen(Role("ollama", "qwen", "https://ollama.example/v1"), LERIM_MODEL_KEY=KEY).key == KEY
 
 
 def test_only_this_machine_is_loopback() -> None:

@@ -84,7 +84,7 @@ def test_a_refused_key_ends_the_pass_at_once_and_what_waits_is_untried(desk: Des
         report = reported(desk)
         assert len(server.asked) == 1
         assert codes(report) == ["model-key"]
-        assert "OPENAI_API_KEY" in report["problems"][0]["path"]
+        assert "LERIM_MODEL_KEY" in report["problems"][0]["path"]
         assert report["state"] == "partial"
         assert model_jobs(desk) == {"pending": 3}
         assert reported(desk)["state"] == "done"
@@ -94,7 +94,7 @@ def test_a_refused_key_ends_the_pass_at_once_and_what_waits_is_untried(desk: Des
 def test_a_missing_key_is_said_and_the_rules_still_work(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.session("s1", *correction(desk))
     with model(desk, finds(CENTS), base_url="https://models.invalid/v1"):
-        monkeypatch.delenv("OPENAI_API_KEY")
+        monkeypatch.delenv("LERIM_MODEL_KEY")
         report = desk.sync()
     assert [problem.code for problem in report.problems] == ["model-key"]
     assert (report.state, len(report.candidates)) == ("partial", 1)

@@ -13,15 +13,15 @@ from desk import Desk
 from lerim.models.providers import PROVIDERS
 from model_desk import CENTS, codes, model, model_jobs, reported, story
 
-KEYED = [(name, variable) for name, one in PROVIDERS.items() for variable in one.key_variables]
+KEYED = [name for name, one in PROVIDERS.items() if one.key_variables]
 
 
-@pytest.mark.parametrize(("provider", "variable"), KEYED)
-def test_each_provider_is_asked_in_its_own_form_with_its_own_key(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
+@pytest.mark.parametrize("provider", KEYED)
+def test_each_provider_is_asked_in_its_own_form_and_another_address_with_the_key_of_other_addresses(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, provider: str
 ) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY")
-    monkeypatch.setenv(variable, KEY)
+    for variable in PROVIDERS[provider].key_variables:
+        monkeypatch.setenv(variable, "the-provider-s-own")
     story(desk)
     with model(desk, finds(CENTS), provider=provider) as server:
         report = reported(desk)
@@ -34,13 +34,14 @@ def test_each_provider_is_asked_in_its_own_form_with_its_own_key(
     else:
         assert (asked.path, asked.headers["authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
     assert asked.body["model"] == "m"
+    assert "the-provider-s-own" not in str(asked.headers)
 
 
 @pytest.mark.parametrize("provider", ["ollama", "auto"])
 def test_a_server_of_this_machine_is_asked_for_its_model_and_without_a_key(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, provider: str
 ) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.setenv("LERIM_MODEL_KEY", "of-another-address")
     story(desk)
     with model(desk, finds(CENTS), provider=provider, model="") as server:
         report = reported(desk)
