@@ -14,7 +14,8 @@ LerimError
 │   ├── ModelKeyError  its key is missing or refused, or the account has no credit
 │   ├── ModelSilentError no answer came: too slow, too busy, unreachable
 │   │   └── ModelAwayError  of these, unreachable or too many requests: nothing is wrong with what was asked
-│   ├── ModelGoneError the model is not there any more: the editor's was removed, or its window closed
+│   ├── ModelGoneError the model is not there (any more): a wrong name, or the editor's was removed
+│   ├── ModelRefusedError the service does not take the request, for no reason that lies in what was shown
 │   ├── BudgetError    the day's budget does not allow another call
 │   │   └── TooDearError  nor would any other day's: this one call may cost more than a whole day
 │   └── SpendingError  what a call costs cannot be told or recorded
@@ -131,9 +132,14 @@ class ModelAwayError(ModelSilentError):
 
 
 class ModelGoneError(ModelError):
-    """The model is not there any more: the editor's model was removed, or its window was closed."""
+    """The model is not there (any more): none of that name, or the editor's was removed or its window closed."""
 
     code = "model-gone"
+
+
+class ModelRefusedError(ModelError):
+    """The service does not take the request, and tells no reason that lies in what was shown: it may be the settings,
+    and then every session meets it."""
 
 
 class BudgetError(ModelError):

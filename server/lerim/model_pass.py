@@ -1,8 +1,9 @@
 """The part of a sync that asks a model, after the rules: each session of the project that the rules have read.
 
-What the rules proposed stands whatever happens here. A refused key ends this part at once, with nothing counted against
-the sessions; a service that does not answer twice in a row ends it, too; anything else is one session's trouble. What
-came of a session before its trouble is kept, and the next sync goes on there.
+What the rules proposed stands whatever happens here. A refused key or a model that is not there ends this part at once,
+with nothing counted against the sessions; so does what two sessions in a row are refused, and a service that does not
+answer twice in a row ends it, too; anything else is one session's trouble. What came of a session before its trouble is
+kept, and the next sync goes on there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lerim.errors import (
     ModelAwayError,
     ModelGoneError,
     ModelKeyError,
+    ModelRefusedError,
     ModelSilentError,
     Problem,
     SpendingError,
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
 
 AWAY_SECONDS = 60.0
 """How long a session waits whose model could not be reached, or wanted no more requests."""
+REFUSED_SECONDS = 600.0
+"""How long a session waits that was refused for what may lie in the settings, so that others get their turn."""
 TOO_DEAR_SECONDS = 3600.0
 """How long a session waits of which no day's budget allows to ask; a sync the person asks for takes it before."""
 SILENT = 2
@@ -111,12 +115,17 @@ class ModelPass:
     _told: int = field(default=0, init=False)
     _sent: int = field(default=-1, init=False)
     _most: int = field(default=sys.maxsize, init=False)
+    _refused: tuple[Job, str] | None = field(default=None, init=False)
 
     def run(self, started: float | None, since: datetime | None, until: datetime | None) -> None:
         """Works the queue off, the newest session first; `started`, `since` and `until` are those of `Catalog.claim`.
 
         Raises CatalogError; what else goes wrong becomes a problem.
         """
+        self._work_off(started, since, until)
+        self._alone()
+
+    def _work_off(self, started: float | None, since: datetime | None, until: datetime | None) -> None:
         key = self.learning.place.project.key
         total, number, silent = self.catalog.pending(key, MODEL), 0, 0
         while silent < SILENT and (
@@ -134,21 +143,9 @@ class ModelPass:
                 self.catalog.put_back(job, TOO_DEAR_SECONDS)
                 self.steps.append(too_dear(self.model, job, error))
                 continue
-            except BudgetError as error:
+            except (BudgetError, ModelKeyError, SpendingError, ModelGoneError) as error:
                 self.catalog.put_back(job)
-                self.why = "budget"
-                self._stop(error.message)
-                return
-            except (ModelKeyError, SpendingError) as error:
-                self.catalog.put_back(job)
-                self._problem(error, self.model.key_variable)
-                self._stop(error.message)
-                return
-            except ModelGoneError as error:
-                self.catalog.put_back(job)
-                self.why = "gone"
-                self._problem(error, self.model.label)
-                self._stop(error.message)
+                self._ended(error)
                 return
             except UnfinishedError:
                 self.catalog.put_back(job, UNFINISHED_SECONDS)
@@ -156,6 +153,12 @@ class ModelPass:
                 silent += 1
                 self.catalog.put_back(job, AWAY_SECONDS)
                 self._problem(error, str(job.transcript.path))
+            except ModelRefusedError as error:
+                self._problem(error, str(job.transcript.path))
+                if self._again_refused(job):
+                    return
+                silent, self._refused = 0, (job, error.message)
+                continue
             except LerimError as error:
                 silent = silent + 1 if isinstance(error, ModelSilentError) else 0
                 self.catalog.fail(job, error.message)
@@ -163,8 +166,36 @@ class ModelPass:
             else:
                 silent = 0
                 self.catalog.done(job, ended.resume, ended.state, ended.again_at, redactions=ended.redactions)
+            self._alone()
         if silent == SILENT:
             self._stop("no answer came for two sessions in a row; what waits is asked by the next sync")
+
+    def _ended(self, error: LerimError) -> None:
+        """No other session can fare better than the one that met this error."""
+        if isinstance(error, BudgetError):  # which is no fault
+            self.why = "budget"
+        elif isinstance(error, ModelGoneError):
+            self.why = "gone"
+            self._problem(error, self.model.label)
+        else:
+            self._problem(error, self.model.key_variable)
+        self._stop(error.message)
+
+    def _again_refused(self, job: Job) -> bool:
+        """Whether the session before this one was refused, too; nothing is counted against either then."""
+        if self._refused is None:
+            return False
+        for one in (self._refused[0], job):
+            self.catalog.put_back(one, REFUSED_SECONDS)
+        self._refused = None
+        self._stop("two sessions in a row were refused")
+        return True
+
+    def _alone(self) -> None:
+        """A session that was refused, and the next was not: the trouble is its own."""
+        if self._refused is not None:
+            self.catalog.fail(*self._refused)
+            self._refused = None
 
     def _problem(self, error: LerimError, where: str) -> None:
         self.state = "partial"

@@ -12,8 +12,17 @@ import dspy
 import json_repair
 from pydantic import BaseModel, ValidationError
 
-from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
+from lerim.errors import (
+    LerimError,
+    ModelAwayError,
+    ModelError,
+    ModelGoneError,
+    ModelKeyError,
+    ModelRefusedError,
+    ModelSilentError,
+)
 from lerim.extraction.redact import clean
+from lerim.models import faults
 from lerim.models.lm import using
 
 MOST_ITEMS = 40  # items of one answer that are looked at
@@ -60,8 +69,8 @@ def ask(
     `signature` has one output field, an `item` or a list of them; `inputs` has a text for each input field. What was
     wrong is added to the last of these. `think`: reasons are asked for before the answer.
 
-    Raises ModelError (WindowTooLargeError, ModelKeyError, ModelGoneError, ModelSilentError, ModelAwayError) where no
-    answer came, whatever LerimError the engine raises, CancelledCallError.
+    Raises ModelError (WindowTooLargeError, ModelKeyError, ModelGoneError, ModelRefusedError, ModelSilentError,
+    ModelAwayError) where no answer came, whatever LerimError the engine raises, CancelledCallError.
     """
     answer = _once(lm, signature, inputs, item, think)
     if not answer.unread or answer.cut or not retry:
@@ -167,7 +176,7 @@ def _told(error: dspy.LMError) -> Exception:
         return CancelledCallError()
     said = str(error.message).partition("\n")[0]  # after it comes advice of DSPy's to programmers
     message = f"The model did not answer: {said.rstrip('.')}."
-    if "gone" in codes:
+    if "gone" in codes or isinstance(error, dspy.LMUnsupportedModelError):
         return ModelGoneError(message, todo="Choose another model, or make it available again, then sync.")
     if isinstance(error, dspy.LMAuthError):
         return ModelKeyError(message, todo="Set a valid key in the environment, then sync again.")
@@ -181,7 +190,9 @@ def _told(error: dspy.LMError) -> Exception:
         return ModelSilentError(message, todo=todo)
     if isinstance(error, dspy.ContextWindowExceededError):
         return WindowTooLargeError(message, todo="Set roles.extract.max_window_tokens to what the model takes.")
-    return ModelError(message, todo="Check roles.extract in ~/.lerim/config.toml.")
+    statuses = [getattr(cause, "status", None) or 0 for cause in causes]
+    refused = faults.FLAGGED not in codes and any(300 <= status < 500 for status in statuses)
+    return (ModelRefusedError if refused else ModelError)(message, todo="Check roles.extract in ~/.lerim/config.toml.")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -202,7 +202,7 @@ class Engine:
                 unpaid = NOTHING  # a service that refused counted nothing
             raise
         finally:
-            self._purse.settle(held, paid[0] if paid else unpaid)
+            self._purse.settle(held, paid[0] if paid else unpaid, self._cancelled)
 
     def _sent(self, request: lm15.Request, model: Model, output: Output) -> Answer:
         match model.wire:

@@ -20,6 +20,8 @@ from lerim.models.wire import Reply, StoppedError, TooLargeError, TooSlowError, 
 CANCELLED = "cancelled"
 UNSENT = "unsent"
 """Codes of a TransportError: the person cancelled; the service was not reached, so nothing can have been counted."""
+FLAGGED = "flagged"
+"""Code of an InvalidRequestError: the service has something against this one text."""
 LOOKED_AT = 20_000
 
 _TOO_LONG = re.compile(
@@ -34,7 +36,7 @@ _NO_MONEY = re.compile(
     re.IGNORECASE,
 )
 _BAD_KEY = re.compile(r"API key not valid|API_KEY_INVALID|invalid[ _]api[ _]key|incorrect api key", re.IGNORECASE)
-_FLAGGED = re.compile(r"moderation|flagged", re.IGNORECASE)
+_FLAGGED = re.compile(r"moderation|flagged|content[ _-]?(?:policy|filter|management)", re.IGNORECASE)
 _NO_MODEL = re.compile(
     r"model_not_found|not a valid model|no models loaded|model[^.{}]{0,100}(?:does not exist|not found|not supported)",
     re.IGNORECASE,
@@ -123,9 +125,9 @@ def _error(  # noqa: C901 - one line for each thing a service can mean
         return lm15.AuthError("it refused the key", status=status)
     if status == 402 or (status in (400, 403, 429) and (_NO_MONEY.search(words) or code == "1113")):
         return lm15.BillingError(f"the account has no credit left{told}", status=status)
+    if status in (400, 403) and _FLAGGED.search(words):
+        return lm15.InvalidRequestError(f"it does not take this text{told}", status=status, code=FLAGGED)
     if status == 403:
-        if _FLAGGED.search(words):
-            return lm15.InvalidRequestError(f"it does not take this text{told}", status=status)
         return lm15.AuthError(f"it does not allow this with this key{told}", status=status)
     if status == 429 and not _SHARE.search(words):
         return lm15.RateLimitError(f"too many requests{told}", status=status, retry_after=wait)

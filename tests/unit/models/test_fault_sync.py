@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from chat_server import KEY, Act, Asked, Handler, fails, finds, huge, raw, says, too_long
+from chat_server import KEY, Act, Asked, Handler, fails, finds, huge, marked, raw, says, too_long
 from claude_lines import prompt, reply, text
 from desk import Desk
 from model_desk import CENTS, codes, environ, model, model_jobs, reported, story
@@ -73,7 +73,7 @@ def test_a_model_that_is_busy_or_not_there_is_left_for_the_next(desk: Desk, form
         (fails(400, "Your credit balance is too low"), "model-key", "pending"),
         (fails(402), "model-key", "pending"),
         (fails(400, "odd"), "model", "failed"),
-        (fails(404, "no such model"), "model", "failed"),
+        (fails(404, "no such model"), "model-gone", "pending"),
         (fails(504), "model-silent", "failed"),
         (huge, "model", "failed"),
         (raw(b"", headers={"Location": "http://127.0.0.1:9/"}, status=307), "model", "failed"),
@@ -88,6 +88,41 @@ def test_what_does_not_pass_is_asked_once_and_told(desk: Desk, form: str, act: A
     assert "To fix" not in report["problems"][0]["message"]
     assert model_jobs(desk) == {left: 1}
     assert report["usage"]["calls"] == 0
+
+
+def test_a_model_that_is_not_there_uses_up_no_session_and_the_right_one_is_asked_of_all(desk: Desk) -> None:
+    for name in ("s1", "s2", "s3"):
+        story(desk, name, f"cents{name}")
+    with model(desk, fails(404, "no such model")) as server:
+        report = reported(desk)
+    assert (len(server.asked), model_jobs(desk)) == (1, {"pending": 3})
+    assert (codes(report), report["waits"]["why"], report["waits"]["sessions"]) == (["model-gone"], "gone", 3)
+    assert "Choose another model" in report["problems"][0]["message"]
+    with model(desk, says(marked([]))) as server:
+        assert reported(desk)["state"] == "done"
+    assert (len(server.asked), model_jobs(desk)) == (3, {"done": 3})
+
+
+@pytest.mark.parametrize(
+    "act", [fails(400, "odd"), raw(b"", headers={"Location": "http://127.0.0.1:9/"}, status=307)], ids=["400", "307"]
+)
+def test_what_two_sessions_in_a_row_are_refused_ends_the_pass_and_uses_up_none(desk: Desk, act: Act) -> None:
+    for name in ("s1", "s2", "s3", "s4"):
+        story(desk, name, f"cents{name}")
+    with model(desk, act) as server:
+        report = reported(desk)
+    assert (len(server.asked), model_jobs(desk)) == (2, {"pending": 4})
+    assert (codes(report), report["state"]) == (["model", "model"], "partial")
+    assert steps(report) == [("stopped", "two sessions in a row were refused")]
+
+
+def test_what_the_service_has_against_a_text_is_that_sessions_alone(desk: Desk) -> None:
+    for name in ("s1", "s2", "s3"):
+        story(desk, name, f"cents{name}")
+    flagged = fails(403, "the input was flagged")
+    with model(desk, flagged, flagged, says(marked([]))) as server:
+        assert codes(reported(desk)) == ["model", "model"]
+    assert (len(server.asked), model_jobs(desk)) == (3, {"failed": 2, "done": 1})
 
 
 @pytest.mark.parametrize("vendor", ["anthropic", "z.ai", "llama.cpp"])
