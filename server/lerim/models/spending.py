@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import filelock
 import msgspec
@@ -28,6 +30,7 @@ from lerim.registry import private_folder
 VERSION = 1
 KEPT_DAYS = 400
 BUSY_SECONDS = 10.0
+STEP_SECONDS = 0.2
 LOOK_EVERY = 0.1
 """Seconds between two looks at whether the person cancelled."""
 DOLLAR = 10**12
@@ -42,6 +45,9 @@ CREATE INDEX calls_day ON calls (day);
 """
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _TODO = "Check the rights of the file and the disk's free space, or set budget.per_day_usd to 0 to go without a bound."
+
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +105,8 @@ class Purse:
                 ended = self._ended
             held = NOT_HELD
             try:
-                with _opened(self.home, self.problems) as db:
-                    held = self._hold(db, model, most or 0.0)
-                    return held
+                held = self._recorded(lambda db: self._hold(db, model, most or 0.0), cancelled)
+                return held
             except SpendingError as error:
                 if self.per_day > 0:
                     raise
@@ -114,32 +119,42 @@ class Purse:
             if not self._more_room(ended, cancelled):
                 raise refused
 
-    def settle(self, held: Held, usage: Usage | None) -> None:
+    def settle(self, held: Held, usage: Usage | None, cancelled: Callable[[], bool] = _never) -> None:
         """Replaces a reservation by what the call took: `NOTHING` for one that the service refused, None where nobody
         knows, which leaves it as it is. Never raises: what cannot be written leaves it, too, and is a problem."""
         if held.row and usage is not None:
-            self._replace(held, usage)
+            self._replace(held, usage, cancelled)
         with self._room:
             self._open.discard(held.row)
             self._ended += 1
             self._room.notify_all()
 
-    def _replace(self, held: Held, usage: Usage) -> None:
-        try:
-            with _opened(self.home, self.problems) as db, _exclusive(db):
+    def _recorded(self, work: Callable[[sqlite3.Connection], Result], cancelled: Callable[[], bool]) -> Result:
+        """Does the work on the database; waits for another process that holds it, until that is too long or the person
+        cancels. Raises SpendingError, and what the work raises."""
+        end = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                with _opened(self.home, self.problems) as db:
+                    return work(db)
+            except SpendingError as error:
+                code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+                if code != sqlite3.SQLITE_BUSY or cancelled() or time.monotonic() > end:
+                    raise
+
+    def _replace(self, held: Held, usage: Usage, cancelled: Callable[[], bool]) -> None:
+        took = (usage.calls, usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.unpriced, held.row)
+
+        def replace(db: sqlite3.Connection) -> None:
+            with _exclusive(db):
                 db.execute(
                     "UPDATE calls SET settled = 1, cost = ?, calls = ?, input = ?, output = ?, cached = ?, unpriced = ?"
                     " WHERE id = ?",
-                    (
-                        _amount(usage.cost),
-                        usage.calls,
-                        usage.input_tokens,
-                        usage.output_tokens,
-                        usage.cached_tokens,
-                        usage.unpriced,
-                        held.row,
-                    ),
+                    (_amount(usage.cost), *took),
                 )
+
+        try:
+            self._recorded(replace, cancelled)
         except SpendingError as error:
             self._tell(error)
 
@@ -247,7 +262,7 @@ def _opened(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]
     with _failing(home):
         private_folder(home, home.spending.parent)
         os.close(os.open(home.spending, os.O_RDWR | os.O_CREAT, 0o600))
-        db = _connected(home, "rw")
+        db = _connected(home, "rw", STEP_SECONDS)
         try:
             try:
                 _make(db, home)
@@ -256,7 +271,7 @@ def _opened(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
                     raise
                 problems.extend(_set_aside(home))
-                db = _connected(home, "rwc")
+                db = _connected(home, "rwc", STEP_SECONDS)
                 home.spending.chmod(0o600)
                 _make(db, home)
             yield db
@@ -284,9 +299,9 @@ def _known(db: sqlite3.Connection, home: Home) -> bool:
     return version == VERSION
 
 
-def _connected(home: Home, mode: str) -> sqlite3.Connection:
+def _connected(home: Home, mode: str, seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
     place = f"{home.spending.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(place, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    return sqlite3.connect(place, uri=True, timeout=seconds, isolation_level=None)
 
 
 def _set_aside(home: Home) -> list[Problem]:

@@ -243,6 +243,36 @@ def test_where_nothing_can_be_recorded_no_call_is_made_under_a_budget(home: Home
     assert [problem.code for problem in free.problems] == ["spending"]
 
 
+def test_a_record_that_another_process_holds_is_waited_for_until_the_person_cancels(home: Home) -> None:
+    mine = purse(home)
+    held = mine.reserve(paid(), 1_000_000, 1_000_000)
+    looks = iter((False, True, True))
+    with closing(sqlite3.connect(home.spending, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(SpendingError, match="locked"):
+            mine.reserve(paid(), 1, 1, lambda: next(looks))
+        mine.settle(held, Usage(1, cost=0.01), lambda: next(looks))
+        db.execute("ROLLBACK")
+    assert list(looks) == []
+    assert [problem.code for problem in mine.problems] == ["spending"]
+    assert today(home, NOON).cost == 0.45
+
+
+def test_a_record_that_another_process_lets_go_of_is_written(home: Home) -> None:
+    mine = purse(home)
+    held = mine.reserve(paid(), 1_000_000, 1_000_000)
+    with closing(sqlite3.connect(home.spending, isolation_level=None, check_same_thread=False)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+
+        def looked() -> bool:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            return False
+
+        mine.settle(held, Usage(1, cost=0.01), looked)
+    assert (mine.problems, today(home, NOON).cost) == ([], 0.01)
+
+
 def test_what_cannot_be_settled_keeps_its_reservation_and_is_told(home: Home) -> None:
     mine = purse(home)
     held = mine.reserve(paid(), 1_000_000, 1_000_000)
