@@ -54,7 +54,7 @@ export class Keys {
     const wanted: Record<string, string> = {};
     for (const variable of trusted ? keyVariables : []) {
       const key = this.inEnvironment(variable) ? "" : await this.#get(variable);
-      if (key !== "") wanted[variable] = key;
+      if (key !== "") wanted[`LERIM_KEY_${variable}`] = key; // what begins so is kept from the person's own command
     }
     return wanted;
   }

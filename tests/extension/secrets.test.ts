@@ -17,7 +17,7 @@ beforeEach(() => {
 
 test("the variables are those of the sidecar's providers", () => {
   const python = readFileSync("server/lerim/models/providers.py", "utf8");
-  expect([...new Set(python.match(/\w+_API_KEY|LERIM_\w+/g))].sort()).toEqual([...keyVariables].sort());
+  expect([...new Set(python.match(/\w+_API_KEY|LERIM_MODEL_KEY/g))].sort()).toEqual([...keyVariables].sort());
 });
 
 test("a stored key reaches the sidecar's environment where the person's own has none", async () => {
@@ -25,7 +25,7 @@ test("a stored key reaches the sidecar's environment where the person's own has 
   await keys.store("ZAI_API_KEY", "z-1");
   environ["ZAI_API_KEY"] = "mine";
   environ["OPENAI_API_KEY"] = " ";
-  expect(await keys.forStart(true)).toEqual({ OPENAI_API_KEY: "sk-1" });
+  expect(await keys.forStart(true)).toEqual({ LERIM_KEY_OPENAI_API_KEY: "sk-1" });
   expect(keys.inEnvironment("ZAI_API_KEY")).toBe(true);
   expect(keys.inEnvironment("OPENAI_API_KEY")).toBe(false);
   expect(await keys.stored()).toEqual(["OPENAI_API_KEY", "ZAI_API_KEY"]);

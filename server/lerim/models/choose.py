@@ -13,7 +13,7 @@ from lerim.errors import Problem
 from lerim.models import local
 from lerim.models.address import address_fault, is_loopback, on_this_machine, same_service
 from lerim.models.editor import Editor, EditorModel
-from lerim.models.providers import OTHER_KEY, PROVIDERS, Role, RoleName, Wire
+from lerim.models.providers import OTHER_KEY, PROVIDERS, STORED, Role, RoleName, Wire
 from lerim.paths import Home
 
 if TYPE_CHECKING:
@@ -97,8 +97,9 @@ def key_of(provider: str, environ: Mapping[str, str], base_url: str = "") -> tup
     should."""
     variables = variables_of(provider, base_url)
     for variable in variables:
-        if key := environ.get(variable, "").strip():
-            return key, variable
+        for name in (variable, STORED + variable):
+            if key := environ.get(name, "").strip():
+                return key, variable
     return "", variables[0] if variables else ""
 
 

@@ -1,7 +1,7 @@
 """A command of the person's own as the model: the prompt on its input, the answer on its output; no shell.
 
-It runs in a neutral folder, without Lerim's own variables, and ends with all it started at a deadline, when the person
-cancels, or when this process dies.
+It runs in a neutral folder, without Lerim's own variables (stored keys are among them) and without what redirects a
+Python, and ends with all it started at a deadline, when the person cancels, or when this process dies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lerim.errors import ModelGoneError
 from lerim.extraction.redact import clean
 from lerim.models import guard
 from lerim.models.faults import cancelled as cancelled_error
-from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, Launch, kill
+from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, FOREIGN, Launch, kill
 
 MOST_BYTES = 8_000_000
 TAIL_BYTES = 4_000
@@ -78,7 +78,12 @@ def launched(
 ) -> Launch:
     """How the command is started: under a guard where there are signals to groups, in a group of its own everywhere."""
     windows = platform == "win32"
-    kept = {name: value for name, value in environ.items() if not name.upper().startswith("LERIM_")}
+    ours = ("PYTHONPATH", *FOREIGN)
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name.upper() not in ours and not name.upper().startswith("LERIM_")
+    }
     guarded = () if windows else (executable, "-I", "-S", guard.__file__, str(alive))
     flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if windows else 0
     return Launch((*guarded, *command), kept, flags, new_session=not windows)

@@ -17,6 +17,8 @@ RoleName = Literal["lead", "explorer", "extract", "summarize"]
 ROLES: tuple[RoleName, ...] = ("extract", "summarize", "lead", "explorer")
 OTHER_KEY = "LERIM_MODEL_KEY"
 """The variable of the key for a `base_url` that is no provider's own."""
+STORED = "LERIM_KEY_"
+"""Before a variable's name: the key the editor's secret storage keeps for it. Programs of the person do not get it."""
 
 
 @dataclass(frozen=True, slots=True)

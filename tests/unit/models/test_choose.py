@@ -75,6 +75,14 @@ def test_each_provider_has_its_address_key_wire_and_model(
     assert (named.name, named.fallbacks, named.label) == ("x", ("y", "z"), f"{provider}:x")
 
 
+def test_a_key_the_editor_keeps_counts_where_the_environment_has_none() -> None:
+    model = chosen(Role("zai"), LERIM_KEY_ZAI_API_KEY=KEY, ZAI_API_KEY=" ")
+    assert (model.key, model.key_variable) == (KEY, "ZAI_API_KEY")
+    assert chosen(Role("auto"), LERIM_KEY_ZAI_API_KEY="other", ZAI_API_KEY=KEY).key == KEY
+    address = Role("openai", "m", "https://third.example/v1")
+    assert chosen(address, LERIM_KEY_LERIM_MODEL_KEY=KEY).key == KEY
+
+
 def test_openrouter_is_asked_for_a_small_model() -> None:
     assert chosen(Role("openrouter"), OPENROUTER_API_KEY=KEY).name == "openai/gpt-5-nano"
 

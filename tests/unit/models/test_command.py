@@ -211,6 +211,7 @@ command.run(({sys.executable!r}, "-c", {HANGS!r}, {str(tmp_path / "pids")!r}), "
 
 def test_how_it_is_started_on_each_system() -> None:
     environ = {"PATH": "/bin", "LERIM_HOME": "/x", "lerim_editor": "{}", "OPENAI_API_KEY": "k"}
+    environ |= {"LERIM_KEY_ZAI_API_KEY": "stored", "PYTHONPATH": "/server", "PYTHONSTARTUP": "/x.py"}
     posix = launched(("/bin/agent", "-p"), environ, "/py", 7, "linux")
     assert posix.argv[:3] == ("/py", "-I", "-S")
     assert posix.argv[4:] == ("7", "/bin/agent", "-p")
