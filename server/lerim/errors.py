@@ -15,6 +15,7 @@ LerimError
 │   ├── ModelSilentError no answer came: too slow, too busy, unreachable
 │   │   └── ModelAwayError  of these, unreachable or too many requests: nothing is wrong with what was asked
 │   ├── ModelGoneError the model is not there (any more): a wrong name, or the editor's was removed
+│   ├── WindowTooLargeError it takes less than it was shown
 │   ├── ModelRefusedError the service does not take the request, for no reason that lies in what was shown
 │   ├── BudgetError    the day's budget does not allow another call
 │   │   └── TooDearError  nor would any other day's: this one call may cost more than a whole day
@@ -146,6 +147,10 @@ class BudgetError(ModelError):
     """The day's budget does not allow another call; nothing was sent. Not a fault: what waits is asked another day."""
 
     code = "budget"
+
+
+class WindowTooLargeError(ModelError):
+    """What was shown is more than the model takes; half of it may fit."""
 
 
 class TooDearError(BudgetError):

@@ -28,6 +28,7 @@ from lerim.errors import (
     SpendingError,
     TooDearError,
     UnfinishedError,
+    WindowTooLargeError,
 )
 from lerim.learning import SETTLED_AFTER, UNFINISHED_SECONDS, CancelledError, Ended, Learning
 from lerim.memory.search import MemorySearch
@@ -143,8 +144,8 @@ class ModelPass:
                 self.catalog.put_back(job, TOO_DEAR_SECONDS)
                 self.steps.append(too_dear(self.model, job, error))
                 continue
-            except (BudgetError, ModelKeyError, SpendingError, ModelGoneError) as error:
-                self.catalog.put_back(job)
+            except (BudgetError, ModelKeyError, SpendingError, ModelGoneError, WindowTooLargeError) as error:
+                self.catalog.put_back(job, REFUSED_SECONDS if isinstance(error, WindowTooLargeError) else 0)
                 self._ended(error)
                 return
             except UnfinishedError:
@@ -174,7 +175,7 @@ class ModelPass:
         """No other session can fare better than the one that met this error."""
         if isinstance(error, BudgetError):  # which is no fault
             self.why = "budget"
-        elif isinstance(error, ModelGoneError):
+        elif isinstance(error, ModelGoneError | WindowTooLargeError):
             self.why = "gone"
             self._problem(error, self.model.label)
         else:

@@ -20,6 +20,7 @@ from lerim.errors import (
     ModelKeyError,
     ModelRefusedError,
     ModelSilentError,
+    WindowTooLargeError,
 )
 from lerim.extraction.redact import clean
 from lerim.models import faults
@@ -28,15 +29,12 @@ from lerim.models.lm import using
 MOST_ITEMS = 40  # items of one answer that are looked at
 MOST_TEXT = 400_000  # characters of an answer that are looked at
 BRACES = 400
+NEARLY = 6  # characters from the end at which a word of JSON's that was cut begins
 _NEXT = re.compile(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
 
 
 class CancelledCallError(Exception):
     """The person cancelled while a model was asked."""
-
-
-class WindowTooLargeError(ModelError):
-    """What was shown is more than the model takes; half of it may fit."""
 
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -46,13 +44,15 @@ Item = TypeVar("Item", bound=BaseModel)
 class Answer(Generic[Item]):
     """The items that could be read, why others could not, and whether nothing could be (`unread` says why).
 
-    `cut`: the model reached the end of what it may write, so there is more to say.
+    `cut`: the model reached the end of what it may write, so there is more to say. `off`: nobody told so, but it breaks
+    off at its end.
     """
 
     items: tuple[Item, ...]
     faults: tuple[str, ...] = ()
     unread: str = ""
     cut: bool = False
+    off: bool = False
 
 
 def ask(
@@ -73,7 +73,7 @@ def ask(
     ModelAwayError) where no answer came, whatever LerimError the engine raises, CancelledCallError.
     """
     answer = _once(lm, signature, inputs, item, think)
-    if not answer.unread or answer.cut or not retry:
+    if not answer.unread or (answer.cut and not answer.off) or not retry:
         return answer
     told = f"Your last answer could not be read: {answer.unread} Answer in the form that is asked for, in JSON."
     last = list(signature.input_fields)[-1]
@@ -88,7 +88,7 @@ def _once(
     with using(lm) as heard:
         try:
             value = getattr(module(**inputs), name)
-        except dspy.AdapterParseError as error:
+        except dspy.AdapterParseError as error:  # the editor and a command never tell that an answer was cut
             return salvaged(str(error.lm_response or ""), name, item, heard.cut)
         except dspy.LMError as error:
             raise _told(error) from error
@@ -100,8 +100,10 @@ def _once(
 def salvaged(text: str, name: str, item: type[Item], cut: bool = False) -> Answer[Item]:
     """The good items in an answer that as a whole does not parse; `name` is the field they stand in."""
     listed, broken = _list(text[:MOST_TEXT], name, set(item.model_fields))
+    off = not cut and broken and _breaks_off(text, name)
+    cut = cut or off
     if listed is None:
-        return Answer((), unread="there is no JSON list of what was asked for in it.", cut=cut)
+        return Answer((), unread="there is no JSON list of what was asked for in it.", cut=cut, off=off)
     good: list[Item] = []
     faults = ["the answer breaks off or is no JSON; what of it is whole was taken"] if broken else []
     for value in listed[:MOST_ITEMS]:
@@ -110,8 +112,8 @@ def salvaged(text: str, name: str, item: type[Item], cut: bool = False) -> Answe
         except ValidationError as error:
             faults.append(_fault(error))
     if not good and faults:
-        return Answer((), tuple(faults), unread=f"nothing in it has the form: {faults[-1]}.", cut=cut)
-    return Answer(tuple(good), tuple(faults), cut=cut)
+        return Answer((), tuple(faults), unread=f"nothing in it has the form: {faults[-1]}.", cut=cut, off=off)
+    return Answer(tuple(good), tuple(faults), cut=cut, off=off)
 
 
 def _list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, bool]:
@@ -135,6 +137,25 @@ def _list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, 
     if isinstance(value, list) and ((not value and not broken) or any(isinstance(one, dict) for one in value)):
         return value, broken
     return None, broken
+
+
+def _breaks_off(text: str, name: str) -> bool:
+    """Whether the JSON in an answer ends where the answer ends, in the middle."""
+    body = (_field(text, name) or text).rstrip()
+    start = min((at for at in (body.find("["), body.find("{")) if at >= 0), default=0)
+    try:
+        json.JSONDecoder().raw_decode(body, start)
+    except json.JSONDecodeError as error:
+        return not _NEXT.search(body) and (error.pos >= len(body) - NEARLY or error.msg.startswith("Unterminated"))
+    except RecursionError:
+        return False
+    return False
+
+
+def _field(text: str, name: str) -> str:
+    """What follows the mark of a field, "" where there is none."""
+    found = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
+    return text[found.end() :] if found else ""
 
 
 def _whole(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> list[object]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import dspy
 
-from lerim.errors import Problem
+from lerim.errors import Problem, WindowTooLargeError
 from lerim.extraction.answered import Answered
-from lerim.extraction.asking import WindowTooLargeError, ask
+from lerim.extraction.asking import ask
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.grounding import Said, grounded, said
 from lerim.extraction.material import Material
@@ -231,7 +231,7 @@ class _Extracting:
             size = sum(self.count(block.text) for block in window.blocks)
             if size <= self.limit():  # the model did not say what it takes
                 self.lower(max(FLOOR, size // 2))
-            return (yield from self._halved(part, "it is more than the model takes", error.message))
+            return (yield from self._halved(part, "it is more than the model takes", error))
         if read.known:
             yield self._step("resumed", "it was answered before", part.name, window.about)
         if read.repairs:
@@ -244,22 +244,28 @@ class _Extracting:
             yield from results
             found.append([result for result in results if isinstance(result, Candidate)])
         if read.cut:
-            return (yield from self._halved(part, "its answer was cut at the output limit", read.unread))
+            return (yield from self._halved(part, "its answer was cut at the output limit"))
         if read.unread:
             yield self._step("unread", "it has not the form that is asked for", part.name)
             yield self._problem(part, f"could not be read: {read.unread}")
         return []
 
-    def _halved(self, part: _Part, why: str, told: str) -> Generator[Result, None, list[_Part]]:
-        """A window as several that the model takes, or its halves; a problem where it is too small for halves."""
+    def _halved(
+        self, part: _Part, why: str, error: WindowTooLargeError | None = None
+    ) -> Generator[Result, None, list[_Part]]:
+        """A window as several that the model takes, or its halves; a problem where it is too small for halves. Raises
+        WindowTooLargeError where nothing of it was read and it cannot be halved."""
         window = part.window
         less = self._less(part) if window.about > self.limit() else []
         if len(less) < 2 and window.about > FLOOR:
             two = halves(window, self.count)
             less = [_Part(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
+        if len(less) < 2 and error is not None:
+            todo = "Choose another model, or raise its context."
+            raise WindowTooLargeError(f"The model takes less than Lerim needs. {error.message}", todo=todo) from error
         if len(less) < 2:
             yield self._step("unread", f"{why}, and it is too small to be halved", part.name)
-            yield self._problem(part, f"is not whole, and the part is too small to be halved: {why}. {told}".strip())
+            yield self._problem(part, f"is not whole, and the part is too small to be halved: {why}.")
             return []
         yield self._step("halved", why, part.name, window.about)
         return less

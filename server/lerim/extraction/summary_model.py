@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import dspy
 
-from lerim.errors import ModelGoneError
-from lerim.extraction.asking import WindowTooLargeError, ask
+from lerim.errors import ModelGoneError, WindowTooLargeError
+from lerim.extraction.asking import ask
 from lerim.extraction.markup import plain
 from lerim.extraction.redact import clean
 from lerim.extraction.summary import (

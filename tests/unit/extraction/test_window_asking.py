@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
-from lerim.errors import ModelAwayError, Problem
+from lerim.errors import ModelAwayError, Problem, WindowTooLargeError
 from lerim.extraction.answered import Answered
 from lerim.extraction.material import Material
 from lerim.extraction.model import Asking, Result, Sent, extract
@@ -138,20 +138,31 @@ def test_one_turn_that_is_too_large_is_cut_within() -> None:
     assert ("halved", "") in steps(results)
 
 
-def test_a_window_too_small_to_be_halved_is_reported_and_the_others_are_asked() -> None:
+def test_a_model_that_takes_less_than_is_needed_ends_the_session_and_nothing_unread_is_told_as_sent() -> None:
     def answer(prompt: str) -> str:
         if "Rule 3: always" in prompt:
             raise lm15.ContextLengthError("the window is too large")
         return by_turn(prompt)
 
-    results = asked(Script(answer))
-    [problem] = [result for result in results if isinstance(result, Problem)]
-    assert (problem.code, problem.path) == ("model-answer", "claude:session-1")
-    assert "too small to be halved" in problem.message
-    found = [one.title for one in candidates(results)]
-    assert TITLES[3] not in found
-    assert set(TITLES) - set(found) <= set(TITLES[2:5])
-    assert [result.number for result in results if isinstance(result, Sent)][-1] == 15
+    source, out = material(*STORY), []
+    with pytest.raises(WindowTooLargeError) as caught:
+        for result in extract(Script(answer).lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0):
+            out.append(result)  # what came before the error is there
+    assert "less than Lerim needs" in caught.value.message
+    assert "Choose another model, or raise its context" in caught.value.todo
+    assert [one.title for one in candidates(out)] == TITLES[: len(candidates(out))]
+    assert all(result.number < 6 for result in out if isinstance(result, Sent))
+
+
+@pytest.mark.parametrize("left", [3, 40, 75, 110, 150])
+def test_an_answer_that_breaks_off_is_cut_also_where_the_service_does_not_say_so(left: int) -> None:
+    def answer(prompt: str) -> str:
+        whole = by_turn(prompt)
+        return whole[: whole.index("tool6") + left] if "tool6" in whole and "tool0" in whole else whole
+
+    results = asked(Script(answer), small=50_000)
+    assert [one.title for one in candidates(results)] == TITLES
+    assert steps(results)[0] == ("halved", "")
 
 
 def test_of_an_answer_cut_at_the_output_limit_whole_items_are_kept_and_the_halves_are_asked() -> None:
