@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from datetime import datetime
 from typing import Annotated
 
@@ -49,18 +50,23 @@ def list_command(as_json: Json = False) -> None:
 
 @model_app.command("test")
 @guarded
-def test_command(as_json: Json = False) -> None:
+def test_command(
+    yes: Annotated[bool, typer.Option("--yes", help="Ask it though it is paid for; agrees to nothing else.")] = False,
+    as_json: Json = False,
+) -> None:
     """Ask the chosen model one tiny question, and say what came back and what it took."""
     mine = home()
     settings, problems = config.load(os.environ, mine)
     output.warn(problems)
     model = _chosen(settings)
+    if not (yes or consent.load(mine)[0].allows(model) or _agreed(model, ask=not as_json)):
+        return
     from lerim.models.engine import Engine
     from lerim.models.spending import Purse
-    from lerim.models.trial import tried
+    from lerim.models.trial import MOST, tried
 
     purse = Purse(mine, settings.budget, lambda: datetime.now().astimezone())
-    trial = tried(model, Engine(model, lambda: False, home=mine, environ=os.environ, purse=purse))
+    trial = tried(model, Engine(model, lambda: False, home=mine, environ=os.environ, purse=purse, most=MOST))
     output.warn(purse.problems)
     if as_json:
         output.show_json(trial)
@@ -145,6 +151,17 @@ def _chosen(settings: config.Settings) -> Model:
         where = problems[0].path if problems else EXTRACT
         raise SettingsError(told, where=where, todo="See `lerim model list`, and choose with `lerim model use`.")
     return model
+
+
+def _agreed(model: Model, *, ask: bool) -> bool:
+    """Whether the person, at a terminal, agrees to one question that costs something. Raises SettingsError where nobody
+    can be asked."""
+    if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
+        todo = "`lerim model test --yes` asks it this once, `lerim model allow` agrees for good."
+        raise SettingsError(f"{model.label} is paid for, and you have not agreed to it.", where=EXTRACT, todo=todo)
+    sys.stderr.write(f"{output.visible(model.label)} is paid for, so that this costs a little. Ask it? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _told(role: RoleView) -> str:

@@ -152,6 +152,16 @@ def test_a_trial_that_fails_says_why_and_shows_no_key(monkeypatch: pytest.Monkey
     assert KEY not in json.dumps(error)
 
 
+def test_a_model_that_is_paid_for_is_not_tried_before_the_person_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZAI_API_KEY", KEY)
+    write('[roles.extract]\nprovider = "zai"\n')
+    error = answer("test", code=1)["error"]
+    assert error["message"] == "zai:glm-5.3-flash is paid for, and you have not agreed to it."
+    assert "--yes" in error["todo"]
+    assert run("test").exit_code == 1
+    assert not home().spending.exists()
+
+
 def test_without_a_model_there_is_nothing_to_try_or_allow() -> None:
     for command in ("test", "allow"):
         error = answer(command, code=1)["error"]

@@ -22,10 +22,11 @@ class Output:
 
 class Bounds:
     """What is known of each model, for any number of threads. What is new goes to `home`, and to `tell`: the model,
-    what it is, and the tokens."""
+    what it is, and the tokens. No answer may have more than `most` tokens."""
 
-    def __init__(self, home: Home | None, tell: Callable[[Model, str, int], None]) -> None:
+    def __init__(self, home: Home | None, tell: Callable[[Model, str, int], None], most: int) -> None:
         self._home = home
+        self._most = most
         self._tell = tell
         self._lock = threading.RLock()
         self._limits: dict[str, int | None] = {}
@@ -42,7 +43,7 @@ class Bounds:
         """What the next answer may have."""
         with self._lock:
             known = self._outputs.get(model.label)
-            return known or Output(limits.most_output(self.limit(model)), chat.bound(model))
+            return known or Output(min(self._most, limits.most_output(self.limit(model))), chat.bound(model))
 
     def refused(self, model: Model, asked: Output, error: ParameterError) -> bool:
         """Takes over what the service says of the bound that a request `asked` for; whether another one is worth it."""

@@ -49,8 +49,8 @@ class Engine:
     """Asks one model, and those named to stand in for it; DSPy calls `complete`. `cancelled` ends a call that waits.
 
     `home` is where limits are remembered; `environ` is a command's; a model that is billed is paid from `purse` where
-    there is one; the editor's models are asked over `bridge`. `spent` tells what calls took, `steps` what did not go
-    straight.
+    there is one; the editor's models are asked over `bridge`; an answer has at most `most` tokens. `spent` tells what
+    calls took, `steps` what did not go straight.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Engine:
         environ: Mapping[str, str] | None = None,
         purse: Purse | None = None,
         bridge: Bridge | None = None,
+        most: int = limits.MOST_OUTPUT_TOKENS,
     ) -> None:
         self._models = [model, *(replace(model, name=name, fallbacks=()) for name in model.fallbacks)]
         self._cancelled = cancelled
@@ -71,7 +72,7 @@ class Engine:
         self._bridge = bridge
         self._lock = threading.Lock()
         self._at = 0
-        self._bounds = Bounds(home, lambda model, why, tokens: self._step("limited", model, why, tokens))
+        self._bounds = Bounds(home, lambda model, why, tokens: self._step("limited", model, why, tokens), most)
         self._spent: list[Spent] = []
         self._steps: list[Step] = []
 

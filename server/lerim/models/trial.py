@@ -24,6 +24,8 @@ from lerim.paths import Home
 QUESTION = "Reply with the one word: ready"
 SHOWN = 200
 """Characters of the answer that are told."""
+MOST = 500
+"""Tokens of the answer, thoughts included: of a dear model more would be reserved than a day's budget allows."""
 SECONDS = 60.0
 """A person waits for the answer, so that one that comes later than this counts as none."""
 
@@ -50,7 +52,7 @@ def chosen_tried(home: Home, environ: Mapping[str, str], cancelled: Callable[[],
         raise (kind or SettingsError)(message)
     purse = Purse(home, settings.budget, lambda: datetime.now().astimezone())
     model = replace(model, timeout=min(model.timeout, SECONDS))
-    return tried(model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge))
+    return tried(model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST))
 
 
 def tried(model: Model, engine: Engine) -> Trial:

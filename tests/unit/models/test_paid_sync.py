@@ -235,3 +235,39 @@ def test_status_tells_the_model_what_today_cost_and_what_waits(desk: Desk, monke
         ]
         assert last["steps"] == []
         assert len(service.asked) == 1
+
+
+OPUS = "anthropic/claude-opus-4.1"
+TRY = [sys.executable, "-P", "-m", "lerim", "model", "test"]
+
+
+def test_a_dear_model_can_be_tried_for_what_a_short_answer_costs(desk: Desk, monkeypatch: Patch) -> None:
+    budget = "[budget]\nper_day_usd = 0.1\n"
+    with paid_service(desk, monkeypatch, says("ready"), settings=budget, name=OPUS) as service:
+        done = subprocess.run([*TRY, "--yes"], env=environ(), capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"openrouter:{OPUS} answered: ready" in done.stdout
+    assert [asked.body["max_tokens"] for asked in service.asked] == [500]
+    assert consent.load(desk.home)[0].allowed == frozenset()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
+@pytest.mark.parametrize(("said", "calls"), [("y\n", 1), ("\n", 0)])
+def test_at_a_terminal_a_trial_that_is_paid_for_asks(desk: Desk, monkeypatch: Patch, said: str, calls: int) -> None:
+    with paid_service(desk, monkeypatch, says("ready")) as service:
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(TRY, env=environ(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(ours, 4_096)
+        os.write(ours, said.encode())
+        assert process.stdout
+        out = process.stdout.read().decode()
+        assert process.wait(60) == 0
+        process.stdout.close()
+        os.close(ours)
+        assert len(service.asked) == calls
+    assert f"{NANO} is paid for" in shown.decode()
+    assert ("ready" in out) == bool(calls)
+    assert consent.load(desk.home)[0].allowed == frozenset()
