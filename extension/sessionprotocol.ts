@@ -151,7 +151,7 @@ export interface StoreView {
   exists: boolean;
 }
 
-/** Sessions or stores that are not read, by the reason: skipped, unreadable, failed, no-folder. */
+/** Sessions or stores that are not read, by the reason: skipped, unreadable, failed, in-part, no-folder. */
 export interface SkippedView {
   reason: string;
   count: number;

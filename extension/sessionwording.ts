@@ -115,7 +115,7 @@ export function agentDescription(agent: AgentView): string {
     case "not-found":
       return agent.found > 0 ? `${counted(agent.found, "session")} kept, no store found` : "not found on this machine";
     case "connected": {
-      const unread = agent.skipped.filter(({ reason }) => reason !== "no-folder").reduce((sum, { count }) => sum + count, 0);
+      const unread = agent.skipped.filter(({ reason }) => !READ.has(reason)).reduce((sum, { count }) => sum + count, 0);
       return [
         counted(agent.found, "session"),
         ...(agent.waiting > 0 ? [`${agent.waiting} to be read`] : []),
@@ -125,10 +125,14 @@ export function agentDescription(agent: AgentView): string {
   }
 }
 
+/** Reasons of sessions that were read all the same. */
+const READ: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
+
 const reasons: Readonly<Record<string, string>> = {
   skipped: "only its own program can read it",
   unreadable: "could not be opened",
   failed: "could not be understood",
+  "in-part": "damaged in part, the rest was read",
   "no-folder": "no working folder is known",
 };
 

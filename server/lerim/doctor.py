@@ -47,8 +47,8 @@ class SkippedView(msgspec.Struct, frozen=True):
     """Sessions or stores that are not read, by the reason.
 
     `reason`: `skipped` (only its own program can read it), `unreadable` (no right to, or the disk failed), `failed` (it
-    could not be parsed), `no-folder` (read, but no working folder is known, so it is of no project). `example` is one
-    of the places, `message` says of it what happened.
+    could not be parsed), `in-part` (read, but for what is damaged), `no-folder` (read, but no working folder is known,
+    so it is of no project). `example` is one of the places, `message` says of it what happened.
     """
 
     reason: str
@@ -133,7 +133,7 @@ class _Look:
         mine = self._mine(main, there)
         skipped = self._skipped(stores, there)
         parsed = sum(self._reads(place, there[place]) for place in mine)
-        failed = sum(place in self.health.transcripts and self.health.transcripts[place].fault != "" for place in mine)
+        failed = sum(map(self.health.unread, mine))
         views = [_store(root) for root in roots]
         anything = stores.transcripts or stores.databases or stores.problems
         exists = any(view.exists and (anything or root.name != SHARED) for view, root in zip(views, roots, strict=True))
@@ -170,12 +170,11 @@ class _Look:
         return [*(place for place in there if place in self.health.own), *(one.place for one in named)]
 
     def _known(self, place: str) -> bool:
-        one = self.health.transcripts.get(place)
-        return one is not None and not one.fault
+        return place in self.health.transcripts and not self.health.unread(place)
 
     def _reads(self, place: str, stamp: Stamp | None) -> bool:
         one = self.health.transcripts.get(place)
-        return one is not None and not one.fault and stamp is not None and one.stamp == stamp
+        return one is not None and not self.health.unread(place) and stamp is not None and one.stamp == stamp
 
     def _skipped(self, stores: Stores, there: Mapping[str, Stamp | None]) -> list[SkippedView]:
         met: dict[str, list[tuple[str, str]]] = {}

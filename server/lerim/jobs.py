@@ -101,7 +101,7 @@ def run(
             note(home, clock(), "sync", project.root.name, f"{error.code}: {error.message}", time.monotonic() - began)
         raise
     if report.state != "cancelled":
-        index_rest(project, home, environ, len(report.candidates), emit, cancelled)
+        report.problems.extend(index_rest(project, home, environ, len(report.candidates), emit, cancelled))
         with Catalog.open(home) as catalog:
             more = catalog.pending(project.key)
         if more and not cancelled():
@@ -203,11 +203,11 @@ def _learning(
 
 def index_rest(
     project: Project, home: Home, environ: Mapping[str, str], candidates: int, emit: Emit, cancelled: Cancelled
-) -> None:
+) -> list[Problem]:
     """Indexes every transcript of the machine that is new or changed, under no lock, until done or cancelled.
 
-    A transcript that cannot be read is noted in the catalog, where its own project's sync reports it.
-    Raises CatalogError, SettingsError.
+    A transcript that cannot be read is noted in the catalog, where its own project's sync reports it; what is damaged
+    in those that belong to no project is returned. Raises CatalogError, SettingsError.
     """
     owners = _owners(project, home)
     with Catalog.open(home) as catalog:
@@ -221,11 +221,17 @@ def index_rest(
                 yield transcript, _reading(catalog, transcript)
 
         waiting: set[Path] = set()
+        damaged: list[Problem] = []
         for indexed in catalog.index_all(readings(), owners):
             if indexed.taken or (indexed.failed and any(problem.code == CLOSED for problem in indexed.problems)):
                 waiting.add(indexed.transcript.path)
+            elif indexed.failed or any(problem.code == "bad-row" for problem in indexed.problems):
+                folders = indexed.session.cwds if indexed.session else (probe(indexed.transcript),)
+                if not any(map(owners.owner, folders)):
+                    damaged += indexed.problems
         if not cancelled():
             catalog.keep_stores(database for database in stores.opened if database.path not in waiting)
+    return told(damaged, (str(project.root), *project.folders))
 
 
 def _remember(project: Project, home: Home) -> list[Problem]:

@@ -43,6 +43,7 @@ PROBLEMS = 100
 _BODY = "composer.content."
 _VALUE = "CAST(value AS BLOB)"
 _PEEK = 50
+_DAMAGED = "its page in the database is damaged"
 
 
 @dataclass(slots=True)
@@ -59,13 +60,25 @@ class _Chat:
         """Notes a row that cannot be read."""
         self.faults.append(Problem("bad-row", f"{path}#{key}", f"A row of this chat was skipped: {why}"))
 
+    def lost(self, path: Path, rowids: list[int]) -> None:
+        """Notes rows that cannot be read by their numbers."""
+        for row in rowids:
+            self.fault(path, f"@{row}", _DAMAGED)
+
 
 def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
-    """The whole chat. Raises TranscriptError if its database cannot be read, or does not hold it any more."""
+    """The whole chat. Raises TranscriptError if its database cannot be read, does not hold it any more, or is damaged
+    where the whole chat stands."""
     problems: list[Problem] = []
     chat, talk = look(transcript.path, lambda db: _read(db, transcript, brief=brief), problems)
     cwd = chat.cwd or common(chat.seen)
     turns = talk.turns(cwd, text(chat.composer.created_on_branch))
+    if chat.faults and not turns:
+        raise TranscriptError(
+            f"Nothing of this chat could be read. {chat.faults[0].message}.",
+            where=chat.faults[0].path,
+            todo="Restore the database from a backup if you need the chat; other sessions are read all the same.",
+        )
     problems += chat.faults[:PROBLEMS]
     if (more := len(chat.faults) - PROBLEMS) > 0:
         problems.append(Problem("many", str(transcript.path), f"{more} more rows of this chat could not be read"))
@@ -107,7 +120,7 @@ def begins_in(transcript: Transcript) -> str:
 def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tuple[_Chat, Talk]:
     chat = _Chat()
     talk = Talk(transcript.session_id, brief=brief)
-    bodies = partial(_body, db)
+    bodies = partial(_body, db, transcript.path, chat)
     older: dict[str, Tool] | None = None
     for piece in _pieces(db, transcript, chat):
         if older is None:
@@ -127,7 +140,12 @@ def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tup
 def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: int | None = None) -> Iterator[Bubble]:
     """The bubbles of a chat in the order its composer gives; `chat` gets the composer before the first one."""
     path, cid = transcript.path, transcript.within
-    value, there = _row(db, f"composerData:{cid}") if columns(db, "cursorDiskKV") else (None, False)
+    key = f"composerData:{cid}"
+    try:
+        value, there = _row(db, key) if columns(db, "cursorDiskKV") else (None, False)
+    except ValueError as error:
+        value, there = None, True
+        chat.fault(path, key, str(error))
     if not there:
         found = one(db, cid)
         if found is None:
@@ -139,15 +157,15 @@ def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: i
         chat.cwd = transcript.cwd
         yield from _inline(path, cid, found.bubbles if isinstance(found, Tab) else found.conversation, chat)
         return
-    if value is None:
+    if value is None and not chat.faults:
         return
+    told = NOTHING
     try:
-        chat.composer = shaped(value, Composer)
+        chat.composer = shaped(value, Composer) if value is not None else chat.composer
         told = chat.composer.full_conversation_headers_only
-        heads = order(told) if told != NOTHING else dict.fromkeys(_by_time(db, cid), False)
     except ValueError as error:
-        chat.fault(path, f"composerData:{cid}", str(error))
-        heads = dict.fromkeys(_by_time(db, cid), False)
+        chat.fault(path, key, str(error))
+    heads = order(told) if told != NOTHING else dict.fromkeys(_by_time(db, path, cid, chat), False)
     chat.cwd = of_head(chat.composer, storage_of(path)) or transcript.cwd
     if inside := elements(chat.composer.conversation):
         yield from _inline(path, cid, msgspec.Raw(msgspec.json.encode(inside)), chat)
@@ -158,11 +176,13 @@ def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: i
 
 
 def _row(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:
-    """A value and whether its row is there: NULL and a damaged page leave None."""
+    """A value, None for NULL, and whether its row is there. Raises ValueError where its page is damaged."""
     lost: list[int] = []
     found = next(rows(db, "cursorDiskKV", _VALUE, "key = ?", (key,), lost), None)
+    if lost:
+        raise ValueError(_DAMAGED)
     value = found[0] if found is not None else None
-    return value if isinstance(value, bytes) else None, found is not None or bool(lost)
+    return value if isinstance(value, bytes) else None, found is not None
 
 
 def _inline(path: Path, cid: str, raw: msgspec.Raw, chat: _Chat) -> Iterator[Bubble]:
@@ -176,15 +196,17 @@ def _inline(path: Path, cid: str, raw: msgspec.Raw, chat: _Chat) -> Iterator[Bub
 def _stored(db: sqlite3.Connection, path: Path, cid: str, wanted: list[str], chat: _Chat) -> Iterator[Bubble]:
     names = {named: f"bubbleId:{cid}:{named}" for named in wanted}
     span = (f"bubbleId:{cid}:", f"bubbleId:{cid};")
-    keys = {text(key) for (key,) in rows(db, "cursorDiskKV", "key", "key >= ? AND key < ?", span, [])}
+    lost: list[int] = []
+    keys = {text(key) for (key,) in rows(db, "cursorDiskKV", "key", "key >= ? AND key < ?", span, lost)}
+    chat.lost(path, lost)
     if missing := {named for named, key in names.items() if key not in keys}:
-        names |= _misnamed(db, keys - set(names.values()), missing)
+        names |= _misnamed(db, path, keys - set(names.values()), missing, chat)
     for named in wanted:
         key = names[named]
         if key not in keys:
             continue  # collected by Cursor
-        value, _ = _row(db, key)
         try:
+            value, _ = _row(db, key)
             if value is not None:
                 piece = bubble(value)
                 piece.bubble_id = piece.bubble_id or named
@@ -193,25 +215,31 @@ def _stored(db: sqlite3.Connection, path: Path, cid: str, wanted: list[str], cha
             chat.fault(path, key, str(error))
 
 
-def _misnamed(db: sqlite3.Connection, keys: set[str], missing: set[str]) -> dict[str, str]:
+def _misnamed(db: sqlite3.Connection, path: Path, keys: set[str], missing: set[str], chat: _Chat) -> dict[str, str]:
     """Bubbles that stand under another key than their id."""
     found: dict[str, str] = {}
     for key in sorted(keys):
-        value, _ = _row(db, key)
+        try:
+            value, _ = _row(db, key)
+        except ValueError as error:
+            chat.fault(path, key, str(error))
+            continue
         own = read(value, Bubble).bubble_id if value is not None else None
         if own is not None and own in missing:
             found.setdefault(own, key)
     return found
 
 
-def _by_time(db: sqlite3.Connection, cid: str) -> list[str]:
+def _by_time(db: sqlite3.Connection, path: Path, cid: str, chat: _Chat) -> list[str]:
     """All bubbles of a chat whose composer cannot be read, by their times."""
     start = f"bubbleId:{cid}:"
     span = (start, f"bubbleId:{cid};")
     found: list[tuple[float, int, str]] = []
-    for key, row, value in rows(db, "cursorDiskKV", f"key, rowid, {_VALUE}", "key >= ? AND key < ?", span, []):
+    lost: list[int] = []
+    for key, row, value in rows(db, "cursorDiskKV", f"key, rowid, {_VALUE}", "key >= ? AND key < ?", span, lost):
         time = moment(read(value, Bubble).created_at) if isinstance(value, bytes) else None
         found.append((time.timestamp() if time else 0.0, row if isinstance(row, int) else 0, text(key)[len(start) :]))
+    chat.lost(path, lost)
     return [named for _, _, named in sorted(found)]
 
 
@@ -230,8 +258,12 @@ def _older(composer: Composer) -> dict[str, Tool]:
     return found
 
 
-def _body(db: sqlite3.Connection, key: str) -> str | None:
-    value, _ = _row(db, key) if key.startswith(_BODY) else (None, False)
+def _body(db: sqlite3.Connection, path: Path, chat: _Chat, key: str) -> str | None:
+    try:
+        value, _ = _row(db, key) if key.startswith(_BODY) else (None, False)
+    except ValueError as error:
+        chat.fault(path, key, str(error))
+        return None
     return text(value) if value is not None else None
 
 

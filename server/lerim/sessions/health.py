@@ -13,12 +13,14 @@ from lerim.sessions.stored import moment
 
 FAILED = "failed"
 UNREADABLE = "unreadable"
+IN_PART = "in-part"
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """A transcript that is there, as it was when it was last read. `stamp` is None where it was not read to its end,
-    `fault` one of `FAILED` and `UNREADABLE`, or ''. `homeless`: it says something, and nowhere in which folder.
+    `fault` one of `FAILED`, `UNREADABLE` and `IN_PART` (read to its end, but for what is damaged), or ''.
+    `homeless`: it says something, and nowhere in which folder.
 
     `elsewhere`: another project than the one asked for holds turns of it.
     """
@@ -45,6 +47,11 @@ class Health:
     redactions: dict[str, int] = field(default_factory=dict)
     failures: list[tuple[Platform, str, str, datetime | None]] = field(default_factory=list)
     synced: datetime | None = None
+
+    def unread(self, place: str) -> bool:
+        """Whether reading a transcript failed."""
+        one = self.transcripts.get(place)
+        return one is not None and one.fault not in ("", IN_PART)
 
     @property
     def stamps(self) -> dict[str, Stamp]:
@@ -73,7 +80,7 @@ def transcripts(db: sqlite3.Connection, project: str) -> dict[str, Known]:
             within=within,
             parent=parent,
             stamp=None if size is None else (size, mtime_ns, inode),
-            fault=(UNREADABLE if size is None else FAILED) if error else "",
+            fault=(UNREADABLE if size is None else IN_PART if failed is None else FAILED) if error else "",
             error=error,
             failed=moment(failed),
             homeless=bool(homeless),

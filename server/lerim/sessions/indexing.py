@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lerim.errors import LerimError, Problem, UnfinishedError
@@ -21,6 +21,8 @@ BATCH_CHARACTERS = 2_000_000
 LEAST_CHARACTERS = 1_000
 """A turn counts as at least so many: no transaction holds more than 2,000 turns."""
 BATCH_TRANSCRIPTS = 100
+_PLACES = ("bad-line", "bad-row", "line-too-long")
+"""Problem codes of single lines and rows; `many` tells how many more there were."""
 
 
 class Readable(Protocol):
@@ -82,7 +84,7 @@ class _Open:
             return Indexed(*given, None, taken=True)
         if self.problem:
             return Indexed(*given, None, (self.problem,), failed=True)
-        return Indexed(*given, self.reading.session, tuple(self.reading.problems))
+        return Indexed(*given, self.reading.session, together(self.reading.problems))
 
 
 Folders = dict[str, tuple[int, str]]
@@ -161,11 +163,23 @@ def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
     if one.problem:
         session_rows.fail(db, one.transcript, one.problem)
     elif one.ended:
-        session_rows.finish(db, row, one.transcript, one.reading.session, one.reading.resume)
+        damage = next((problem.message for problem in together(one.reading.problems) if problem.code == "bad-row"), "")
+        session_rows.finish(db, row, one.transcript, one.reading.session, one.reading.resume, damage)
         if one.reading.ids is not None:
             turns.keep_only(db, row, one.reading.ids)
     elif one.marked:
         session_rows.keep(db, row, one.reading.session, one.reading.resume)
+
+
+def together(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems of one transcript with its lines and rows that cannot be read as one, which tells how many."""
+    places = [one for one in problems if one.code in _PLACES]
+    others = [one for one in problems if one.code not in (*_PLACES, "many")]
+    number = len(places) + sum(int(one.message.split(" ", 1)[0]) for one in problems if one.code == "many")
+    if places and number > 1:
+        first = places[0]
+        places = [replace(first, message=f"{first.message.rstrip('.')} (the first of {number} such places in it)")]
+    return (*places, *others)
 
 
 def _projects(own: Iterable[tuple[int, str]], folders: Mapping[str, tuple[int, str]]) -> set[tuple[int, str]]:

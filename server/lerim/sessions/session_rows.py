@@ -76,16 +76,20 @@ def resume_of(db: sqlite3.Connection, place: str) -> bytes | None:
     return inflated(row[0]) if row else None
 
 
-def finish(db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes) -> None:
-    """The transcript was read to its end: keeps its totals, its stamp and where to go on; inside a transaction."""
+def finish(
+    db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes, damage: str
+) -> None:
+    """The transcript was read to its end: keeps its totals, its stamp and where to go on, and what of it is damaged,
+    '' for nothing; inside a transaction."""
     db.execute(
         "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, cwd = ?, vanished = 0,"
-        " error = '', failed = NULL WHERE id = ?",
+        " error = ?, failed = NULL WHERE id = ?",
         (
             *transcript.stamp,
             storable(session.id),
             storable(session.parent or transcript.parent),
             storable(transcript.cwd),
+            storable(damage)[:2000],
             number,
         ),
     )
