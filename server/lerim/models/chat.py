@@ -12,7 +12,7 @@ from dspy import lm15
 
 from lerim.models.answer import ONE_CALL, Answer, Finish, number
 from lerim.models.choose import Model
-from lerim.models.faults import refused, unreadable
+from lerim.models.faults import BrokenOffError, refused, unreadable
 from lerim.models.usage import Usage
 from lerim.models.wire import Reply
 
@@ -100,7 +100,8 @@ def read(reply: Reply, model: Model) -> Answer:
         raise unreadable(reply.status)
     choice = completion.choices[0]
     if choice.finish_reason in ("error", "network_error"):
-        raise lm15.ServerError("it failed while it answered", status=500)
+        took = _usage(completion.usage) if completion.usage else None
+        raise BrokenOffError("it failed while it answered", usage=took)
     return Answer(_text(choice.message), _FINISH.get(choice.finish_reason, "stop"), _usage(completion.usage))
 
 

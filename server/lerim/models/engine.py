@@ -166,14 +166,22 @@ class Engine:
         text = _text(request)
         with self._paying(model, _at_most(text), output.most) as paid:
             began = time.monotonic()
-            answer = self._sent(request, model, output)
-            usage = answer.usage
-            if model.wire in ("command", "editor"):
-                usage = Usage(1, count(text), count(answer.text))
-            usage = priced(model, msgspec.structs.replace(usage, seconds=time.monotonic() - began))
-            paid.append(usage)
-        with self._lock:
-            self._spent.append(Spent(model.role, model.label, usage))
+
+            def took(usage: Usage) -> Usage:
+                usage = priced(model, msgspec.structs.replace(usage, seconds=time.monotonic() - began))
+                paid.append(usage)
+                with self._lock:
+                    self._spent.append(Spent(model.role, model.label, usage))
+                return usage
+
+            try:
+                answer = self._sent(request, model, output)
+            except faults.BrokenOffError as error:
+                if error.usage is not None:
+                    took(error.usage)
+                raise
+            told = model.wire not in ("command", "editor")
+            usage = took(answer.usage if told else Usage(1, count(text), count(answer.text)))
         if model.provider == "ollama" and CERTAIN_TOKENS < count(text) * CUT_SHORT > usage.input_tokens > 0:
             read = f"Ollama read only {usage.input_tokens} tokens of the window"
             raise lm15.ContextLengthError(f"{read}; OLLAMA_CONTEXT_LENGTH sets how many it reads")
@@ -199,7 +207,8 @@ class Engine:
                 raise faults.cancelled()
             yield paid
         except lm15.LM15Error as error:
-            if (error.status or 0) >= 300 or error.code == faults.UNSENT:
+            refused = (error.status or 0) >= 300 and not isinstance(error, faults.BrokenOffError)
+            if refused or error.code == faults.UNSENT:
                 unpaid = NOTHING  # a service that refused counted nothing
             raise
         finally:

@@ -15,6 +15,7 @@ import msgspec
 from dspy import lm15
 
 from lerim.extraction.redact import clean
+from lerim.models.usage import Usage
 from lerim.models.wire import Reply, StoppedError, TooLargeError, TooSlowError, UnreachedError, WireError
 
 CANCELLED = "cancelled"
@@ -69,6 +70,14 @@ class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
         super().__init__(message, status=status)
         self.said = said
         self.lasting = status != 429
+
+
+class BrokenOffError(lm15.ServerError):  # type: ignore[misc]
+    """The service failed while it answered. `usage` is what it counts for that, None where it does not tell."""
+
+    def __init__(self, message: str, *, usage: Usage | None) -> None:
+        super().__init__(message, status=500)
+        self.usage = usage
 
 
 class _Error(msgspec.Struct):

@@ -203,6 +203,27 @@ def test_refusals_cost_nothing_however_many(home: Home) -> None:
     assert today(home, NOW).cost == 0.01
 
 
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        ({"prompt_tokens": 900, "completion_tokens": 40, "cost": 0.002}, 0.012),
+        ({"prompt_tokens": 100_000, "completion_tokens": 0}, 0.015),
+    ],
+)
+def test_an_answer_that_fails_midway_costs_what_the_service_counts(home: Home, usage: dict, cost: float) -> None:
+    with chat(says("half", "error", usage=usage), says("ok", usage={"cost": 0.01})) as server:
+        engine = Engine(paid(server.url), never, purse=purse(home))
+        assert engine.complete(REQUEST).text == "ok"
+    assert today(home, NOW).cost == pytest.approx(cost)
+    assert (engine.usage.calls, engine.usage.cost) == (2, pytest.approx(cost))
+
+
+def test_an_answer_that_fails_midway_and_is_not_counted_keeps_its_worst_cost(home: Home) -> None:
+    with chat(says("half", "error", usage=None), says("ok", usage={"cost": 0.01})) as server:
+        Engine(paid(server.url), never, purse=purse(home)).complete(REQUEST)
+    assert today(home, NOW).cost > 0.01 + 16_000 * 0.4 / 1e6
+
+
 def test_a_service_that_cannot_be_reached_costs_nothing(home: Home) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
