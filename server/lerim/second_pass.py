@@ -19,7 +19,7 @@ from lerim.errors import BusyError, Problem
 from lerim.learning import Learning
 from lerim.lock import project_lock
 from lerim.model_pass import ModelPass, chosen
-from lerim.models import consent
+from lerim.models import consent, editor
 from lerim.models.editor import Bridge
 from lerim.models.spending import Purse
 from lerim.models.state import named
@@ -64,7 +64,7 @@ def add(
         return unasked("gone", "partial") if problems else unasked("none")
     known, more = consent.load(home)
     problems += more
-    if not known.allows(model):
+    if not known.allows(model) or (not learning.explicit and editor.undecided(model.wire, model.name, environ)):
         return unasked("consent")
     purse = Purse(home, choice.budget, lambda: clock().astimezone())
     try:

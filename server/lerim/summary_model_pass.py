@@ -81,7 +81,10 @@ def add(
     since = since or (moment(settings.since, clock()) if settings.since else None)
     model, problems = choose("summarize", settings, environ, editor.told(environ)[0])
     waits = report.waits
-    if model is not None and not consent.load(place.home)[0].allows(model):
+    if model is not None and (
+        not consent.load(place.home)[0].allows(model)
+        or (not learning.explicit and editor.undecided(model.wire, model.name, environ))
+    ):
         waits = waits if waits.why else Waits(new + waiting, model=model.label, why="consent")
         model = None
     if any(step.kind == "stopped" for step in report.steps):

@@ -71,6 +71,13 @@ WORDS: Mapping[Why | Literal["timeout"], str] = {
 }
 
 
+def undecided(wire: str, name: str, environ: Mapping[str, str]) -> bool:
+    """Whether a model is one of the editor's that the person was not asked about: asking it could open a question of
+    the editor's, which only somebody who wanted a sync expects."""
+    known = told(environ)[0] if wire == "editor" else None
+    return known is not None and any(one.id == name and one.allowed is None for one in known.models)
+
+
 class Ask(msgspec.Struct, frozen=True, tag_field="event", tag="ask"):
     """Job → parent: one question to the model `model`; `id` names it in what follows."""
 

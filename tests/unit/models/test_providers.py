@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from chat_server import KEY, finds, marked
 from desk import Desk
 from lerim.models.providers import PROVIDERS
-from model_desk import CENTS, codes, model, model_jobs, reported, story
+from model_desk import CENTS, codes, job, model, model_jobs, reported, story
 
 KEYED = [name for name, one in PROVIDERS.items() if one.key_variables]
 
@@ -79,3 +81,20 @@ def test_what_the_editor_is_set_to_is_what_its_jobs_ask(desk: Desk, monkeypatch:
         told = {"roles.extract.provider": "openai", "roles.extract.model": "mine", "roles.extract.base_url": server.url}
         monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": told}))
         assert reported(desk)["model"] == "openai:mine"
+
+
+@pytest.mark.parametrize("summaries", [False, True])
+def test_a_sync_nobody_asked_for_leaves_an_editor_s_model_alone_that_nobody_allowed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, summaries: bool
+) -> None:
+    long_ago = time.time() - 7_200
+    os.utime(story(desk), (long_ago, long_ago))
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"models": [{"id": "copilot/gpt", "allowed": None}]}))
+    (desk.repo / ".lerim" / "memory").mkdir(parents=True)
+    with model(desk, provider="editor", model="", base_url="", timeout=1, summaries=summaries):
+        code, lines, errors = job(desk)
+    assert (code, [line for line in lines if line["event"] == "ask"]) == (0, []), errors
+    report = lines[-1]["report"]
+    assert (report["state"], report["problems"], report["steps"]) == ("done", [], [])
+    waits = report["waits"]
+    assert (waits["why"], waits["sessions"]) == ("none" if summaries else "consent", 1)  # it tells of what extracts
