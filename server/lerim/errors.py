@@ -40,6 +40,8 @@ class LerimError(Exception):
 
     code: str = "error"
     exit_code: ClassVar[int] = 1
+    gist: ClassVar[str] = "it could not be done"
+    """What happened, in our words alone: a service's own may repeat what it was sent."""
     diff: str = ""
     """For the person's eyes alone: it holds text of a file, and no part of the message, so that no log has it."""
 
@@ -114,43 +116,54 @@ class ModelError(LerimError):
     """A language model did not answer, or not in a way that can be used."""
 
     code = "model"
+    gist = "the model gave no answer that can be used"
 
 
 class ModelKeyError(ModelError):
     """The model's key is missing or refused, or its account has no credit: no other call can do better."""
 
     code = "model-key"
+    gist = "the key was refused, or the account has no credit"
 
 
 class ModelSilentError(ModelError):
     """No answer came: the service is too slow, too busy, or cannot be reached."""
 
     code = "model-silent"
+    gist = "no answer came"
 
 
 class ModelAwayError(ModelSilentError):
     """The service cannot be reached or wants no more requests now: nothing is wrong with what was asked."""
+
+    gist = "the service cannot be reached or wants no more requests now"
 
 
 class ModelGoneError(ModelError):
     """The model is not there (any more): none of that name, or the editor's was removed or its window closed."""
 
     code = "model-gone"
+    gist = "the model cannot be asked"
 
 
 class ModelRefusedError(ModelError):
     """The service does not take the request, and tells no reason that lies in what was shown: it may be the settings,
     and then every session meets it."""
 
+    gist = "the service refused the request"
+
 
 class BudgetError(ModelError):
     """The day's budget does not allow another call; nothing was sent. Not a fault: what waits is asked another day."""
 
     code = "budget"
+    gist = "the budget does not allow another call"
 
 
 class WindowTooLargeError(ModelError):
     """What was shown is more than the model takes; half of it may fit."""
+
+    gist = "it is more than the model takes"
 
 
 class TooDearError(BudgetError):
@@ -161,6 +174,7 @@ class SpendingError(ModelError):
     """What a call costs cannot be told or recorded, so that a budget could not be kept; nothing was sent."""
 
     code = "spending"
+    gist = "what a call costs cannot be told or recorded"
 
 
 class BoundaryError(LerimError):

@@ -180,7 +180,7 @@ class ModelPass:
             self._problem(error, self.model.label)
         else:
             self._problem(error, self.model.key_variable)
-        self._stop(error.message)
+        self._stop(error.message if isinstance(error, BudgetError) else error.gist)  # whose words are ours
 
     def _again_refused(self, job: Job) -> bool:
         """Whether the session before this one was refused, too; nothing is counted against either then."""

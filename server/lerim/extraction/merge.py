@@ -43,7 +43,7 @@ def joined(
     try:
         answer = ask(lm, MemoryMergeSignature, inputs, MemoryCandidate)
     except LerimError as error:  # the next question meets it again; what is there must not wait for it
-        yield f"code joined the parts alone: {error.message}"
+        yield f"code joined the parts alone: {error.gist}"
         yield from alone(found)
         return
     titles = {item.title.strip() for item in answer.items}

@@ -20,7 +20,7 @@ from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.grounding import Said, grounded, said
 from lerim.extraction.material import Material
 from lerim.extraction.merge import Joined, joined
-from lerim.extraction.repair import repaired
+from lerim.extraction.repair import lost, repaired
 from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature
 from lerim.extraction.windows import Count, Window, halves, smaller, windows
 from lerim.extraction.worth import qualifies_for_llm_extraction
@@ -195,6 +195,11 @@ class _Extracting:
                 part.read = Future()
                 part.read.set_result(_Read(items, cut=cut, known=True))
                 return
+        items = self.answered.find(window.text, lost=True)
+        if items is not None:
+            part.read = pool.submit(self._repair, window, part.name, items)
+            yield Asking(part.name)
+            return
         if self.gate and not qualifies_for_llm_extraction(window.fresh):
             return
         part.read = pool.submit(self._ask, window, part.name)
@@ -212,12 +217,22 @@ class _Extracting:
         if answer.unread and not answer.cut:
             return _Read((), answer.faults, answer.unread)
         items, repairs = answer.items, ""
-        self.answered.keep(text, items, cut=answer.cut)  # before anything else is asked: it is paid for
-        if not answer.cut:
-            items, repairs = repaired(self.lm, answer.items, window.turns)
-        if items != answer.items:
-            self.answered.keep(text, items)
+        again = not answer.cut and lost(items, window.turns)
+        self.answered.keep(text, items, cut=answer.cut, lost=again)  # before anything else is asked: it is paid for
+        if again:
+            items, repairs = self._repaired(window, items)
         return _Read(items, answer.faults, answer.unread, answer.cut, repairs=repairs)
+
+    def _repair(self, window: Window, part: str, items: tuple[MemoryCandidate, ...]) -> _Read:
+        """Asks, in a thread of its own, for the quotes of an answer that was kept before they were asked for."""
+        with asking_of(self._where, part):
+            items, repairs = self._repaired(window, items)
+        return _Read(items, known=True, repairs=repairs)
+
+    def _repaired(self, window: Window, items: tuple[MemoryCandidate, ...]) -> tuple[tuple[MemoryCandidate, ...], str]:
+        items, repairs = repaired(self.lm, items, window.turns)
+        self.answered.keep(window.text, items)
+        return items, repairs
 
     def _ended(self, part: _Part, found: list[list[Candidate]]) -> Generator[Result, None, list[_Part]]:
         """What came of a window; its halves where they must be asked. Raises what asking raised."""

@@ -10,7 +10,15 @@ from collections.abc import Sequence
 
 import dspy
 
-from lerim.errors import LerimError
+from lerim.errors import (
+    BudgetError,
+    LerimError,
+    ModelAwayError,
+    ModelGoneError,
+    ModelKeyError,
+    SpendingError,
+    TooDearError,
+)
 from lerim.extraction.asking import ask
 from lerim.extraction.quotes import Nowhere, locate
 from lerim.extraction.said import content
@@ -24,30 +32,42 @@ MOST_TEXT = 60_000  # characters sent
 LEAST_SHARED = 2  # words a turn shares with a claim before it is sent for it
 
 
+_Later = (BudgetError, ModelAwayError, ModelGoneError, ModelKeyError, SpendingError)
+"""Trouble that is not the question's: another sync may ask it."""
+
+
+def lost(items: Sequence[MemoryCandidate], turns: Sequence[Shown]) -> bool:
+    """Whether the quote of any stands nowhere."""
+    return any(isinstance(_place(item.evidence, turns), Nowhere) for item in items)
+
+
 def repaired(
     lm: dspy.LM, items: Sequence[MemoryCandidate], turns: Sequence[Shown]
 ) -> tuple[tuple[MemoryCandidate, ...], str]:
     """The items, those whose quote stood nowhere with one that was found on asking; and what came of it, "" where
-    nothing had to be asked. Raises CancelledCallError."""
-    lost = [at for at, item in enumerate(items) if isinstance(_place(item.evidence, turns), Nowhere)][:CLAIMS]
-    text = _text([items[at] for at in lost], turns)
-    if not lost or not text:
+    nothing had to be asked. Raises CancelledCallError, and ModelError where a later sync may be answered."""
+    gone = [at for at, item in enumerate(items) if isinstance(_place(item.evidence, turns), Nowhere)][:CLAIMS]
+    text = _text([items[at] for at in gone], turns)
+    if not gone or not text:
         return tuple(items), ""
-    claims = [{"claim": number, "title": items[at].title, "body": items[at].body} for number, at in enumerate(lost)]
+    claims = [{"claim": number, "title": items[at].title, "body": items[at].body} for number, at in enumerate(gone)]
     inputs = {"transcript": text, "claims": json.dumps(claims, ensure_ascii=False)}
     try:
         answer = ask(lm, RepairSignature, inputs, Requoted, think=False, retry=False)
-    except LerimError as error:  # the answer itself stands; the next question meets the same error
-        return tuple(items), f"no quote was found: {error.message}"
+    except LerimError as error:
+        if isinstance(error, _Later) and not isinstance(error, TooDearError):
+            raise
+        # The answer itself stands.
+        return tuple(items), f"no quote was found: {error.gist}"
     out, found = list(items), 0
     for again in answer.items:
-        if not 0 <= again.claim < len(lost):
+        if not 0 <= again.claim < len(gone):
             continue
-        at, quote = lost[again.claim], Quoted(turn=again.turn, quote=again.quote)
+        at, quote = gone[again.claim], Quoted(turn=again.turn, quote=again.quote)
         if out[at] is items[at] and not isinstance(_place(quote, turns), Nowhere):
             out[at] = items[at].model_copy(update={"evidence": quote})
             found += 1
-    return tuple(out), f"{found} of {len(lost)} quotes were found"
+    return tuple(out), f"{found} of {len(gone)} quotes were found"
 
 
 def _place(quote: Quoted, turns: Sequence[Shown]) -> object:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
+from lerim.errors import BudgetError, ModelAwayError, ModelKeyError
 from lerim.extraction.answered import Answered
 from lerim.extraction.asking import CancelledCallError
 from lerim.extraction.model import Result
@@ -74,7 +75,7 @@ def test_where_every_quote_stands_nothing_is_asked_again() -> None:
         quotes(),
         "no",
         lm15.ServerError("down"),
-        lm15.AuthError("no"),
+        lm15.InvalidRequestError("no", status=400),
     ],
 )
 def test_what_is_not_found_stays_dropped_and_is_asked_once(again: str | Exception) -> None:
@@ -86,14 +87,40 @@ def test_what_is_not_found_stays_dropped_and_is_asked_once(again: str | Exceptio
     assert len(script.prompts) == 2
 
 
-def test_a_repaired_answer_is_kept_and_a_cancel_loses_nothing_paid_for(tmp_path: Path) -> None:
+class KillError(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (lm15.TransportError("cancelled", code="cancelled"), CancelledCallError),
+        (BudgetError("used up"), BudgetError),
+        (lm15.AuthError("no"), ModelKeyError),
+        (lm15.RateLimitError("busy"), ModelAwayError),
+        (KillError(), KillError),
+    ],
+)
+def test_whatever_ends_a_repair_the_next_sync_asks_for_the_quotes_and_for_nothing_else(
+    tmp_path: Path, end: BaseException, told: type[BaseException]
+) -> None:
+    def answer(prompt: str) -> str:
+        if "Find for each claim" in prompt:
+            raise end
+        return marked([CENTS])
+
     kept = Answered(tmp_path / "windows", "m")
-    cancelled = answers([CENTS], lm15.TransportError("cancelled", code="cancelled"))
-    with pytest.raises(CancelledCallError):
-        asked(cancelled, *SESSION, answered=kept)
-    again = answers([], "no")
-    assert [one.reason for one in dropped(asked(again, *SESSION, answered=kept))] == ["no-evidence"]
-    assert again.prompts == []
+    with pytest.raises(told):
+        asked(Script(answer), *SESSION, answered=kept)
+    again = answers([], quotes((0, 2, "Money is in integer cents")))
+    for _ in range(2):
+        assert [one.title for one in candidates(asked(again, *SESSION, answered=kept))] == [CENTS["title"]]
+    [asked_for] = again.prompts
+    assert "Find for each claim" in asked_for
+    assert len(list((tmp_path / "windows").iterdir())) == 1
+
+
+def test_a_repaired_answer_is_kept(tmp_path: Path) -> None:
     whole = Answered(tmp_path / "others", "m")
     script = answers([CENTS], quotes((0, 2, "Money is in integer cents")))
     assert len(candidates(asked(script, *SESSION, answered=whole))) == 1

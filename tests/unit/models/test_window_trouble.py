@@ -211,6 +211,29 @@ def test_a_quote_the_model_did_not_copy_is_asked_for_once_and_looked_up_again(de
     assert len(server.asked) == 2
 
 
+def test_no_step_repeats_what_a_service_says_for_that_may_be_the_transcript(desk: Desk) -> None:
+    long_session(desk)
+    bent = item(TITLES[0], "what stands nowhere is in cents", 0)
+
+    def repeats(handler: Handler, asked: Asked) -> None:
+        if "Join candidates" in asked.prompt:
+            fails(402, "cannot bill for: by agreement with billing")(handler, asked)
+        elif "Find for each claim" in asked.prompt:
+            fails(400, "odd: by agreement with billing")(handler, asked)
+        elif 5 in in_it(asked):
+            fails(402, "cannot bill for: by agreement with billing")(handler, asked)
+        elif 0 in in_it(asked):
+            finds(bent)(handler, asked)
+        else:
+            answers(handler, asked)
+
+    with model(desk, repeats, **SMALL):
+        report = reported(desk)
+    assert {"repaired", "stopped"} <= set(kinds(report))
+    assert "agreement" in report["problems"][0]["message"]
+    assert not [step for step in report["steps"] if "agreement" in step["why"]]
+
+
 @pytest.mark.parametrize("merging", [says("no idea"), says(marked([])), fails(400, "odd"), fails(401)])
 def test_where_a_merge_fails_or_loses_candidates_code_joins_alone_and_says_so(desk: Desk, merging: Act) -> None:
     long_session(desk)
@@ -223,6 +246,7 @@ def test_where_a_merge_fails_or_loses_candidates_code_joins_alone_and_says_so(de
     assert [one["title"] for one in report["candidates"]] == TITLES
     assert kinds(report) == ["unread"]
     assert report["steps"][0]["why"].startswith("code joined the parts alone")
+    assert "odd" not in report["steps"][0]["why"]
     assert report["state"] == "done"
 
 
