@@ -171,7 +171,8 @@ class SummaryModelPass:
                     self.steps.append(too_dear(self.model, job, error))
                 except (BudgetError, ModelKeyError, ModelGoneError, SpendingError) as error:
                     self.catalog.put_back(job)
-                    self.steps.append(Step("stopped", self.model.role, self.model.label, error.message))
+                    why = error.message if isinstance(error, BudgetError) else error.gist  # a step has our words alone
+                    self.steps.append(Step("stopped", self.model.role, self.model.label, why))
                     if isinstance(error, BudgetError):  # which is no fault
                         self.why = "budget"
                     else:
