@@ -24,6 +24,12 @@ test("the manifest declares exactly the settings the code reads, with the same d
   expect(declared).toEqual(defaults);
 });
 
+test("no workspace decides what is asked or written down about the person's sessions", () => {
+  const theirs = Object.keys(properties).filter((name) => /^lerim\.(model|extract|budget|trace)\./.test(name));
+  expect(theirs.length).toBe(6);
+  expect(theirs.filter((name) => properties[name]?.scope !== "machine")).toEqual([]);
+});
+
 test("the manifest's commands carry the titles people are told", () => {
   expect(manifest.contributes.commands.map(({ category, title }) => `${category}: ${title}`)).toEqual([
     "Lerim: Sync",
