@@ -1,5 +1,4 @@
 import type * as vscode from "vscode";
-import type { Environ } from "./environment";
 
 /** The variables that may hold a service's key or that of another address, as in the sidecar's list of providers; a test compares them. */
 export const keyVariables = ["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ZAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "LERIM_MODEL_KEY"] as const;
@@ -13,7 +12,7 @@ export class Keys {
 
   constructor(
     private readonly storage: Storage,
-    private readonly environ: Environ,
+    private readonly environ: Readonly<Record<string, string | undefined>>,
     private readonly log: (line: string) => void,
   ) {}
 

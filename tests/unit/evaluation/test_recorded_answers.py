@@ -1,4 +1,4 @@
-"""The model path on the labelled real sessions, with a model's answers as they were recorded, beside the rules alone."""
+"""The model path on the labelled real sessions, with a model's recorded answers, beside the rules alone."""
 
 from __future__ import annotations
 
