@@ -43,8 +43,12 @@ class Model:
 
     @property
     def label(self) -> str:
-        """How reports call it: `openrouter:openai/gpt-5-nano`."""
-        return f"{self.provider}:{self.name}"
+        """How reports call it, and consent and limits know it: `openrouter:openai/gpt-5-nano`; with the host of an
+        address on the network that is not the provider's own, `openai:gpt-5-nano@other.example`."""
+        own = PROVIDERS[self.provider].base_url
+        if self.wire not in ("chat", "anthropic") or self.local or same_service(self.base_url, own):
+            return f"{self.provider}:{self.name}"
+        return f"{self.provider}:{self.name}@{urlsplit(self.base_url).netloc.lower()}"
 
     @property
     def local(self) -> bool:

@@ -42,6 +42,19 @@ def test_a_model_that_is_not_paid_for_needs_no_consent() -> None:
     assert Known().allows(paid(wire="editor"))
 
 
+def test_what_is_agreed_to_and_learned_at_one_address_is_not_for_another(home: Home) -> None:
+    ours, other = paid(), paid(base_url="https://Other.example:8443/v1")
+    assert (ours.label, other.label) == (NANO, f"{NANO}@other.example:8443")
+    assert paid(base_url="http://127.0.0.1:11434/v1").label == NANO  # on this machine nothing is paid for
+    allow(home, ours.label)
+    learn_limit(home, ours.label, 20_000)
+    known, _ = load(home)
+    assert (known.allows(ours), known.allows(other)) == (True, False)
+    allow(home, other.label)
+    assert load(home)[0].allows(other)
+    assert other.label not in known.limits
+
+
 def test_limits_are_remembered_beside_it_and_keys_of_others_are_kept(home: Home) -> None:
     home.root.mkdir()
     home.models.write_text('{"theirs": {"a": [1, 2]}, "allowed": ["x:y", 7], "limits": {"a": "no", "b": 5, "c": true}}')
