@@ -129,7 +129,7 @@ def _sessions(at: Here, *, model: bool) -> tuple[int, int, str]:
     if not at.home.catalog.exists():
         return 0, 0, ""
     others = [known for known in listed(at.home)[0] if known.key != at.project.key]
-    owners = Owners([at.project, *others])
+    owners = Owners([at.project, *others], home=at.home)
     waits: set[Path] = set()
     with Catalog.open(at.home) as catalog:
         own = [cwd for cwd in catalog.folders() if owners.owner(cwd) == at.project.key]

@@ -249,7 +249,7 @@ def _remember(project: Project, home: Home) -> list[Problem]:
 def _owners(project: Project, home: Home) -> Owners:
     """Every registered project with its aliases; this one as it was given, it may carry aliases of its own."""
     listed, _ = projects.listed(home)
-    return Owners([project, *(other for other in listed if other.key != project.key)])
+    return Owners([project, *(other for other in listed if other.key != project.key)], home=home)
 
 
 def _stale(catalog: Catalog, home: Home, environ: Mapping[str, str], owners: Owners) -> tuple[Stores, list[Transcript]]:

@@ -199,9 +199,16 @@ def listed(home: Home) -> tuple[list[Project], list[Problem]]:
 
 class Owners:
     """Which project each working folder belongs to. Answers are kept for its life: make one for each run. `folders` are
-    those the projects are known to have."""
+    those the projects are known to have.
 
-    def __init__(self, projects: Iterable[Project] = (), platform: str = sys.platform) -> None:
+    What ran in `home` or below it is nobody's: there a person's own command answers Lerim's questions, and if that is
+    an agent it writes sessions of its own, which must not be learned from.
+    """
+
+    def __init__(
+        self, projects: Iterable[Project] = (), platform: str = sys.platform, *, home: Home | None = None
+    ) -> None:
+        self._homes = {_parts(str(path)) for path in (home.root, real_path(home.root))} if home else set()
         self._windows = platform == "win32"
         self._known: dict[str, str] = {}
         projects = list(projects)
@@ -222,18 +229,23 @@ class Owners:
         """A folder that is there belongs to its repository, whatever an alias says: no alias takes over another
         repository. For one that is gone, the longer of alias and surrounding repository decides."""
         parts = _parts(cwd)
-        if not parts:
+        if not parts or self._at_home(parts):
             return ""
         alias, key = next(((a, k) for a, k in self._aliases if parts[: len(a)] == a), ((), ""))
         if bool(_WINDOWS.match(cwd)) != self._windows:
             return key
         path = Path(cwd)
+        if self._homes and self._at_home(_parts(str(real_path(path)))):
+            return ""
         layout = innermost(path)
         if layout is None:
             return key
         if key and not _exists(path) and len(alias) > len(layout.root.parts):
             return key
         return project_key(layout.common_dir, self._keys)
+
+    def _at_home(self, parts: tuple[str, ...]) -> bool:
+        return any(parts[: len(home)] == home for home in self._homes if home)
 
 
 def _exists(path: Path) -> bool:

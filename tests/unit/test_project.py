@@ -279,6 +279,19 @@ class TestOwners:
         assert owners.owner(str(repo / "src")) == own
         assert owners.owner(str(inner)) not in {"", own}
 
+    def test_what_ran_in_the_lerim_home_is_nobody_s_though_a_repository_lies_around_it(self, repo, home, tmp_path):
+        inner = Home(repo / "dotfiles" / ".lerim")
+        inner.root.mkdir(parents=True)
+        link = tmp_path / "link"
+        link.symlink_to(inner.root, target_is_directory=True)
+        found = project.known_as(locate(repo, home), str(inner.root))
+        owners = Owners([found], home=inner)
+        for below in (inner.root, inner.root / "projects" / "gone", link):
+            assert owners.owner(str(below)) == ""
+        assert owners.owner(str(inner.root.parent)) == found.key
+        linked = Owners([found], home=Home(link))
+        assert [linked.owner(str(path)) for path in (inner.root, link / "x")] == ["", ""]
+
     def test_a_vanished_folder_is_owned_by_the_repository_around_it(self, repo, home):
         own, owners = self.owners(repo, home)
         assert owners.owner(str(repo / ".worktrees" / "gone" / "src")) == own

@@ -44,6 +44,16 @@ def test_a_correction_becomes_a_candidate_and_a_second_sync_proposes_nothing_new
     assert (second.candidates, second.sessions.unchanged, second.sessions.new) == ([], 1, 0)
 
 
+def test_what_an_agent_was_asked_as_lerim_s_own_command_is_not_learned_from(desk: Desk) -> None:
+    desk.home = Home(desk.repo / "inside" / ".lerim")  # such as a person's whole home under version control
+    desk.home.root.mkdir(parents=True)
+    desk.session("s1", *correction(desk), cwd=desk.home.root)
+    report = desk.sync()
+    assert (report.sessions.found, report.candidates) == (0, [])
+    desk.session("s2", *correction(desk))
+    assert len(desk.sync().candidates) == 1
+
+
 def test_a_repository_with_nothing_to_propose_stays_untouched(desk: Desk) -> None:
     desk.session("s1", prompt("What does this project do?"), reply("m", text("It loads files.")))
     report = desk.sync()

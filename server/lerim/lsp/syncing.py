@@ -127,7 +127,7 @@ def _look(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.Look, bo
     from lerim.sessions.discovery import discover
     from lerim.sessions.platforms import roots_of
 
-    owners = Owners(listed(sidecar.home)[0])
+    owners = Owners(listed(sidecar.home)[0], home=sidecar.home)
     with Catalog.open(sidecar.home) as catalog:  # the folders a sync knows: some sessions' stamps tell by which
         folders = [*owners.folders, *catalog.folders()]
     stores = discover(roots_of(sidecar.environ, sidecar.home), folders)
