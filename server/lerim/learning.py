@@ -24,6 +24,7 @@ from lerim.review.run import MemoryAction, Run
 from lerim.review.views import CandidateView, candidate_view
 from lerim.sessions.catalog import Job
 from lerim.sessions.frictions import Friction
+from lerim.sessions.indexing import together
 from lerim.sessions.readers import reading
 
 SETTLED_AFTER = timedelta(minutes=15)
@@ -105,7 +106,7 @@ class Learning:
                 if self.owners.owner(turn.cwd) == project.key:
                     self.take(extraction.feed(turn))
             self.take(extraction.finish(settled))
-        self.problems += (problem for problem in read.problems if problem not in self.problems)
+        self.problems += (problem for problem in together(read.problems) if problem not in self.problems)
         met = () if transcript.parent else tuple(extraction.met.values())
         cut = len(secrets) + (0 if state is None else job.redactions)
         return Ended(read.resume, extraction.state(), None if settled else settles.timestamp(), met, cut)

@@ -96,6 +96,16 @@ def test_a_folder_that_cannot_be_listed_is_told(desk: Desk) -> None:
     assert agent.last_error is not None
 
 
+def test_a_mangled_transcript_is_one_problem_with_a_count(desk: Desk) -> None:
+    path = desk.session("s1", prompt("Hello"))
+    with path.open("ab") as file:
+        file.write(b"\xff\x00{ no json\n" * 250)
+    desk.session("s1", prompt("More"))
+    [problem] = desk.sync().problems
+    assert (problem.code, problem.path.startswith(str(path))) == ("bad-line", True)
+    assert "250" in problem.message
+
+
 def test_a_session_without_a_folder_is_of_no_project_and_told(desk: Desk) -> None:
     path = desk.session("s1", prompt("Hello"))
     path.write_bytes(path.read_bytes().replace(str(desk.repo).encode(), b""))

@@ -101,7 +101,7 @@ def read(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list
         raise _unreadable(path, error) from _cause(error)
     except OSError as error:
         raise TranscriptError(
-            f"The database cannot be read: {error.strerror or error}",
+            f"The database cannot be read: {error.strerror or error}.",
             where=str(path),
             todo="Check that the file is still there and that you may read it.",
         ) from error
@@ -223,13 +223,13 @@ def _unreadable(path: Path, error: sqlite3.Error) -> TranscriptError:
     if error.args == (_ALWAYS_BUSY,):
         code = sqlite3.SQLITE_BUSY
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        what = f"This database is damaged, or is none: {error}"
+        what = f"This database is damaged, or is none: {error}."
         todo = "Start the program it belongs to, which may repair it; other sessions are read all the same."
     elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
-        what = "The program this database belongs to keeps it locked, or writes it all the time"
+        what = "The program this database belongs to keeps it locked, or writes it all the time."
         todo = "It is tried again at the next sync; quit that program if this stays so."
     else:
-        what = f"This database cannot be read: {error}"
+        what = f"This database cannot be read: {error}."
         todo = "Check that you may read it and that the disk is not full; it is tried again at the next sync."
     return TranscriptError(what, where=str(path), todo=todo)
 
