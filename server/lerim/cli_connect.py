@@ -52,7 +52,7 @@ def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
         return
     output.show_table(
         ("agent", "", "store", "sessions", "of this repository"),
-        ((agent.name, _STATES[agent.state], _place(agent), str(agent.sessions), _own(agent)) for agent in agents),
+        (row for agent in agents for row in _rows(agent)),
     )
     for agent in agents:
         for one in agent.skipped:
@@ -135,6 +135,11 @@ def _connects(platform: Platform) -> Callable[..., None]:
         [agent] = [one for one in _agents() if one.platform == platform]
         if as_json:
             output.show_json(Connected([agent]))
+        elif agent.state == "connected" and path is not None and not agent.sessions:
+            output.note(f"warning: Nothing of {agent.name} was found in {output.visible(_places(agent)[0])}.")
+            for one in agent.skipped:
+                output.note(output.visible(f"  {one.example}: {one.message}"))
+            output.note("It will be read once there is something. `--path` names the folder the agent itself keeps.")
         elif agent.state == "connected":
             output.say(f"{agent.name} is read: {_found(agent)}.")
         else:
@@ -169,12 +174,20 @@ def _agents(project: Project | None = None) -> list[AgentView]:
 _STATES = {"connected": "read", "not-found": "not found", "removed": "removed"}
 
 
-def _place(agent: AgentView) -> str:
-    return next((store.path for store in agent.stores if store.exists), agent.stores[0].path if agent.stores else "")
+def _rows(agent: AgentView) -> list[tuple[str, str, str, str, str]]:
+    """An agent's rows of the table: the first store with the counts, each further one below it."""
+    first, *others = _places(agent)
+    own = (agent.name, _STATES[agent.state], first, str(agent.sessions), _own(agent))
+    return [own, *(("", "", place, "", "") for place in others)]
+
+
+def _places(agent: AgentView) -> list[str]:
+    """Its stores that are there; without any, the first that may be."""
+    return [store.path for store in agent.stores if store.exists] or [store.path for store in agent.stores[:1]] or [""]
 
 
 def _found(agent: AgentView) -> str:
-    return f"{output.counted(agent.sessions, 'session')} in {_place(agent)}"
+    return f"{output.counted(agent.sessions, 'session')} in {' and '.join(_places(agent))}"
 
 
 def _own(agent: AgentView) -> str:

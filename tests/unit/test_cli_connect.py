@@ -127,6 +127,41 @@ def test_a_place_that_cannot_be_is_refused_with_what_to_do(path: str) -> None:
     assert error["todo"]
 
 
+def test_a_folder_without_anything_of_the_agent_is_kept_and_said_to_hold_nothing(desk: Desk) -> None:
+    desk.session("s1", prompt("Hello"))
+    folder = desk.projects.parent
+    said = run("codex", "--path", str(folder))
+    assert said.exit_code == 0
+    assert f"Nothing of Codex was found in {folder}" in said.stderr
+    assert "is read" not in said.stdout
+    [codex] = answer("codex", "--path", str(folder))["agents"]
+    assert [store["path"] for store in codex["stores"]] == [str(folder)]
+
+
+@pytest.mark.parametrize(
+    ("platform", "name"), [("codex", "notes.txt"), ("opencode", "opencode.db"), ("cursor", "x.db")]
+)
+def test_a_file_that_can_be_no_store_is_refused_and_nothing_is_kept(
+    desk: Desk, tmp_path: Path, platform: str, name: str
+) -> None:
+    (tmp_path / name).write_text("random words\n" * 100)
+    refused = run(platform, "--path", str(tmp_path / name), "--json")
+    assert refused.exit_code == 1
+    error = json.loads(refused.stdout)["error"]
+    assert (error["code"], error["where"]) == ("settings", str(tmp_path / name))
+    assert not (desk.home.root / FILE).exists()
+
+
+def test_every_store_that_is_there_is_listed(desk: Desk) -> None:
+    [cursor] = [one for one in answer("list")["agents"] if one["platform"] == "cursor"]
+    places = [Path(store["path"]) for store in cursor["stores"]]
+    assert len(places) > 1
+    for place in places:
+        (place / "chats").mkdir(parents=True)
+    table = run("list").stdout.replace("\n", "")
+    assert all(str(place)[-20:] in table for place in places)
+
+
 def test_an_unknown_agent_is_wrong_usage() -> None:
     assert run("netscape").exit_code == 2
     result = run("remove", "netscape", "--json")

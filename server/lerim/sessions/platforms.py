@@ -22,6 +22,10 @@ from lerim.sessions.readers import READERS, ROOTS
 FILE = "platforms.json"
 _TODO = "Mend the file, or delete it to read every agent again."
 _WAIT = 10.0
+_IN_A_FILE: tuple[Platform, ...] = ("opencode",)
+"""Agents whose store may be named as the database itself."""
+_DATABASE = b"SQLite format 3\0"
+"""How it begins; one that is empty so far keeps all in its `-wal`."""
 
 _Objects = dict[str, msgspec.Raw]
 
@@ -88,12 +92,16 @@ def _check(platform: Platform, path: Path) -> None:
         if path.is_dir():
             with os.scandir(path):
                 return
-        with path.open("rb"):
-            return
+        with path.open("rb") as file:
+            head = file.read(len(_DATABASE))
     except OSError as error:
         todo = f"Name the folder (or database) in which {NAMES[platform]} keeps its sessions."
         message = f"There is no store that could be read here: {error.strerror}."
         raise SettingsError(message, where=str(path), todo=todo) from error
+    if platform not in _IN_A_FILE or head not in (_DATABASE, b""):
+        what = "folder or database" if platform in _IN_A_FILE else "folder"
+        todo = f"Name the {what} in which {NAMES[platform]} keeps its sessions."
+        raise SettingsError(f"Nothing of {NAMES[platform]} can be in this file.", where=str(path), todo=todo)
 
 
 class _File(msgspec.Struct):
