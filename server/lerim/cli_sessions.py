@@ -139,16 +139,18 @@ def list_command(
         shown = _session(one)
         counts = f"{output.counted(one.prompts, 'prompt')}, {output.counted(one.tool_calls, 'call')}"
         files = f", {output.counted(one.files, 'file')}" if one.files else ""
+        gone = ", its transcript is gone" if shown.gone else ""
         output.show_item(
             f"{shown.id}",
-            [f"{shown.title}", f"{shown.platform}, {_minute(shown.ended)}, {counts}{files}, {shown.folder}"],
+            [f"{shown.title}", f"{shown.platform}, {_minute(shown.ended)}, {counts}{files}, {shown.folder}{gone}"],
         )
     if len(found) == limit:
         output.note(f"The last {limit}; --limit shows more.")
     if not found and filters != Filters(projects=filters.projects):
         output.say("No session is like that.")
     elif not found:
-        output.say("No sessions. `lerim sync` reads them.")
+        more = "; `lerim sessions list --all` has those of the whole machine" if catalog and not everywhere else ""
+        output.say(f"No sessions. `lerim sync` reads them{more}.")
 
 
 @sessions_app.command("search")

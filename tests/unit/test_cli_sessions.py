@@ -145,6 +145,19 @@ def test_a_list_for_people_names_each_session_with_what_to_show(said: Desk):
     assert "Lowered max_attempts" in found
 
 
+def test_a_list_for_people_marks_a_session_whose_transcript_is_gone(said: Desk):
+    assert "gone" not in run("list").stdout
+    next(said.projects.rglob("aaaa1111.jsonl")).unlink()
+    said.sync()
+    assert ", its transcript is gone" in run("list").stdout
+
+
+def test_an_empty_list_points_to_the_sessions_of_the_whole_machine(desk: Desk):
+    desk.session("aaaa2222", prompt("max_attempts elsewhere"), cwd=desk.repo.parent / "nowhere")
+    desk.sync()
+    assert "`lerim sessions list --all` has those of the whole machine" in run("list").stdout
+
+
 def test_a_match_says_which_session_it_is_in_and_when(said: Desk):
     found = run("search", "lowered").output
     assert "claude, assistant, 2026-03-02 12:01 UTC, in: Why does getUserName wait?" in found
