@@ -149,7 +149,7 @@ def announce(at: Here) -> None:
     say(f"        {at.project.root} (only whether files are there)")
     say(f"writes  {at.place.state} (candidates to review; memories when you accept them)")
     say(f"        {at.home.root} (the catalog of sessions, the activity log)")
-    provider = at.settings.extract.provider
+    provider = at.settings.roles["extract"].provider
     say(f"sends   {'nothing' if provider == 'none' else f'sessions, without secrets, to the model of {provider}'}\n")
 
 
