@@ -217,7 +217,7 @@ async def test_why_the_editor_gave_no_answer_is_in_the_report(editor: Editor, is
     report = await models.sync()
     times = 3 if why == "blocked" else 1  # it is asked again: the editor wants no more for now
     assert (report.state, report.candidates, len(models.asked)) == ("partial", [], times)
-    assert report.problems[0].code in ("model", "model-gone", "model-key", "model-silent", "model-away")
+    assert report.problems[0].code in ("model", "model-gone", "model-key", "model-silent")
     assert "as the editor puts it" in report.problems[0].message
 
 
