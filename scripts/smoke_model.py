@@ -32,7 +32,10 @@ SESSION = "55bd9d42-a113-4fff-a51c-64b8bbedd7dd.jsonl"
 """The session of the sample that is synced."""
 SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 CONTEXT = 8_192
-WINDOW = 3_000
+TAKES = 4_096
+"""What Lerim is told that the model takes: an answer then has a quarter of it, for one so small may never end."""
+MODEL = "qwen2.5-coder-1.5b-instruct"
+WINDOW = 2_000
 READY_SECONDS = 120.0
 _PART = re.compile(r"part(\d+)-")
 
@@ -147,11 +150,12 @@ def prepare(address: str) -> tuple[Path, dict[str, str]]:
     run.keep_apart(TARGET)
     settings = (
         '[extract]\ngate = "all"\n\n[roles.extract]\n'
-        f'provider = "openai"\nbase_url = "{address}"\nmodel = "qwen2.5-coder-1.5b-instruct"\ntimeout = 1800\n'
+        f'provider = "openai"\nbase_url = "{address}"\nmodel = "{MODEL}"\ntimeout = 1800\n'
         f"max_window_tokens = {WINDOW}\nwindow_overlap_tokens = 200\n\n[roles.summarize]\n"
         f"timeout = 1800\nmax_window_tokens = {WINDOW}\nwindow_overlap_tokens = 200\n"
     )
     (TARGET / "lerim" / "config.toml").write_text(settings, encoding="utf-8")
+    (TARGET / "lerim" / "models.json").write_text(json.dumps({"limits": {f"openai:{MODEL}": TAKES}}), encoding="utf-8")
     return repo, {**run.environment(TARGET), "PYTHONPATH": str(run.CLONE / "server")}
 
 
