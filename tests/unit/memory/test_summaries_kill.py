@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from killer import DONE, KILLED, in_child
 from lerim.memory.record import MemoryRecord, examine
 from lerim.memory.summaries import Done, Summaries, read
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-TOUCHES_DISK = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "sqlite3.connect"}
-KILLED, DONE = 9, 0
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
-
-
-def in_child(work: Callable[[], object], kill_at: int) -> int:
-    """Runs work in a child that dies without a farewell at its nth touch of the disk; its exit code."""
-    pid = os.fork()
-    if pid:
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    left = kill_at
-
-    def count(event: str, _: object) -> None:
-        nonlocal left
-        if event in TOUCHES_DISK:
-            if left == 0:
-                os._exit(KILLED)
-            left -= 1
-
-    try:
-        sys.addaudithook(count)
-        work()
-        os._exit(DONE)
-    except BaseException:
-        os._exit(1)
 
 
 def write(place: Path, body: str) -> Done:

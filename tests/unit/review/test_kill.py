@@ -1,42 +1,18 @@
 """A process killed at any instant of a review, or two at once, lose nothing and do nothing twice."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from killer import DONE, KILLED, in_child
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
 from lerim.review.place import Place
 
 Make = Callable[..., Candidate]
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-TOUCHES_DISK = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "sqlite3.connect"}
-KILLED, DONE = 9, 0
-
-
-def in_child(work: Callable[[], object], kill_at: int = -1) -> int:
-    """Run `work` in a child that dies without a farewell at its nth touch of the disk; its exit code."""
-    pid = os.fork()
-    if pid:
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    left = kill_at
-
-    def count(event: str, _: object) -> None:
-        nonlocal left
-        if event in TOUCHES_DISK:
-            if left == 0:
-                os._exit(KILLED)
-            left -= 1
-
-    try:
-        sys.addaudithook(count)
-        work()
-        os._exit(DONE)
-    except BaseException:
-        os._exit(1)
 
 
 def propose(place: Place, candidate: Candidate) -> queue.Proposal:
