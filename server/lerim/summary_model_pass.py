@@ -25,6 +25,7 @@ from lerim.errors import (
     ModelAwayError,
     ModelGoneError,
     ModelKeyError,
+    ModelRefusedError,
     ModelSilentError,
     Problem,
     SpendingError,
@@ -178,6 +179,10 @@ class SummaryModelPass:
                     else:
                         self._problem(error)
                     return
+                except ModelRefusedError as error:  # every session may meet it, until the settings are corrected
+                    silent += 1
+                    self.catalog.put_back(job)
+                    self._problem(error)
                 except ModelAwayError as error:
                     silent += 1
                     self.catalog.put_back(job, AWAY_SECONDS)

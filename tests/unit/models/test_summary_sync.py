@@ -111,6 +111,16 @@ def test_a_refused_key_ends_it_at_once_and_the_session_waits(desk: Desk) -> None
     assert "keeps amounts in cents" in written(desk)
 
 
+def test_a_request_that_is_refused_uses_no_session_up(desk: Desk) -> None:
+    session(desk)
+    for _ in range(4):
+        with model(desk, fails(400, "no such parameter"), summaries=True):
+            assert reported(desk)["state"] == "partial"
+    with model(desk, tells("The person keeps amounts in cents"), summaries=True):
+        assert reported(desk)["state"] == "done"
+    assert "The person keeps amounts in cents. [" in written(desk)
+
+
 def test_no_secret_and_no_key_reaches_the_model_or_the_file(desk: Desk) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     session(desk, f"Always deploy src/app.py with {token}, because of billing")
