@@ -78,12 +78,14 @@ def read_text(path: Path, limit: int) -> str:
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
-def create(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True) -> bool:
+def create(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True, beside: Path | None = None) -> bool:
     """Write a new file; False, and nothing done, where the name is taken. Raises MemoryError_ with no file left.
 
-    Without `flushed` a power cut can leave it empty: for what can be made again.
+    Without `flushed` a power cut can leave it empty: for what can be made again. `beside`: a folder of the same disk
+    for the temporary file, where few files are written into the same one: what a killed writer left is removed by the
+    next that writes there.
     """
-    with _temporary(path, text, mode, flushed) as temporary:
+    with _temporary(path, text, mode, flushed, beside) as temporary:
         try:
             if sys.platform == "win32":
                 temporary.rename(path)  # fails there if the name is taken
@@ -102,12 +104,12 @@ def create(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True) ->
     return True
 
 
-def replace(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True) -> None:
-    """Write a file whole, in place of what may be there, keeping its permissions; `flushed` as in `create`. Raises
-    MemoryError_."""
+def replace(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True, beside: Path | None = None) -> None:
+    """Write a file whole, in place of what may be there, keeping its permissions; `flushed` and `beside` as in
+    `create`. Raises MemoryError_."""
     with contextlib.suppress(OSError):
         mode = stat.S_IMODE(path.stat().st_mode)
-    with _temporary(path, text, mode, flushed) as temporary:
+    with _temporary(path, text, mode, flushed, beside) as temporary:
         temporary.replace(path)
         if flushed:
             _sync_folder(path.parent)
@@ -132,11 +134,12 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
 
 
 @contextlib.contextmanager
-def _temporary(path: Path, text: str, mode: int, flushed: bool) -> Iterator[Path]:
+def _temporary(path: Path, text: str, mode: int, flushed: bool, beside: Path | None) -> Iterator[Path]:
     """A temporary file beside `path`, gone afterwards whatever happened; its OSErrors become MemoryError_."""
-    temporary = path.parent / f".lerim-{secrets.token_hex(8)}.tmp"
+    folder = beside or path.parent
+    temporary = folder / f".lerim-{secrets.token_hex(8)}.tmp"
     try:
-        _remove_stale(path.parent)
+        _remove_stale(folder)
         handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, mode)
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8", "replace"))

@@ -91,7 +91,7 @@ class Summaries:
         self._remember(session, path, maker, [*hashes, files.text_hash(text)])
         if before == text:
             return path, "unchanged"
-        files.replace(path, text, flushed=False)
+        files.replace(path, text, flushed=False, beside=self._top())
         return path, "updated"
 
     def _new(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
@@ -105,10 +105,14 @@ class Summaries:
             text = render(replace(record, id=id_of(path)))
             self._remember(session, path, maker, [*hashes, files.text_hash(text)])
             files.make_folder(files.inside(self._anchor, path.parent))
-            if files.create(files.inside(self._anchor, path), text, flushed=False):
+            if files.create(files.inside(self._anchor, path), text, flushed=False, beside=self._top()):
                 return path
         message = "No name for the summary is free."
         raise MemoryError_(message, where=str(folder), todo="Remove what lies there and is no summary.")
+
+    def _top(self) -> Path:
+        """Where temporary files lie: into the folder of one session nothing may ever be written again."""
+        return files.inside(self._anchor, self._memory_dir / FOLDERS["summary"])
 
     def _remember(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
         name = path.relative_to(self._memory_dir).as_posix()

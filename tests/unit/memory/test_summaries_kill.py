@@ -17,10 +17,10 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
 
-def write(place: Path, body: str) -> Done:
-    record = MemoryRecord("", "summary", "Pad left", START, START, "claude:s1#0a1b2c3d4e5f", 0.9, (), body)
+def write(place: Path, body: str, session: str = "claude:s1", start: datetime = START) -> Done:
+    record = MemoryRecord("", "summary", "Pad left", start, start, f"{session}#0a1b2c3d4e5f", 0.9, (), body)
     with closing(Summaries(place / "memory", place, place / "private")) as summaries:
-        return summaries.write(record, "claude:s1", "rules")[1]
+        return summaries.write(record, session, "rules")[1]
 
 
 def files(place: Path) -> list[Path]:
@@ -60,3 +60,20 @@ def test_an_update_that_was_killed_is_not_taken_for_a_persons_edit(tmp_path: Pat
             break
         instants += 1
     assert instants > 1
+
+
+def test_what_a_killed_writing_left_is_removed_when_another_sessions_summary_is_written(tmp_path: Path) -> None:
+    instants = 0
+    while True:
+        place = tmp_path / str(instants)
+        (place / "private").mkdir(parents=True)
+        code = in_child(lambda here=place: write(here, "one"), instants)  # type: ignore[misc]
+        assert code in (KILLED, DONE)
+        for path in (place / "memory").rglob("*"):
+            os.utime(path, (0, 0))
+        write(place, "other", "claude:s2", START.replace(hour=17))
+        assert list((place / "memory").rglob("*.tmp")) == []
+        if code == DONE:
+            break
+        instants += 1
+    assert instants > 3
