@@ -18,6 +18,7 @@ from typing import Literal
 
 from lerim.errors import BoundaryError, Problem, SettingsError
 from lerim.memory import files
+from lerim.memory.lifecycle import Rules
 from lerim.models import editor
 from lerim.models.providers import ROLES, Role, RoleName
 from lerim.paths import Home
@@ -41,7 +42,8 @@ class Settings:
     """Every setting, checked. `origins` says for each dotted name where it comes from: a file, the editor, `default`.
 
     `roles` are as they hold: one without a provider of its own has that of `extract`, with its model, address, command
-    and fallbacks. `budget` is what a day's calls may cost in US dollars, 0 without a bound.
+    and fallbacks. `budget` is what a day's calls may cost in US dollars, 0 without a bound. `rules` are those of
+    memories' lives; after `idle_minutes` an editor maintains them by itself, 0 never.
     """
 
     since: str
@@ -50,6 +52,8 @@ class Settings:
     search_limit: int
     gate: Gate
     budget: float
+    rules: Rules
+    idle_minutes: int
     roles: Mapping[RoleName, Role]
     values: Mapping[str, Value]
     origins: Mapping[str, str]
@@ -121,9 +125,25 @@ def _settings(values: Mapping[str, Value], origins: Mapping[str, str]) -> Settin
         search_limit=int(_number(values["search.limit"])),
         gate="all" if values["extract.gate"] == "all" else "signal",
         budget=_number(values["budget.per_day_usd"]),
+        rules=_rules(values),
+        idle_minutes=int(_number(values["maintain.idle_minutes"])),
         roles={name: _as(_role(values, name), extract) for name in ROLES},
         values=values,
         origins=origins,
+    )
+
+
+def _rules(values: Mapping[str, Value]) -> Rules:
+    def of(name: str) -> float:
+        return _number(values[f"maintain.{name}"])
+
+    return Rules(
+        decay_days=int(of("decay_days")),
+        floor=of("floor"),
+        archive_below=of("archive_below"),
+        grace_days=int(of("grace_days")),
+        most_learnings=int(of("most_learnings")),
+        theme_days=int(of("theme_days")),
     )
 
 

@@ -47,12 +47,6 @@ def _quotes(value: object) -> Value:
     return value
 
 
-def _limit(value: object) -> Value:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
-        raise ValueError("must be a whole number from 1 to 1000")
-    return value
-
-
 def _gate(value: object) -> Value:
     if not isinstance(value, str) or value not in get_args(Gate):
         raise ValueError('must be "all" or "signal"')
@@ -111,7 +105,7 @@ def _seconds(value: object) -> Value:
     return float(value)
 
 
-def _tokens(least: int, most: int) -> Callable[[object], Value]:
+def _whole(least: int, most: int) -> Callable[[object], Value]:
     def check(value: object) -> Value:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise ValueError(f"must be a whole number from {least} to {most}")
@@ -131,16 +125,23 @@ def _role_keys(role: RoleName) -> Iterator[tuple[str, Key]]:
     yield f"roles.{role}.fallback_models", Key(_fallbacks, harmless=False)
     yield f"roles.{role}.command", Key(_command, harmless=False)
     yield f"roles.{role}.timeout", Key(_seconds, harmless=False)
-    yield f"roles.{role}.max_window_tokens", Key(_tokens(1_000, 2_000_000), harmless=True)
-    yield f"roles.{role}.window_overlap_tokens", Key(_tokens(0, 200_000), harmless=True)
+    yield f"roles.{role}.max_window_tokens", Key(_whole(1_000, 2_000_000), harmless=True)
+    yield f"roles.{role}.window_overlap_tokens", Key(_whole(0, 200_000), harmless=True)
 
 
 KEYS: Mapping[str, Key] = {
     "sync.since": Key(_since, harmless=True),
     "sync.accept_above": Key(_share, harmless=False),
     "review.quotes": Key(_quotes, harmless=False),
-    "search.limit": Key(_limit, harmless=True),
+    "search.limit": Key(_whole(1, 1000), harmless=True),
     "extract.gate": Key(_gate, harmless=True),
     "budget.per_day_usd": Key(_dollars, harmless=False),
+    "maintain.decay_days": Key(_whole(1, 100_000), harmless=True),
+    "maintain.floor": Key(_share, harmless=True),
+    "maintain.archive_below": Key(_share, harmless=True),
+    "maintain.grace_days": Key(_whole(0, 100_000), harmless=True),
+    "maintain.most_learnings": Key(_whole(10, 100_000), harmless=True),
+    "maintain.theme_days": Key(_whole(1, 100_000), harmless=True),
+    "maintain.idle_minutes": Key(_whole(0, 100_000), harmless=True),
     **{name: key for role in ROLES for name, key in _role_keys(role)},
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from lerim.extraction.candidate import Candidate
@@ -21,16 +22,33 @@ SAME_FROM = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """`target` is the memory to change (update) or the one that already says it (noop); None for add."""
+class Neighbour:
+    """A live memory near a candidate. `said` is the latest turn that says it, never before its `updated`."""
 
-    action: Literal["add", "update", "noop"]
+    record: MemoryRecord
+    said: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to become of a candidate, and why.
+
+    `target` is the memory to change (update), to end (supersede) or the one that already says it or has been said
+    later (noop); None for add. `resolves` are the open questions it answers. `sure` is False between the clear cases:
+    then `band` has the memories it may belong to, and the action is the one that loses nothing.
+    """
+
+    action: Literal["add", "update", "supersede", "noop"]
     target: MemoryRecord | None = None
     similarity: float = 0.0
+    resolves: tuple[MemoryRecord, ...] = ()
+    sure: bool = True
+    band: tuple[MemoryRecord, ...] = ()
+    reason: str = ""
 
 
-def decide(candidate: Candidate, neighbours: Iterable[MemoryRecord]) -> Decision:
-    """Compare a candidate with the live memories of its primitive; the most similar decides.
+def decide(candidate: Candidate, neighbours: Iterable[Neighbour]) -> Decision:
+    """Compare a candidate with the live memories near it; of its primitive the most similar decides.
 
     noop: at least 0.9 alike with the same denials, and all code, paths, numbers, flags and names of the candidate are
     there; or an update by an older turn, because the later turn wins. update: at least 0.72 alike, and no other rule
@@ -38,7 +56,8 @@ def decide(candidate: Candidate, neighbours: Iterable[MemoryRecord]) -> Decision
     """
     wanted = claim(candidate.title, candidate.body)
     best = Decision("add")
-    for memory in neighbours:
+    for neighbour in neighbours:
+        memory = neighbour.record
         if memory.primitive != candidate.primitive:
             continue
         known = claim(memory.title, memory.body)
@@ -46,6 +65,8 @@ def decide(candidate: Candidate, neighbours: Iterable[MemoryRecord]) -> Decision
         if about < UPDATE_FROM or about < best.similarity or another(wanted, known):
             continue
         same = similarity(wanted, known) >= SAME_FROM and wanted.hard <= known.words
-        action: Literal["update", "noop"] = "noop" if same or candidate.time < memory.updated else "update"
-        best = Decision(action, memory, round(about, 4))
+        older = candidate.time < neighbour.said
+        action: Literal["update", "noop"] = "noop" if same or older else "update"
+        reason = "" if same or not older else "said otherwise later"
+        best = Decision(action, memory, round(about, 4), reason=reason)
     return best

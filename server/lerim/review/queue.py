@@ -14,7 +14,7 @@ from lerim.extraction.candidate import Candidate
 from lerim.memory import files
 from lerim.memory.claim import apart, claim
 from lerim.memory.quotes import QuoteChoice
-from lerim.memory.reconcile import Decision, decide
+from lerim.memory.reconcile import Decision, Neighbour, decide
 from lerim.memory.record import MAX_FILE
 from lerim.memory.search import MemorySearch
 from lerim.memory.slug import new_id
@@ -91,7 +91,7 @@ def propose(
             return met
         store = place.store()
         neighbours = [stored for stored in _neighbours(place, candidate, memories) if stored.status == "active"]
-        decision = decide(candidate, (stored.record for stored in neighbours))
+        decision = decide(candidate, (Neighbour(stored.record, stored.record.updated) for stored in neighbours))
         if decision.action == "noop" and decision.target is not None:
             return _gain(place, book, store, candidate, mark, decision)
         for known in claims:

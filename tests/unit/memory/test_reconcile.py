@@ -10,7 +10,8 @@ import pytest
 from lerim.extraction.candidate import Candidate
 from lerim.memory.claim import claim, similarity
 from lerim.memory.framing import unframed
-from lerim.memory.reconcile import decide
+from lerim.memory.reconcile import Decision, Neighbour
+from lerim.memory.reconcile import decide as decide_among
 from lerim.memory.record import Evidence, MemoryRecord
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
@@ -38,6 +39,10 @@ def candidate(title: str, body: str, **more: object) -> Candidate:
         "signal": "choice",
     }
     return Candidate(**{**fields, **more})  # type: ignore[arg-type]
+
+
+def decide(said: Candidate, memories: list[MemoryRecord]) -> Decision:
+    return decide_among(said, [Neighbour(one, one.updated) for one in memories])
 
 
 BODY = "Uploads to the archive bucket are retried by `upload.py`."

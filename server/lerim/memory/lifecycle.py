@@ -1,0 +1,119 @@
+"""How long memories live: the one place where the rules of their lives are, without files or clocks.
+
+- A decision lives for ever, whatever its age; it ends superseded by a later one on the same ground.
+- A learning fades with disuse: effective = confidence × max(floor, 1 − days since its last use / decay_days). It is
+  archived where that is below `archive_below` and it was unused for `grace_days`; superseded by what it was merged or
+  consolidated into; and archived, the longest unused first, where there are more than `most_learnings`.
+- A question lives until a decision or learning resolves it.
+- A theme lives while its ground is worked on; superseded by a newer one, or archived once no session worked on any of
+  its places for `theme_days`, or for `grace_days` where none of them is there any more.
+- A summary lives for ever and never fades.
+
+What ended can be restored by a person. A use renews a learning and never makes it truer: only feedback moves the
+confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from lerim.memory.record import MemoryRecord, Primitive
+
+Status = Literal["active", "superseded", "resolved", "archived"]
+Feedback = Literal["useful", "wrong", "outdated"]
+
+_DAY = timedelta(days=1)
+_ENDS: dict[Primitive, frozenset[Status]] = {
+    "decision": frozenset({"superseded", "archived"}),
+    "learning": frozenset({"superseded", "archived"}),
+    "question": frozenset({"superseded", "resolved", "archived"}),
+    "theme": frozenset({"superseded", "archived"}),
+    "summary": frozenset(),
+}
+"""How a memory may end; archived by a rule only if it is a learning or a theme, of any other kind by a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings `[maintain]`. Days, shares of 1, and how many learnings a store keeps active."""
+
+    decay_days: int = 180
+    floor: float = 0.1
+    archive_below: float = 0.2
+    grace_days: int = 30
+    most_learnings: int = 400
+    theme_days: int = 45
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a theme is about: whether any of its places is in the tree, and when sessions last worked on one."""
+
+    paths_alive: bool
+    worked_on: datetime | None
+
+
+def effective(confidence: float, last_use: datetime, now: datetime, rules: Rules) -> float:
+    """How much a learning counts now, 0..1: its confidence less what disuse took, at least `floor` of it."""
+    unused = max(0.0, (now - last_use) / _DAY)
+    return confidence * max(rules.floor, 1 - unused / rules.decay_days)
+
+
+def due(
+    record: MemoryRecord, last_use: datetime | None, ground: Ground | None, now: datetime, rules: Rules
+) -> str | None:
+    """Why a memory should be archived, as a sentence; None while it lives. `ground` is that of a theme."""
+    if record.primitive == "learning":
+        return _unused(record, last_use, now, rules)
+    if record.primitive == "theme" and ground is not None:
+        return _stale(record, ground, now, rules)
+    return None
+
+
+def over_bound(learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: Rules) -> list[MemoryRecord]:
+    """The learnings to archive so that `most_learnings` stay, in the order they go: those unused for longest first, of
+    those used at one time the least sure. Each is given with the time of its last use; other primitives never go."""
+    found = [
+        (used, effective(record.confidence, used, now, rules), record.id, record)
+        for record, used in learnings
+        if record.primitive == "learning"
+    ]
+    found.sort(key=lambda one: one[:3])
+    return [record for *_, record in found[: max(0, len(found) - rules.most_learnings)]]
+
+
+def fed_back(confidence: float, feedback: Feedback) -> float:
+    """The confidence after a person's word: useful takes it a third of the way to 1, wrong to a fifth of it, outdated
+    to a half."""
+    moved = {"useful": confidence + (1 - confidence) / 3, "wrong": confidence / 5, "outdated": confidence / 2}
+    return round(moved[feedback], 4)
+
+
+def may(status_from: Status, status_to: Status, primitive: Primitive) -> bool:
+    """Whether a memory can go from one status to the other: it ends once, and comes back only by being restored."""
+    if status_from == "active":
+        return status_to in _ENDS[primitive]
+    return status_from in _ENDS[primitive] and status_to == "active"
+
+
+def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: Rules) -> str | None:
+    used = max(record.updated, last_use or record.updated)
+    unused = now - used
+    if unused <= rules.grace_days * _DAY:
+        return None
+    left = effective(record.confidence, used, now, rules)
+    if left >= rules.archive_below:
+        return None
+    return f"Nobody used it for {unused.days} days: its confidence of {record.confidence:.2f} counts as {left:.2f} now."
+
+
+def _stale(record: MemoryRecord, ground: Ground, now: datetime, rules: Rules) -> str | None:
+    unworked = now - max(record.updated, ground.worked_on or record.updated)
+    if not ground.paths_alive and unworked > rules.grace_days * _DAY:
+        return f"None of the places it is about is there, and no session worked on them for {unworked.days} days."
+    if unworked > rules.theme_days * _DAY:
+        return f"No session worked on what it is about for {unworked.days} days."
+    return None
