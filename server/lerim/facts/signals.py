@@ -8,6 +8,7 @@ from lerim.facts.answers import answers
 from lerim.facts.choices import choices
 from lerim.facts.corrections import corrections
 from lerim.facts.diagnoses import diagnoses
+from lerim.facts.doubts import doubts
 from lerim.facts.draft import Draft, Found, Scene
 from lerim.facts.lessons import lessons
 from lerim.facts.plans import plans
@@ -27,5 +28,6 @@ def signals(scene: Scene) -> Iterator[Found]:
     yield from answers(scene)
     yield from plans(scene)
     yield from unanswered(scene)
+    yield from doubts(scene)
     yield from diagnoses(scene)
     yield from lessons(scene)

@@ -69,7 +69,7 @@ def _put_off(scene: Scene, prompt: Turn, said: str) -> Draft | None:
         return None
     what = wording.capital(re.sub(r"^(?:the|a|an) ", "", match["x"]))
     body = f"The person put {match['x']} off. It is still to be done or decided."
-    return _draft(
+    return left_open(
         scene, prompt, f"{what}: put off, still to be done?", body, (Quote(said, prompt.id, "user"),), match["x"]
     )
 
@@ -86,7 +86,7 @@ def _tool(scene: Scene) -> Draft | None:
                     continue
                 body = f"{text} The agent offered {wording.listing([f'“{option}”' for option in options], 'and')}."
                 quote = Quote(asked.question.strip(), turn.id, "assistant")
-                return _draft(scene, turn, text, f"{body} Nobody answered.", (quote,), f"{text} {' '.join(options)}")
+                return left_open(scene, turn, text, f"{body} Nobody answered.", (quote,), f"{text} {' '.join(options)}")
     return None
 
 
@@ -117,14 +117,15 @@ def _choice(scene: Scene, prompt: Turn) -> Draft | None:
     offered = wording.listing([f"“{option}”" for option in options[:4]])
     body = f"{title} The agent offered {offered}. The session ended before anybody answered."
     quotes = (Quote(about["do"], prompt.id, "user"), Quote(asked, last.id, "assistant"))
-    return _draft(scene, last, title, body, quotes, f"{about['do']} {' '.join(options)}")
+    return left_open(scene, last, title, body, quotes, f"{about['do']} {' '.join(options)}")
 
 
 def _plain(title: str) -> bool:
     return title.endswith("?") and not wording.title_fault(title.rstrip("?"))
 
 
-def _draft(scene: Scene, turn: Turn, title: str, body: str, quotes: tuple[Quote, ...], about: str) -> Draft:
+def left_open(scene: Scene, turn: Turn, title: str, body: str, quotes: tuple[Quote, ...], about: str) -> Draft:
+    """A question that `turn` leaves open; `about` holds the words that say which files it concerns."""
     refs = concerned(scene, about)
     return Draft(
         signal="question",

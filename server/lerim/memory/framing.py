@@ -26,6 +26,8 @@ _SENTENCES = (
     r"The agent chose so, and the person agreed\.",
     r"The person chose it when the agent asked\.",
     r"The session ended before anybody answered\.",
+    r"The person said that it is not decided yet\.",
+    r"The person doubted it, and the session ended there\.",
     r"The person picked this from the options the agent laid out\.",
     r"It passed when run in the root of the repository\.",
     rf"It concerns {_CODE}(?:(?:,| and) {_CODE}){{0,40}}\.",
