@@ -1,7 +1,7 @@
 // Arguments of the commands that links in hovers and lenses name. They come from text and are believed only in these shapes.
 
 /** The only commands a link in a hover may run. */
-export const linkCommands = ["lerim.openMemory", "lerim.openTurn", "lerim.showFileMemories"] as const;
+export const linkCommands = ["lerim.openMemory", "lerim.openTurn", "lerim.showFileMemories", "lerim.editMemory", "lerim.archiveMemory", "lerim.verifyMemory"] as const;
 
 const longest = 4096;
 

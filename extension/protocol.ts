@@ -1,8 +1,10 @@
 // The wire between editor and sidecar; mirrors server/lerim/lsp/protocol.py, described in docs/PROTOCOL.md. Types and names only.
+import type * as lives from "./livesprotocol";
 import type * as models from "./modelprotocol";
 import type * as sessions from "./sessionprotocol";
 import type { CodeLensMode } from "./settings";
 
+export type * from "./livesprotocol";
 export type * from "./modelprotocol";
 export type * from "./sessionprotocol";
 
@@ -309,6 +311,11 @@ export const memorySearch = request<SearchParams, MemoryList>("lerim/memory/sear
 export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");
 export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titles");
 export const memoryForFile = request<ForFileParams, MemoryList>("lerim/memory/forFile");
+export const memoryTree = request<lives.TreeParams, lives.TreeView>("lerim/memory/tree");
+export const memoryAct = request<lives.MemoryActParams, lives.ActedView>("lerim/memory/act");
+export const memoryMerge = request<lives.MergeParams, lives.MergeView>("lerim/memory/merge");
+export const maintain = request<lives.MaintainParams, lives.MaintainReport>("lerim/maintain");
+export const ask = request<lives.AskParams, lives.AnswerView>("lerim/ask");
 export const turn = request<TurnParams, TurnView>("lerim/turn");
 export const sessionsDays = request<sessions.DaysParams, sessions.DaysView>("lerim/sessions/days");
 export const sessionsList = request<sessions.SessionsParams, sessions.SessionsView>("lerim/sessions/list");
@@ -329,6 +336,8 @@ export const syncProgress = notification<SyncProgress>("lerim/syncProgress");
 export const candidatesChanged = notification<CandidatesChanged>("lerim/candidatesChanged");
 export const memoriesChanged = notification<MemoriesChanged>("lerim/memoriesChanged");
 export const watchFolders = notification<WatchFolders>("lerim/watchFolders");
+export const maintainProgress = notification<lives.MaintainProgress>("lerim/maintainProgress");
+export const answer = notification<lives.AnswerParams>("lerim/answer");
 
 export const lookAround = notification<Record<string, never>>("lerim/lookAround");
 export const editorModels = notification<models.EditorModelsParams>("lerim/editorModels");

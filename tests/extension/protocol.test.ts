@@ -6,7 +6,7 @@ import * as protocol from "../../extension/protocol";
 
 const page = readFileSync("docs/PROTOCOL.md", "utf8");
 const python = readFileSync("server/lerim/lsp/protocol.py", "utf8");
-const typescript = ["protocol", "modelprotocol", "sessionprotocol"].map((name) => readFileSync(`extension/${name}.ts`, "utf8")).join("");
+const typescript = ["protocol", "modelprotocol", "sessionprotocol", "livesprotocol"].map((name) => readFileSync(`extension/${name}.ts`, "utf8")).join("");
 const methods = Object.values(protocol).map(({ method }) => method);
 
 /** The fields of an interface of protocol.ts. */
@@ -44,7 +44,7 @@ test("the commands that links may run are the ones the sidecar writes into them"
   expect([...linkCommands].sort()).toEqual(inPython.sort());
 });
 
-test.each(["CandidateView", "EvidenceView", "MemoryView", "ReviewResult", "UndoView", "Problem", "DroppedView", "Withdrew", "SyncReport", "SessionView", "HitView", "SessionTurn", "CallView", "AgentView", "StoreView", "SkippedView", "JobView", "EditorModelView", "AskedView"])("%s has the fields the page lists", (name) => {
+test.each(["CandidateView", "EvidenceView", "MemoryView", "ReviewResult", "UndoView", "Problem", "DroppedView", "Withdrew", "SyncReport", "SessionView", "HitView", "SessionTurn", "CallView", "AgentView", "StoreView", "SkippedView", "JobView", "EditorModelView", "AskedView", "TreeGroup", "TreeProposal", "TreeMemory", "ActedView", "CitationView", "AnswerView"])("%s has the fields the page lists", (name) => {
   expect(pageFieldsOf(name).length).toBeGreaterThan(1);
   expect(fieldsOf(name).sort()).toEqual(pageFieldsOf(name).sort());
 });

@@ -12,7 +12,7 @@ import pytest
 
 from lerim import doctor
 from lerim.errors import Problem
-from lerim.lsp import model_protocol, protocol, session_protocol
+from lerim.lsp import lives_protocol, model_protocol, protocol, session_protocol
 from lerim.memory.views import EvidenceView, MemoryView
 from lerim.models.state import ModelView
 from lerim.models.usage import Spent, Step, Usage, Waits
@@ -24,7 +24,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = (REPOSITORY / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
 MIRROR = "\n".join(
     (REPOSITORY / "extension" / name).read_text(encoding="utf-8")
-    for name in ("protocol.ts", "modelprotocol.ts", "sessionprotocol.ts")
+    for name in ("protocol.ts", "modelprotocol.ts", "sessionprotocol.ts", "livesprotocol.ts")
 )
 METHODS = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("lerim/")}
 
@@ -92,6 +92,14 @@ TYPES: dict[str, Any] = {
     "StoreView": doctor.StoreView,
     "SkippedView": doctor.SkippedView,
     "LastErrorView": doctor.LastErrorView,
+    **{
+        name: getattr(lives_protocol, name)
+        for name in (
+            *("TreeParams", "TreeGroup", "TreeProposal", "TreeMemory", "TreeView", "MemoryActParams", "ActedView"),
+            *("MergeParams", "MergeView", "MaintainParams", "AskParams", "CitationView", "SentenceView"),
+            *("PassageView", "AnswerView"),
+        )
+    },
 }
 
 
