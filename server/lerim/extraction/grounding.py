@@ -110,7 +110,7 @@ def _retold(one: Said, before: Iterable[Said]) -> Said | None:
 
 
 def _judged(item: MemoryCandidate, turns: Sequence[Shown], material: Material, source: Source) -> Candidate | Dropped:
-    title = fit(plain(item.title).strip(" .\"'"))
+    title = _titled(item)
     place = locate(item.evidence.quote, item.evidence.turn, turns)
     if isinstance(place, Nowhere):
         turn = next((turn.id for turn in turns if turn.number == item.evidence.turn), "")
@@ -121,6 +121,11 @@ def _judged(item: MemoryCandidate, turns: Sequence[Shown], material: Material, s
     own = any(quote.who == "user" for quote in judged.evidence)
     most = min(item.confidence, 1.0 if own else AGENT_AT_MOST)
     return replace(judged, confidence=round(min(judged.confidence, most), 2), tags=_tags(judged.tags, item.tags))
+
+
+def _titled(item: MemoryCandidate) -> str:
+    title = plain(item.title).strip(" .\"'")
+    return f"{fit(title.rstrip(' ?'))}?" if item.primitive == "question" else fit(title)
 
 
 def _draft(item: MemoryCandidate, title: str, place: Stands, material: Material) -> Draft:

@@ -20,10 +20,14 @@ class Quoted(BaseModel):
 class MemoryCandidate(BaseModel):
     """One thing worth remembering. Confidence is what the model believes; code decides, and can only lower it."""
 
-    primitive: Literal["decision", "learning"] = Field(
-        description="decision: what was chosen or ruled for this project; learning: what turned out to be so"
+    primitive: Literal["decision", "learning", "question", "theme"] = Field(
+        description="decision: what was chosen or ruled for this project; learning: what turned out to be so; question: "
+        "what was asked or put off and is still open; theme: the ground that is worked on for longer than this session"
     )
-    title: str = Field(description="an assertion of 4 to 14 words that names its subject, as a colleague would say it")
+    title: str = Field(
+        description="an assertion of 4 to 14 words that names its subject, as a colleague would say it; of a question the "
+        "question itself; of a theme its goal and where it lies"
+    )
     body: str = Field(description="one to three sentences: what holds, why, and where; no story of the session")
     confidence: float = Field(default=0.8, description="0 to 1")
     tags: list[str] = Field(default=[], description="up to four plain words")
@@ -75,9 +79,13 @@ class MemoryExtractSignature(dspy.Signature):  # type: ignore[misc]
     - choices between alternatives that were named, with what was rejected and why
     - causes of failures that were found and confirmed, and the way round them
     - facts about this project's environment that cost time to find: a flag, a version, a port, an order of steps
+    - questions that stay open at the end: asked and not answered, work put off in so many words, a doubt a person states
+    - at most one theme, and only where a person says that the work goes on beyond this session: what is being built or
+      moved, and where ("The move of billing from PHP to `services/billing`")
 
     Not worth keeping:
     - what was done, asked for or planned in this session only; progress, summaries, praise, small talk
+    - questions that a later turn answers, also by doing; the next step of the work at hand
     - what anyone can see in the code, or knows about the tools anyway
     - guesses, attempts that failed or were taken back, what a later turn contradicts
     - what a file of instructions or an earlier memory says already, and whatever `guidance` lists as known

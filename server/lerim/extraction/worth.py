@@ -22,7 +22,8 @@ _PERSON = re.compile(
     r"because|since|so that|otherwise|reason|why|decid\w+|decision|choose|chose|option|agree\w*|approve\w*|reject\w*|"
     r"revert|undo|again|still|remember|note|rule|convention|standard|policy|make sure|ensure|keep|avoid|need\w*|"
     r"want\w*|better|correct|use|uses|using|we|our|from now|going forward|by default|"
-    r"learn\w*|lesson|fail\w*|broken?|error|bug|issue|problem)\b|\?",
+    r"learn\w*|lesson|fail\w*|broken?|error|bug|issue|problem|"
+    r"later|follow[- ]?up|undecided|unclear|unsure|wonder\w*|doubt|tbd|todo)\b|\?",
     re.IGNORECASE,
 )
 _AGENT = re.compile(
@@ -33,7 +34,8 @@ _AGENT = re.compile(
     r"you(?:['’]re| are) (?:\w+ )?right|good (?:catch|point)|understood|agreed|should(?:n['’]t)?|needs?|requires?|"
     r"expects?|so that|otherwise|fix(?:ed|es)?|means|conflict\w*|key (?:insight|finding)|finding|fact|"
     r"recommend\w*|learning|lesson|convention|rule|policy|deprecat\w+|prevent\w*|requirements?|removed|replaced|"
-    r"renamed|switched|moved|excluded|included|enabled|disabled|gated|silent\w*|verified|confirmed|proves?)\b",
+    r"renamed|switched|moved|excluded|included|enabled|disabled|gated|silent\w*|verified|confirmed|proves?|"
+    r"left|deferred|postponed|skipped|follow[- ]?up|todo|undecided)\b",
     re.IGNORECASE,
 )
 _CALL = re.compile(r"\(([^()]{1,40})\)$")

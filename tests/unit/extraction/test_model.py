@@ -103,6 +103,22 @@ def test_the_model_is_told_the_session_its_figures_and_what_is_known() -> None:
     assert "billing" in prompt
 
 
+def test_an_open_question_and_the_ground_worked_on_are_candidates_with_their_quotes() -> None:
+    asks = "Whether refunds in src/refund.py round up is still open. We go on moving billing to `services/billing`."
+    question = item(
+        "How do refunds in `src/refund.py` round?", "is still open", 0, body="Rounding is open.", primitive="question"
+    )
+    theme = item(
+        "The move of billing to `services/billing`", "We go on moving billing", 0, body="It goes on.", primitive="theme"
+    )
+    found = candidates(run(Script(marked([question, theme])), you(asks), agent("Noted.")))
+    assert [(one.primitive, one.kind, one.title) for one in found] == [
+        ("question", None, "How do refunds in `src/refund.py` round?"),
+        ("theme", None, "The move of billing to `services/billing`"),
+    ]
+    assert [one.evidence[0].who for one in found] == ["user", "user"]
+
+
 def test_an_invented_quote_is_dropped_and_a_wrong_turn_put_right() -> None:
     wrong = CENTS | {"evidence": {"turn": 4, "quote": "store money as  integer cents"}}
     invented = PNPM | {"evidence": {"turn": 0, "quote": "we deploy with helm on fridays"}}
