@@ -21,12 +21,12 @@ class MemoryCandidate(BaseModel):
     """One thing worth remembering. Confidence is what the model believes; code decides, and can only lower it."""
 
     primitive: Literal["decision", "learning", "question", "theme"] = Field(
-        description="decision: what was chosen or ruled for this project; learning: what turned out to be so; question: "
-        "what was asked or put off and is still open; theme: the ground that is worked on for longer than this session"
+        description="decision: what was chosen or ruled for this project; learning: what turned out to be so; "
+        "question: what was asked or put off and is still open; theme: the ground that is worked on for longer than this session"
     )
     title: str = Field(
-        description="an assertion of 4 to 14 words that names its subject, as a colleague would say it; of a question the "
-        "question itself; of a theme its goal and where it lies"
+        description="an assertion of 4 to 14 words that names its subject, as a colleague would say it; of a question "
+        "the question itself; of a theme its goal and where it lies"
     )
     body: str = Field(description="one to three sentences: what holds, why, and where; no story of the session")
     confidence: float = Field(default=0.8, description="0 to 1")
@@ -79,7 +79,7 @@ class MemoryExtractSignature(dspy.Signature):  # type: ignore[misc]
     - choices between alternatives that were named, with what was rejected and why
     - causes of failures that were found and confirmed, and the way round them
     - facts about this project's environment that cost time to find: a flag, a version, a port, an order of steps
-    - questions that stay open at the end: asked and not answered, work put off in so many words, a doubt a person states
+    - questions that stay open at the end: asked and not answered, work put off in so many words, a person's doubt
     - at most one theme, and only where a person says that the work goes on beyond this session: what is being built or
       moved, and where ("The move of billing from PHP to `services/billing`")
 
