@@ -22,7 +22,8 @@ class MemoryCandidate(BaseModel):
 
     primitive: Literal["decision", "learning", "question", "theme"] = Field(
         description="decision: what was chosen or ruled for this project; learning: what turned out to be so; "
-        "question: what was asked or put off and is still open; theme: the ground that is worked on for longer than this session"
+        "question: what was asked or put off and is still open; "
+        "theme: the ground that is worked on for longer than this session"
     )
     title: str = Field(
         description="an assertion of 4 to 14 words that names its subject, as a colleague would say it; of a question "

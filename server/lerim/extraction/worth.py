@@ -35,7 +35,7 @@ _AGENT = re.compile(
     r"expects?|so that|otherwise|fix(?:ed|es)?|means|conflict\w*|key (?:insight|finding)|finding|fact|"
     r"recommend\w*|learning|lesson|convention|rule|policy|deprecat\w+|prevent\w*|requirements?|removed|replaced|"
     r"renamed|switched|moved|excluded|included|enabled|disabled|gated|silent\w*|verified|confirmed|proves?|"
-    r"left|deferred|postponed|skipped|follow[- ]?up|todo|undecided)\b",
+    r"deferred|postponed|follow[- ]?up|todo|undecided)\b",
     re.IGNORECASE,
 )
 _CALL = re.compile(r"\(([^()]{1,40})\)$")
