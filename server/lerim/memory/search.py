@@ -15,12 +15,15 @@ from types import TracebackType
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory import files
+from lerim.memory.filters import EVERY_STATUS, Filters
 from lerim.memory.index import COMMON, RANKED, Index, Read, Spot
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file
 from lerim.memory.terms import STOP, words
 from lerim.paths import Home
 from lerim.project import Project
+
+__all__ = ["EVERY_STATUS", "GLOBAL_KEY", "Filters", "Hit", "MemorySearch", "search"]
 
 GLOBAL_KEY = "global"
 _MAX_TERMS = 32

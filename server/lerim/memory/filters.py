@@ -1,0 +1,116 @@
+"""What a search of memories is narrowed to, and the words a person types for it: `kind:pitfall tag:x is:archived`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal, get_args
+
+from lerim.memory.record import KINDS, LearningKind, Primitive
+from lerim.memory.store import Status
+from lerim.moments import moment
+
+State = Literal["fresh", "drifted", "gone", "unknown"]
+"""What became of the places a memory refers to since it was last verified."""
+SEARCHED: tuple[Primitive, ...] = ("decision", "learning", "question", "theme")
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which memories count. Several primitives, kinds, statuses or states widen it, several tags narrow it.
+
+    A kind narrows the learnings: with `primitives` given, the others of them stay. `file`: what refers to this file
+    (as seen from the repository's root), to something in it, or to anything below it where it is a folder. `since` and
+    `until` bound the time a memory was last changed, `until` excluded. `by_session`: the beginning of the id of the
+    session it rests on. `standings` empty: whatever its places look like.
+    """
+
+    primitives: tuple[Primitive, ...] = ()
+    kinds: tuple[LearningKind, ...] = ()
+    tags: tuple[str, ...] = ()
+    file: str = ""
+    statuses: tuple[Status, ...] = ("active",)
+    since: datetime | None = None
+    until: datetime | None = None
+    by_session: str = ""
+    standings: tuple[State, ...] = ()
+
+
+EVERY_STATUS = Filters(statuses=STATUSES)
+_TERM = re.compile(r'(?<!\S)(?P<prefix>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+))(?!\S)')
+
+
+def parsed(text: str, now: datetime | None = None) -> tuple[str, Filters]:
+    """The words of a query and the filters in it: `kind:`, `tag:`, `file:`, `is:`, `since:`, `until:` and `by:`.
+
+    A value with spaces stands in quotes. Whatever is no filter, an unknown prefix or a value that makes no sense,
+    stays among the words. `is:archived` and the other statuses stand in place of the active ones, `is:any` for all;
+    `is:drifted` and the other states narrow whichever statuses count.
+    """
+    now = now or datetime.now(UTC)
+    filters = Filters(statuses=())
+    left: list[str] = []
+    end = 0
+    for found in _TERM.finditer(text):
+        value = found["plain"] if found["quoted"] is None else found["quoted"]
+        read = _PREFIXES.get(found["prefix"])
+        narrowed = read(filters, value.strip(), now) if read and value.strip() else None
+        if narrowed is not None:
+            left.append(text[end : found.start()].strip())
+            end = found.end()
+            filters = narrowed
+    left.append(text[end:].strip())
+    return " ".join(filter(None, left)), replace(filters, statuses=filters.statuses or ("active",))
+
+
+def _kind(filters: Filters, value: str, _: datetime) -> Filters | None:
+    for primitive in SEARCHED:
+        if value.lower() in (primitive, f"{primitive}s"):
+            return replace(filters, primitives=(*filters.primitives, primitive))
+    for kind in KINDS:
+        if value.lower() in (kind, f"{kind}s"):
+            return replace(filters, kinds=(*filters.kinds, kind))
+    return None
+
+
+def _state(filters: Filters, value: str, _: datetime) -> Filters | None:
+    if value.lower() in ("any", "all"):
+        return replace(filters, statuses=STATUSES)
+    for status in STATUSES:
+        if value.lower() == status:
+            return replace(filters, statuses=(*filters.statuses, status))
+    for state in get_args(State):
+        if value.lower() == state:
+            return replace(filters, standings=(*filters.standings, state))
+    return None
+
+
+def _since(filters: Filters, value: str, now: datetime) -> Filters | None:
+    at = _moment(value, now)
+    return replace(filters, since=at) if at else None
+
+
+def _until(filters: Filters, value: str, now: datetime) -> Filters | None:
+    at = _moment(value, now)
+    return replace(filters, until=at) if at else None
+
+
+def _moment(value: str, now: datetime) -> datetime | None:
+    try:
+        return moment(value, now)
+    except ValueError:
+        return None
+
+
+_PREFIXES: dict[str, Callable[[Filters, str, datetime], Filters | None]] = {
+    "kind": _kind,
+    "tag": lambda filters, value, _: replace(filters, tags=(*filters.tags, value)),
+    "file": lambda filters, value, _: replace(filters, file=value),
+    "is": _state,
+    "since": _since,
+    "until": _until,
+    "by": lambda filters, value, _: replace(filters, by_session=value),
+}

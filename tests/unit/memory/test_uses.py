@@ -1,0 +1,82 @@
+"""Uses of memories are counted, survive what happens to their file, and never get in the way of a reader."""
+
+import sqlite3
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lerim.memory.uses import Used, Uses
+
+NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
+
+
+def test_uses_add_up_whatever_kind_they_are_and_the_last_one_counts(tmp_path: Path) -> None:
+    uses = Uses(tmp_path / "private")
+    assert (uses.last("a"), uses.all(), uses.of(["a"]), uses.said()) == (None, {}, {}, {})
+    assert not (tmp_path / "private").exists()
+    uses.note(["a", "b", "a"], "opened", NOW)
+    uses.note(["a"], "cited", NOW - timedelta(days=3))
+    assert uses.all() == {"a": Used(NOW, 2), "b": Used(NOW, 1)}
+    assert Uses(tmp_path / "private").of(["b", "c"]) == {"b": Used(NOW, 1)}
+    assert uses.last("a") == NOW
+    assert uses.problems == []
+
+
+def test_of_what_people_said_the_last_word_is_told_and_is_no_use(tmp_path: Path) -> None:
+    uses = Uses(tmp_path)
+    uses.feedback("a", "useful", NOW)
+    uses.feedback("a", "outdated", NOW + timedelta(days=1))
+    assert uses.said() == {"a": ("outdated", NOW + timedelta(days=1))}
+    assert uses.all() == {}
+
+
+def test_threads_and_other_processes_lose_no_use(tmp_path: Path) -> None:
+    def use() -> None:
+        mine = Uses(tmp_path)
+        for _ in range(20):
+            mine.note(["a"], "served", NOW)
+        assert mine.problems == []
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Uses(tmp_path).all()["a"].count == 80
+
+
+def test_a_damaged_record_is_kept_aside_and_told(tmp_path: Path) -> None:
+    (tmp_path / "uses.sqlite3").write_bytes(b"no database at all" * 500)
+    uses = Uses(tmp_path)
+    assert uses.all() == {}
+    uses.note(["a"], "opened", NOW)
+    assert uses.last("a") == NOW
+    assert [problem.code for problem in uses.problems] == ["uses"]
+    assert (tmp_path / "uses.sqlite3.damaged-copy").read_bytes().startswith(b"no database")
+
+
+def test_a_record_of_a_newer_lerim_is_left_alone_and_told(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "uses.sqlite3") as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    before = (tmp_path / "uses.sqlite3").read_bytes()
+    uses = Uses(tmp_path)
+    uses.note(["a"], "opened", NOW)
+    assert uses.last("a") is None
+    assert "newer Lerim" in uses.problems[0].message
+    assert (tmp_path / "uses.sqlite3").read_bytes() == before
+
+
+@pytest.mark.parametrize("how", ["a file", "a folder"])
+def test_where_nothing_can_be_kept_readers_go_on_and_it_is_told(tmp_path: Path, how: str) -> None:
+    if how == "a file":
+        (tmp_path / "private").write_text("in the way")
+    else:
+        (tmp_path / "private" / "uses.sqlite3").mkdir(parents=True)
+    uses = Uses(tmp_path / "private")
+    uses.note(["a"], "opened", NOW)
+    uses.note(["a"], "opened", NOW)
+    assert uses.last("a") is None
+    assert [problem.code for problem in uses.problems].count("uses") == len(uses.problems) >= 1
