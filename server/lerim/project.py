@@ -21,6 +21,8 @@ from lerim.errors import Problem, ProjectError
 from lerim.paths import Home
 from lerim.repository import Layout, innermost, read_config, real_path, remote_of, worktree_folders
 
+PERSONAL_KEY = "global"
+"""The key of what belongs to no repository; none of a repository looks like it."""
 _WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
 
@@ -42,9 +44,14 @@ class Project:
     aliases: tuple[str, ...] = ()
 
     @property
+    def is_personal(self) -> bool:
+        """Whether these are the person's own memories, of no repository."""
+        return self.key == PERSONAL_KEY
+
+    @property
     def lerim(self) -> Path:
-        """`.lerim` of the open worktree: committed with its branch."""
-        return self.root / ".lerim"
+        """`.lerim` of the open worktree, committed with its branch; the home itself for the person's own."""
+        return self.root if self.is_personal else self.root / ".lerim"
 
     @property
     def memory_dir(self) -> Path:
@@ -59,6 +66,11 @@ class Project:
     def state_dir(self, home: Home) -> Path:
         """What belongs to the project and not to a branch (review, workspace, index); private for a bare one."""
         return self.main / ".lerim" if self.main else home.project(self.key)
+
+
+def personal(home: Home) -> Project:
+    """What belongs to the person and to no repository, seen as a project: `home.memory` and `projects/global`."""
+    return Project(PERSONAL_KEY, home.root, None, home.root, "", "global")
 
 
 def place_key(common_dir: Path) -> str:

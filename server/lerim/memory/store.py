@@ -144,13 +144,14 @@ class Store:
 
     def path_of(self, memory_id: str) -> Path | None:
         """The file of an id, live or archived."""
+        return next(iter(self.paths_of(memory_id)), None)
+
+    def paths_of(self, memory_id: str) -> list[Path]:
+        """The files of an id, those of live memories first. More than one is a fault that is told (`memory-twice`)."""
         if not slug.is_id(memory_id):
-            return None
-        for name in (*LIVE, *ARCHIVED):
-            path = self.memory_dir / name / f"{memory_id}.md"
-            if not files.is_absent(path):
-                return path
-        return None
+            return []
+        paths = (self.memory_dir / name / f"{memory_id}.md" for name in (*LIVE, *ARCHIVED))
+        return [path for path in paths if not files.is_absent(path)]
 
     def live_path(self, memory_id: str) -> Path | None:
         """The file of an active memory; None where it is gone, archived or over. Raises MemoryError_, BoundaryError."""
@@ -178,9 +179,9 @@ class Store:
         """A free id for this record's title and day; `taken` rules out more."""
         return slug.new_id(record.title, record.created.date(), lambda name: bool(self.path_of(name)) or taken(name))
 
-    def place(self, record: MemoryRecord) -> Path:
-        """Where this record's file belongs."""
-        return self.memory_dir / FOLDERS[record.primitive] / f"{record.id}.md"
+    def place(self, record: MemoryRecord, *, archived: bool = False) -> Path:
+        """Where this record's file belongs while it lives, or once it is over."""
+        return self.memory_dir / ("archived" if archived else "") / FOLDERS[record.primitive] / f"{record.id}.md"
 
     def write_new(self, record: MemoryRecord) -> Path:
         """Write a new memory file and return its path; where the id is taken, under the next free one.

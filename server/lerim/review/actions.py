@@ -173,6 +173,9 @@ def _write(place: Place, change: Change) -> None:
     mode = 0o666
     if change.home == "memory":
         place.store().ready(path.parent)
+    elif change.home == "global":
+        mode = 0o600
+        place.personal().store().ready(path.parent)
     elif change.home == "review":
         place.make_state()
         files.make_folder(path.parent)

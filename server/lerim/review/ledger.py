@@ -24,7 +24,10 @@ from lerim.memory.claim import Claim, overlap
 from lerim.memory.files import text_hash
 
 State = Literal["pending", "accepted", "rejected", "withdrawn", "known"]
-Kind = Literal["accept", "edit", "reject", "withdraw", "add"]
+OfCandidate = Literal["accept", "edit", "reject", "withdraw"]
+ByHand = Literal["add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"]
+Kind = Literal[OfCandidate, ByHand, "feedback", "repair"]
+"""What an action does; `repair` is of links between memories, and nobody's doing."""
 Stage = Literal["started", "reverting", "done", "undoing", "undone"]
 _VERSION = 2
 _SCHEMA = """
@@ -74,7 +77,7 @@ class Known:
 class Change:
     """One file before and after an action (None: not there). `home` is whose folder it is; paths are absolute."""
 
-    home: Literal["memory", "review", "private"]
+    home: Literal["memory", "review", "private", "global"]
     anchor: str
     path: str
     before: str | None
@@ -203,11 +206,17 @@ class Ledger:
 
     def last_done(self) -> Action | None:
         """The last thing a person did that was not undone."""
-        return next(self._actions("WHERE stage='done' AND kind != 'withdraw' ORDER BY number DESC LIMIT 1"), None)
+        return next(
+            self._actions("WHERE stage='done' AND kind NOT IN ('withdraw', 'repair') ORDER BY number DESC LIMIT 1"),
+            None,
+        )
 
     def decided(self) -> bool:
         """Whether a person ever did something here."""
-        return self._sql.execute("SELECT 1 FROM actions WHERE kind != 'withdraw' LIMIT 1").fetchone() is not None
+        return (
+            self._sql.execute("SELECT 1 FROM actions WHERE kind NOT IN ('withdraw', 'repair') LIMIT 1").fetchone()
+            is not None
+        )
 
     def keep_stuck(self, problems: Sequence[Problem]) -> None:
         """Remember, for those who only look, what keeps unfinished actions from their end."""

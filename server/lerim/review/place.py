@@ -13,7 +13,7 @@ from lerim.errors import BusyError, MemoryError_
 from lerim.memory import files, folder
 from lerim.memory.store import Store
 from lerim.paths import Home
-from lerim.project import Project
+from lerim.project import Project, personal
 from lerim.registry import private_folder
 
 _WAIT_SECONDS = 10
@@ -54,8 +54,14 @@ class Place:
         return [(alias, now) for alias in self.project.aliases]
 
     def store(self) -> Store:
-        """The memories of the open worktree."""
-        return Store(self.project.memory_dir, self.private)
+        """The memories of the open worktree, or the person's own."""
+        if not self.project.is_personal:
+            return Store(self.project.memory_dir, self.private)
+        return Store(self.project.memory_dir, self.private, self.home.root, lambda _: self.make_private())
+
+    def personal(self) -> Place:
+        """The person's own memories, which belong to no repository."""
+        return Place(personal(self.home), self.home)
 
     def make_state(self) -> None:
         """Make the state folder. Raises MemoryError_, BoundaryError."""
