@@ -44,6 +44,21 @@ class MemoryAction(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
+class MaintainAction(msgspec.Struct, frozen=True):
+    """What became of one thing a maintaining found, as it was done on disk.
+
+    `action`: repaired, proposed-<what>, accepted-<what>, known or blocked, where <what> is merge, archive, consolidate,
+    refer or close. `memories` are the ids concerned, `id` is the candidate, `undo` the action that takes it back.
+    """
+
+    action: str
+    title: str
+    reason: str
+    memories: list[str] = []
+    id: str = ""
+    undo: str = ""
+
+
 class SummaryAction(msgspec.Struct, frozen=True):
     """What became of the summary of one session, as it was done on disk.
 

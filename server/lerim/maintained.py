@@ -1,0 +1,50 @@
+"""What a maintaining of a project's memories tells while it runs and when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.models.usage import Spent, Step
+from lerim.report import State
+from lerim.review.run import MaintainAction
+from lerim.review.views import CandidateView
+
+MaintainStage = Literal["reading", "links", "freshness", "planning", "asking", "proposing", "done", "cancelled"]
+
+
+class MaintainProgress(msgspec.Struct, frozen=True, tag_field="event", tag="maintaining"):
+    """How far a maintaining is: `done` of `total` things of this stage, 0 of 0 where they are not counted."""
+
+    stage: MaintainStage
+    done: int = 0
+    total: int = 0
+    message: str = ""
+
+
+class MaintainReport(msgspec.Struct, frozen=True):
+    """The outcome of one maintaining. `proposals` are those this run made and that wait, or, of a dry run, would be
+    made; `done` is what was changed or proposed on disk.
+
+    `counts`: memories by what is to become of them (merged, closed, archived, decayed, bounded, consolidated, referred),
+    `repaired` links, `drifted` and `gone` memories, `unchanged` ones. `run` is the run folder, "" where nothing was done.
+    """
+
+    project: str
+    proposals: list[CandidateView] = []
+    done: list[MaintainAction] = []
+    counts: dict[str, int] = {}
+    problems: list[Problem] = []
+    state: State = "done"
+    dry_run: bool = False
+    model: str = "none"
+    spent: list[Spent] = []
+    steps: list[Step] = []
+    seconds: float = 0.0
+    run: str = ""
+
+
+EmitMaintain = Callable[[MaintainProgress], None]

@@ -1,0 +1,56 @@
+"""What an insight in a model's words leaves out or makes up of the learnings it was made from, as code can see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lerim.memory.claim import Claim, claim
+from lerim.memory.record import MemoryRecord
+
+TOLD_FROM = 0.5
+"""The least share of a sentence's words that has to be in an insight which tells it."""
+_QUOTED = re.compile(r"“[^”\n]{1,400}”|\"[^\"\n]{1,400}\"")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def losses(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> list[str]:
+    """Each thing that is lost or made up, in words for people; empty where all is kept.
+
+    Kept must be every path, number, flag, name and piece of code, every denial of these, every quotation to the letter,
+    and of each sentence half of its words. Made up is what is named exactly in no source. Evidence and places are not
+    a model's to tell: code takes them over.
+    """
+    return list(_losses(insight, sources))
+
+
+def _losses(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> Iterator[str]:
+    told = claim(insight.title, insight.body)
+    text = _spaced(f"{insight.title}\n{insight.body}")
+    known: set[str] = set()
+    for source in sources:
+        said = claim(source.title, source.body)
+        known |= said.words
+        for word in sorted(said.hard - told.words):
+            yield f"it leaves out {_shown(word)} of “{source.title}”"
+        for quoted in _QUOTED.findall(source.body):
+            if _spaced(quoted)[1:-1] not in text:
+                yield f"it leaves out the quotation {quoted} of “{source.title}”"
+        for sentence in (source.title, *_SENTENCE_END.split(source.body)):
+            if not _told(claim(sentence, ""), told):
+                yield f"it leaves out “{' '.join(sentence.split())[:120]}”"
+    for word in sorted(told.hard - known):
+        yield f"it makes up {_shown(word)}"
+
+
+def _told(sentence: Claim, told: Claim) -> bool:
+    words = sentence.words
+    return not words or len(words & told.words) >= TOLD_FROM * len(words)
+
+
+def _shown(word: str) -> str:
+    return f"that it is not {word[1:]}" if word.startswith("!") else word
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
