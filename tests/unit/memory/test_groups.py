@@ -1,0 +1,157 @@
+"""Which learnings belong together, the insight rules make of them, and what a model's insight may not lose."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lerim.memory.claim import claim
+from lerim.memory.groups import Group, groups, plain
+from lerim.memory.losses import losses
+from lerim.memory.record import Evidence, LearningKind, MemoryRecord
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def learning(
+    number: int,
+    title: str,
+    body: str = "",
+    *,
+    references: tuple[str, ...] = ("src/db.py#connect",),
+    tags: tuple[str, ...] = (),
+    kind: LearningKind = "pitfall",
+) -> MemoryRecord:
+    time = START + timedelta(days=number)
+    return MemoryRecord(
+        id=f"{time:%Y%m%d}-learning-{number}",
+        primitive="learning",
+        title=title,
+        created=time,
+        updated=time,
+        source=f"claude:one#{number:012x}",
+        confidence=0.8,
+        tags=tags,
+        body=body,
+        kind=kind,
+        references=references,
+        evidence=(Evidence(f"quote {number}", f"{number:012x}", "user"),),
+    )
+
+
+POOL = [
+    learning(0, "The pool needs a timeout of 30 seconds", "A connection of the pool without a timeout hangs."),
+    learning(1, "A connection of the pool is retried twice", "`RETRIES` is 2. Then the pool gives the connection up."),
+    learning(2, "Close each connection of the pool", "Never call `pool.drop()` with a connection open."),
+]
+
+
+def found(*learnings: MemoryRecord) -> list[Group]:
+    return list(groups(learnings, {one.id: claim(one.title, one.body) for one in learnings}))
+
+
+def test_three_learnings_about_one_file_that_share_words_are_a_group() -> None:
+    [group] = found(*POOL)
+    assert group.sources == tuple(POOL)
+    assert group.ground == "`src/db.py`"
+
+
+def test_two_are_no_group() -> None:
+    assert found(*POOL[:2]) == []
+
+
+def test_learnings_about_one_file_that_share_no_words_are_no_group() -> None:
+    others = [
+        learning(3, "Fixtures live beside tests"),
+        learning(4, "Migrations run at night"),
+        learning(5, "Ask Anna"),
+    ]
+    assert found(*others) == []
+
+
+def test_learnings_without_a_place_belong_together_by_two_tags() -> None:
+    tagged = [replace(one, references=(), tags=("Pool", "database")) for one in POOL]
+    assert [group.ground for group in found(*tagged)] == ["database and pool"]
+    assert found(*(replace(one, tags=("pool",)) for one in tagged)) == []
+
+
+def test_preferences_and_what_was_put_together_before_stay_single() -> None:
+    assert found(*(replace(one, kind="preference") for one in POOL)) == []
+    assert found(POOL[0], POOL[1], replace(POOL[2], supersedes=("a", "b", "c"))) == []
+
+
+def test_no_learning_is_in_two_groups_and_none_has_more_than_eight() -> None:
+    many = [learning(at, f"The pool connection {at} hangs", "A connection of the pool hangs.") for at in range(30)]
+    sizes = [len(group.sources) for group in found(*many)]
+    names = [one.id for group in found(*many) for one in group.sources]
+    assert sizes and max(sizes) <= 8 and min(sizes) >= 3
+    assert len(names) == len(set(names))
+
+
+def test_long_learnings_are_put_together_only_as_far_as_the_insight_can_be_read() -> None:
+    long = [replace(one, body=f"{one.body} " + "The pool waits for a connection. " * 100) for one in POOL]
+    assert found(*long) == []
+
+
+def test_the_insight_of_the_rules_has_every_text_and_loses_nothing() -> None:
+    insight = plain(Group(tuple(POOL), "`src/db.py`"))
+    assert insight.title == "What was learned about `src/db.py`"
+    assert insight.kind == "insight"
+    assert insight.references == ("src/db.py#connect",)
+    assert [item.quote for item in insight.evidence] == ["quote 2", "quote 1", "quote 0"]
+    for one in POOL:
+        assert one.title in insight.body
+        assert one.body in insight.body
+    assert [loss for loss in losses(insight, POOL) if not loss.startswith("it makes up")] == []
+
+
+def test_code_in_a_source_stays_code_in_the_insight() -> None:
+    code = learning(3, "Reset the pool", "Run:\n\n```\npool reset\n```")
+    assert "  ```\n  pool reset\n  ```" in plain(Group((*POOL, code), "`src/db.py`")).body
+
+
+GOOD = replace(
+    POOL[0],
+    title="Connections of the pool: a timeout of 30 seconds, two retries, then close",
+    body=(
+        "A connection of the pool without a timeout hangs, so the pool needs one of 30 seconds. A connection is "
+        "retried twice (`RETRIES` is 2), then the pool gives the connection up. Close each connection of the pool; never call "
+        "`pool.drop()` with a connection open."
+    ),
+)
+
+
+def test_an_insight_that_says_all_in_other_words_loses_nothing() -> None:
+    assert losses(GOOD, POOL) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "loss"),
+    [
+        (" of 30 seconds", "", "30"),
+        ("30", "60", "60"),
+        ("`RETRIES` is 2", "a setting says so", "retri"),
+        (
+            "never call `pool.drop()` with a connection open",
+            "call `pool.drop()` with a connection open",
+            "not pool.drop",
+        ),
+        ("never call `pool.drop()` with a connection open", "mind src/pool.py", "src/pool.py"),
+    ],
+)
+def test_a_number_name_path_or_denial_that_is_lost_or_made_up_is_told(before: str, after: str, loss: str) -> None:
+    worse = replace(GOOD, title=GOOD.title.replace(before, after), body=GOOD.body.replace(before, after))
+    assert any(loss in one for one in losses(worse, POOL))
+
+
+def test_a_quotation_that_is_told_in_other_words_is_lost() -> None:
+    quoting = learning(3, "The pool is shut by hand", "Anna said “shut the pool by hand”.")
+    told = replace(GOOD, body=f"{GOOD.body} Anna wants the pool to be shut by hand.")
+    assert losses(told, [*POOL, quoting]) == [
+        "it leaves out the quotation “shut the pool by hand” of “The pool is shut by hand”"
+    ]
+
+
+def test_a_sentence_that_is_not_told_at_all_is_lost() -> None:
+    more = learning(3, "Migrations run at night", "")
+    assert losses(GOOD, [*POOL, more]) == ["it leaves out “Migrations run at night”"]
