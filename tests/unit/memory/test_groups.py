@@ -115,8 +115,8 @@ GOOD = replace(
     title="Connections of the pool: a timeout of 30 seconds, two retries, then close",
     body=(
         "A connection of the pool without a timeout hangs, so the pool needs one of 30 seconds. A connection is "
-        "retried twice (`RETRIES` is 2), then the pool gives the connection up. Close each connection of the pool; never call "
-        "`pool.drop()` with a connection open."
+        "retried twice (`RETRIES` is 2), then the pool gives the connection up. Close each connection of the pool; "
+        "never call `pool.drop()` with a connection open."
     ),
 )
 
