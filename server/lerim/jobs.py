@@ -18,8 +18,8 @@ from typing import Literal
 
 import msgspec
 
+from lerim import config, second_pass, summary_model_pass
 from lerim import project as projects
-from lerim import second_pass, summary_model_pass
 from lerim.activity import log_sync, note
 from lerim.errors import LerimError, Problem, UnfinishedError
 from lerim.learning import UNFINISHED_SECONDS, CancelledError, Learning
@@ -40,6 +40,7 @@ from lerim.sessions.readers import probe, reading
 from lerim.sessions.session_rows import CLOSED
 from lerim.sessions.troubles import told
 from lerim.summary_pass import SummaryPass, summarizing
+from lerim.theme_pass import propose_themes
 
 FIRST_BYTES = 8_000_000
 FIRST_OTHERS = 200
@@ -160,6 +161,8 @@ def sync(
             rest += _own(project, owners, [one for one in others if one.place not in opened], known, cancelled)
             _index(catalog, owners, rest, len(newest), len(newest) + len(rest), seen, learning)
             _learn(project, catalog, options, learning, seen, clock, started)
+            if seen.new or seen.changed:
+                propose_themes(catalog, learning, clock(), _theme_days(project, home, environ))
             by_model = cache(lambda: options.model == "auto" and summarizing(project, home, environ)[0] is not None)
             SummaryPass(catalog, learning, clock(), by_model).run(options.since, options.until)
         except CancelledError:
@@ -177,6 +180,10 @@ def sync(
     report = msgspec.structs.replace(report, left_out=left_out)
     report.problems.extend(log_sync(home, clock(), report))
     return report
+
+
+def _theme_days(project: Project, home: Home, environ: Mapping[str, str]) -> int:
+    return config.load(environ, home, project.root)[0].rules.theme_days
 
 
 def _learning(

@@ -20,6 +20,7 @@
 | met: the same error in several sessions        | 0.60 |
 | accepted: the agent's own choice, accepted     | 0.60 |
 | open: a question that nobody answered          | 0.60 |
+| worked: several sessions worked on it          | 0.55 |
 
 The person's next words accepting it add 0.05; each further quote of the person adds 0.05, at most 0.10; the whole is
 at most 0.95. What tries to command an agent or hides characters is at most 0.30. What a model read is at most as sure
@@ -48,6 +49,7 @@ _BASE: dict[Basis, float] = {
     "met": 0.60,
     "accepted": 0.60,
     "open": 0.60,
+    "worked": 0.55,
     "model": 0.70,
 }
 

@@ -22,6 +22,7 @@ Signal = Literal[
     "rule",
     "remark",
     "question",
+    "theme",
 ]
 Basis = Literal[
     "insisted",
@@ -41,6 +42,7 @@ Basis = Literal[
     "recorded",
     "conceded",
     "open",
+    "worked",
     "model",
 ]
 """On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
@@ -49,7 +51,7 @@ approved a plan; accepted the agent's own choice; found: the agent named a cause
 that is gone and leaves no rule); logged: the agent wrote it into the project's notes; met: several sessions met
 the same error; or a command's exit codes show it (fixed: same command, replaced: another). recorded: the agent
 wrote down what the person had said, where it keeps rules; conceded: the person remarked on it, the agent
-agreed, said it in full and did so; open: asked and not answered."""
+agreed, said it in full and did so; open: asked and not answered; worked: several sessions worked on it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,38 @@
+"""The part of a sync that looks at several sessions together: the ground that is worked on, as theme candidates."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from lerim.extraction.deeds import exchanges
+from lerim.extraction.redact import without_private
+from lerim.extraction.themes import Asked, Worked, themes
+from lerim.learning import Learning
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog_schema import telling
+from lerim.sessions.recent import Recent, recent
+from lerim.sessions.retold import retold
+from lerim.summary_pass import locator
+
+LOOKED_AT = 40
+"""Sessions of a project that are read, the newest; each takes some milliseconds."""
+
+
+def propose_themes(catalog: Catalog, learning: Learning, now: datetime, days: int) -> None:
+    """Proposes the themes of the sessions of the last `days`. Raises CatalogError, MemoryError_."""
+    project = learning.place.project
+    with telling(catalog.path):
+        sessions = recent(catalog.db, project.key, now - timedelta(days=days), LOOKED_AT)
+    worked = [one for one in (_worked(catalog, learning, session) for session in sessions) if one.asked]
+    learning.take(iter(themes(worked)))
+
+
+def _worked(catalog: Catalog, learning: Learning, session: Recent) -> Worked:
+    with telling(catalog.path):
+        turns = retold(catalog.db, session.place, learning.place.project.key)
+    asked = []
+    for exchange in exchanges(turns, locator(learning.place, turns)):
+        prompt = exchange.prompt
+        if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed:
+            asked.append(Asked(prompt.id, without_private(prompt.text), prompt.time, tuple(exchange.changed)))
+    return Worked(session.platform, session.session, tuple(asked))
