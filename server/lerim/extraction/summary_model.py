@@ -17,6 +17,7 @@ import dspy
 
 from lerim.errors import ModelGoneError, WindowTooLargeError
 from lerim.extraction.asking import ask
+from lerim.extraction.exact import stands
 from lerim.extraction.markup import plain
 from lerim.extraction.redact import clean
 from lerim.extraction.summary import (
@@ -48,8 +49,6 @@ TAGS = 6
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = re.compile(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
 _STRONG = re.compile(r"\*\*|~~|^[ \t>#*-]{1,8}")
-_HARD = re.compile(r"`[^`\n]{1,120}`|[\w@~][\w./@#+-]*")
-_EXACT = re.compile(r"\d|[/_#@]|\w\.\w|[a-z][A-Z]")
 _TAG = re.compile(r"^[a-z][\w.+#-]{1,23}$")
 
 
@@ -222,21 +221,6 @@ def grounded(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
         tags=[tag for tag in tags if _TAG.match(tag) and clean(tag) == tag],
         statements=kept,
     )
-
-
-def stands(said: str, low: str) -> bool:
-    """Whether all that must be exact in a sentence stands in a text in lower case: code, numbers, paths and names."""
-    for match in _HARD.finditer(said):
-        word = match.group().strip("`").lower().rstrip(".-/")
-        if (match.group().startswith("`") or _EXACT.search(match.group())) and not _has(low, word):
-            return False
-    return True
-
-
-def _has(low: str, word: str) -> bool:
-    if not word.isdigit():
-        return word in low
-    return re.search(rf"(?<!\d){word}(?!\d)", low) is not None
 
 
 def _clear(text: str, most: int) -> str:

@@ -10,7 +10,7 @@ from dspy import lm15
 from lerim.models.answer import ONE_CALL, Answer, Finish, number
 from lerim.models.chat import system_of
 from lerim.models.choose import Model
-from lerim.models.faults import refused, unreadable
+from lerim.models.faults import BrokenOffError, refused, unreadable
 from lerim.models.usage import Usage
 from lerim.models.wire import Reply
 
@@ -38,6 +38,20 @@ class _Message(msgspec.Struct):
     usage: _Counted | None = None
 
 
+class _Moved(msgspec.Struct):
+    """What an event changes: `text` of a block, `stop_reason` of the message."""
+
+    text: str | None = None
+    stop_reason: str | None = None
+
+
+class _Event(msgspec.Struct):
+    type: str = ""
+    message: _Message | None = None
+    delta: _Moved | None = None
+    usage: _Counted | None = None
+
+
 _FINISH: dict[str | None, Finish] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -55,14 +69,16 @@ def signed(model: Model) -> dict[str, str]:
     return {"anthropic-version": VERSION} | ({"x-api-key": model.key} if model.key else {})
 
 
-def payload(request: lm15.Request, model: Model, most: int) -> bytes:
-    """The request; what is not said is the service's own choice."""
+def payload(request: lm15.Request, model: Model, most: int, *, stream: bool = False) -> bytes:
+    """The request; what is not said is the service's own choice. `stream`: the answer shall come in pieces."""
     messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
     body: dict[str, object] = {"model": model.name, "max_tokens": most, "messages": messages}
     if system := system_of(request):
         body["system"] = system
     if request.config.temperature is not None:
         body["temperature"] = request.config.temperature
+    if stream:
+        body["stream"] = True
     return json.dumps(body, ensure_ascii=True).encode()
 
 
@@ -80,6 +96,45 @@ def read(reply: Reply, model: Model) -> Answer:
         raise unreadable(reply.status)
     text = "".join(block.text for block in message.content if block.type == "text")
     return Answer(text, _FINISH.get(message.stop_reason, "stop"), _usage(message.usage))
+
+
+class Streamed:
+    """An answer that comes in events. `answer` is what came once it is at its end."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._parts: list[str] = []
+        self._finish: str | None = None
+        self._given = _Counted()
+        self._over = False
+
+    def take(self, data: bytes) -> str:
+        """The text in one event. Raises the error of `dspy.lm15` that it tells."""
+        try:
+            event = msgspec.json.decode(data, type=_Event)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            raise unreadable(200) from None
+        if event.type == "error":
+            if not self._parts:
+                raise refused(Reply(200, {}, data), self._model.key, self._model.name)
+            raise BrokenOffError("it failed while it answered", usage=None)
+        if event.type == "message_start" and event.message is not None:
+            self._given = event.message.usage or self._given
+        if event.type == "message_delta" and event.usage is not None:
+            self._given.output_tokens = event.usage.output_tokens
+        self._over = self._over or event.type == "message_stop"
+        moved = event.delta or _Moved()
+        self._finish = moved.stop_reason or self._finish
+        if event.type != "content_block_delta" or not moved.text:
+            return ""
+        self._parts.append(moved.text)
+        return moved.text
+
+    def answer(self) -> Answer:
+        """The whole answer. Raises BrokenOffError where the stream ended before it did."""
+        if not self._over and self._finish is None:
+            raise BrokenOffError("its answer broke off", usage=None)
+        return Answer("".join(self._parts), _FINISH.get(self._finish, "stop"), _usage(self._given))
 
 
 def _usage(told: _Counted | None) -> Usage:

@@ -43,6 +43,17 @@ class _Counted(msgspec.Struct):
     cost: float | None = None
 
 
+class _Delta(msgspec.Struct):
+    delta: _Said = msgspec.field(default_factory=_Said)
+    finish_reason: str | None = None
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_Delta] = []
+    usage: _Counted | None = None
+    error: object = None
+
+
 class _Completion(msgspec.Struct):
     choices: list[_Choice] = []
     usage: _Counted | None = None
@@ -73,8 +84,8 @@ def bound(model: Model) -> Bound:
     return "max_completion_tokens" if urlsplit(model.base_url).hostname == "api.openai.com" else "max_tokens"
 
 
-def payload(request: lm15.Request, model: Model, most: int, bound: Bound) -> bytes:
-    """The request; what is not said is the service's own choice."""
+def payload(request: lm15.Request, model: Model, most: int, bound: Bound, *, stream: bool = False) -> bytes:
+    """The request; what is not said is the service's own choice. `stream`: the answer shall come in pieces."""
     messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
     if system := system_of(request):
         messages.insert(0, {"role": "system", "content": system})
@@ -83,6 +94,8 @@ def payload(request: lm15.Request, model: Model, most: int, bound: Bound) -> byt
         body["temperature"] = request.config.temperature
     if model.provider == "openrouter":
         body["usage"] = {"include": True}  # else it does not tell what a call cost
+    if stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
     return json.dumps(body, ensure_ascii=True).encode()
 
 
@@ -103,6 +116,45 @@ def read(reply: Reply, model: Model) -> Answer:
         took = _usage(completion.usage) if completion.usage else None
         raise BrokenOffError("it failed while it answered", usage=took)
     return Answer(_text(choice.message), _FINISH.get(choice.finish_reason, "stop"), _usage(completion.usage))
+
+
+class Streamed:
+    """An answer that comes in events. `answer` is what came once it is at its end."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._parts: list[str] = []
+        self._finish: str | None = None
+        self._usage = ONE_CALL
+        self._over = False
+
+    def take(self, data: bytes) -> str:
+        """The text in one event. Raises the error of `dspy.lm15` that it tells."""
+        if data.strip() == b"[DONE]":
+            self._over = True
+            return ""
+        try:
+            chunk = msgspec.json.decode(data, type=_Chunk)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            raise unreadable(200) from None
+        if chunk.usage is not None:
+            self._usage = _usage(chunk.usage)
+        if chunk.error is not None and not self._parts:
+            raise refused(Reply(200, {}, data), self._model.key, self._model.name)
+        choice = chunk.choices[0] if chunk.choices else _Delta()
+        if chunk.error is not None or choice.finish_reason in ("error", "network_error"):
+            raise BrokenOffError("it failed while it answered", usage=_usage(chunk.usage) if chunk.usage else None)
+        self._finish = choice.finish_reason or self._finish
+        text = _text(choice.delta)
+        if text:
+            self._parts.append(text)
+        return text
+
+    def answer(self) -> Answer:
+        """The whole answer. Raises BrokenOffError where the stream ended before it did."""
+        if not self._over and self._finish is None:
+            raise BrokenOffError("its answer broke off", usage=None)
+        return Answer("".join(self._parts), _FINISH.get(self._finish, "stop"), self._usage)
 
 
 def system_of(request: lm15.Request) -> str:

@@ -12,9 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import assert_never
+from typing import Protocol, assert_never
 
 import msgspec
 from dspy import lm15
@@ -22,11 +22,12 @@ from dspy import lm15
 from lerim.errors import BudgetError, SpendingError
 from lerim.extraction.redact import clean
 from lerim.models import anthropic, chat, command, faults, limits
-from lerim.models.answer import Answer
+from lerim.models.answer import ONE_CALL, Answer
 from lerim.models.bounds import Bounds, Output
 from lerim.models.choose import Model
 from lerim.models.editor import Bridge, RefusedError
 from lerim.models.spending import Purse, priced
+from lerim.models.stream import Events
 from lerim.models.tokens import count
 from lerim.models.usage import ASKED_OF, NOTHING, Spent, Step, StepKind, Usage, added
 from lerim.models.wire import Reply, StoppedError, WireError, pause, post
@@ -99,19 +100,23 @@ class Engine:
         model = self._models[self._at]
         return limits.window_tokens(model, self._bounds.limit(model))
 
-    def complete(self, request: lm15.Request) -> lm15.Response:
+    def complete(self, request: lm15.Request, hear: Callable[[str], None] | None = None) -> lm15.Response:
         """One answer; `finish_reason` "length" where it was cut.
+
+        `hear` is given its text as it comes, where it comes in pieces, else whole. Once something was heard, a call
+        that fails is not made again.
 
         Raises errors of `dspy.lm15`: TransportError with code "cancelled" when the person cancelled. Also BudgetError,
         SpendingError and ModelGoneError.
         """
         at = self._at
+        ear = None if hear is None else _Ear(hear)
         while True:
             model = self._models[at]
             try:
-                answer = self._patiently(request, model)
+                answer = self._patiently(request, model, ear)
             except (*_Passing, lm15.UnsupportedModelError) as error:
-                if error.code == faults.CANCELLED:
+                if error.code == faults.CANCELLED or (ear is not None and ear.any):
                     raise
                 if at + 1 == len(self._models):
                     self._at = 0  # the next call begins with the model that was chosen
@@ -123,14 +128,16 @@ class Engine:
     def close(self) -> None:
         """Nothing stays open between calls."""
 
-    def _patiently(self, request: lm15.Request, model: Model) -> Answer:
+    def _patiently(self, request: lm15.Request, model: Model, ear: _Ear | None) -> Answer:
         """One answer, after as many tries as it takes and makes sense."""
         tries = 0
         while True:
             output = self._bounds.output(model)
             try:
-                return self._once(request, model, output)
+                return self._once(request, model, output, ear)
             except _Passing as error:
+                if ear is not None and ear.any:
+                    raise
                 tries += 1
                 wait = BACK_OFF_SECONDS[min(tries, len(BACK_OFF_SECONDS)) - 1]
                 wait = wait if error.retry_after is None else error.retry_after
@@ -161,7 +168,7 @@ class Engine:
             self._step("fallback", self._models[at], f"{faults.why(error)}; {instead} is asked instead")
         return at + 1
 
-    def _once(self, request: lm15.Request, model: Model, output: Output) -> Answer:
+    def _once(self, request: lm15.Request, model: Model, output: Output, ear: _Ear | None) -> Answer:
         """Asks once. A call that is paid for is recorded before and after it."""
         text = _text(request)
         with self._paying(model, _at_most(text), output.most) as paid:
@@ -175,13 +182,15 @@ class Engine:
                 return usage
 
             try:
-                answer = self._sent(request, model, output)
+                answer = self._sent(request, model, output, ear)
             except faults.BrokenOffError as error:
                 if error.usage is not None:
                     took(error.usage)
                 raise
-            told = model.wire not in ("command", "editor")
+            told = model.wire not in ("command", "editor") and (ear is None or answer.usage != ONE_CALL)
             usage = took(answer.usage if told else Usage(1, count(text), count(answer.text)))
+            if ear is not None and not ear.any:
+                ear.hear(answer.text)
         if model.provider == "ollama" and CERTAIN_TOKENS < count(text) * CUT_SHORT > usage.input_tokens > 0:
             read = f"Ollama read only {usage.input_tokens} tokens of the window"
             raise lm15.ContextLengthError(f"{read}; OLLAMA_CONTEXT_LENGTH sets how many it reads")
@@ -214,14 +223,19 @@ class Engine:
         finally:
             self._purse.settle(held, paid[0] if paid else unpaid, self._cancelled)
 
-    def _sent(self, request: lm15.Request, model: Model, output: Output) -> Answer:
+    def _sent(self, request: lm15.Request, model: Model, output: Output, ear: _Ear | None) -> Answer:
+        stream = ear is not None
         match model.wire:
             case "chat":
-                body = chat.payload(request, model, output.most, output.name)
-                return chat.read(self._posted(model, chat.url(model), body, chat.signed(model)), model)
+                body = chat.payload(request, model, output.most, output.name, stream=stream)
+                came = chat.Streamed(model)
+                reply = self._posted(model, chat.url(model), body, chat.signed(model), _hearing(came, ear))
+                return came.answer() if reply.streams and stream else chat.read(reply, model)
             case "anthropic":
-                body = anthropic.payload(request, model, output.most)
-                return anthropic.read(self._posted(model, anthropic.url(model), body, anthropic.signed(model)), model)
+                body = anthropic.payload(request, model, output.most, stream=stream)
+                said = anthropic.Streamed(model)
+                reply = self._posted(model, anthropic.url(model), body, anthropic.signed(model), _hearing(said, ear))
+                return said.answer() if reply.streams and stream else anthropic.read(reply, model)
             case "command":
                 folder = Path(tempfile.gettempdir()) if self._home is None else self._home.root
                 printed = command.run(
@@ -237,9 +251,13 @@ class Engine:
                 return Answer(self._asked_editor(request, model, output))
         assert_never(model.wire)
 
-    def _posted(self, model: Model, url: str, body: bytes, signed: Mapping[str, str]) -> Reply:
+    def _posted(
+        self, model: Model, url: str, body: bytes, signed: Mapping[str, str], heard: Callable[[bytes], None] | None
+    ) -> Reply:
         try:
-            return post(url, body, signed, seconds=model.timeout, cancelled=self._cancelled, local=model.local)
+            return post(
+                url, body, signed, seconds=model.timeout, cancelled=self._cancelled, local=model.local, heard=heard
+            )
         except WireError as error:
             raise faults.unanswered(error) from error
 
@@ -262,6 +280,43 @@ class Engine:
     def _step(self, kind: StepKind, model: Model, why: str, tokens: int = 0) -> None:
         with self._lock:
             self._steps.append(Step(kind, model.role, model.label, why, *ASKED_OF.get(), tokens))
+
+
+@dataclass(slots=True)
+class _Ear:
+    """Who hears the text of an answer as it comes; `any`: something was heard."""
+
+    _hear: Callable[[str], None]
+    any: bool = False
+
+    def hear(self, text: str) -> None:
+        if text:
+            self.any = True
+            self._hear(text)
+
+
+class _Coming(Protocol):
+    """An answer in pieces, of either form."""
+
+    def take(self, data: bytes) -> str:
+        """The text in one event."""
+
+
+def _hearing(came: _Coming, ear: _Ear | None) -> Callable[[bytes], None] | None:
+    """What takes the bytes of a stream of events; None where nobody hears it."""
+    if ear is None:
+        return None
+    events = Events()
+
+    def heard(piece: bytes) -> None:
+        try:
+            found = list(events.feed(piece))
+        except ValueError as error:
+            raise faults.unreadable(200) from error
+        for data in found:
+            ear.hear(came.take(data))
+
+    return heard
 
 
 def _editor_error(error: RefusedError, told: str) -> lm15.LM15Error:

@@ -6,13 +6,14 @@ thread is left behind at a deadline and ends with its socket.
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import requests  # noqa: TID251 - the one place that opens a connection
-from urllib3.exceptions import NewConnectionError
+from urllib3.exceptions import HTTPError, NewConnectionError
 
 MOST_BYTES = 8_000_000
 CONNECT_SECONDS = 15.0
@@ -48,10 +49,17 @@ class Reply:
     headers: Mapping[str, str]
     body: bytes
 
+    @property
+    def streams(self) -> bool:
+        """Whether the answer comes as events."""
+        return 200 <= self.status < 300 and self.headers.get("content-type", "").startswith("text/event-stream")
+
 
 @dataclass(slots=True)
 class _Exchange:
-    done: threading.Event = field(default_factory=threading.Event)
+    """`pieces` are those of a stream, then None: all that came, or that will."""
+
+    pieces: queue.SimpleQueue[bytes | None] = field(default_factory=queue.SimpleQueue)
     stop: threading.Event = field(default_factory=threading.Event)
     reply: Reply | None = None
     error: WireError | None = None
@@ -65,26 +73,39 @@ def post(
     seconds: float,
     cancelled: Callable[[], bool],
     local: bool = False,
+    heard: Callable[[bytes], None] | None = None,
 ) -> Reply:
     """Posts JSON and returns the whole answer, whatever its status.
 
-    `signed` are the headers that hold the key. `local`: the service is on this machine, so no proxy is asked. Raises
-    WireError: TooSlowError, TooLargeError, StoppedError, UnreachedError, or itself where the connection broke off.
+    `signed` are the headers that hold the key. `local`: the service is on this machine, so no proxy is asked. `heard`
+    is given the pieces of a stream of events as they come, in this thread. Raises WireError: TooSlowError,
+    TooLargeError, StoppedError, UnreachedError, or itself where the connection broke off.
     """
     exchange = _Exchange()
     deadline = time.monotonic() + seconds
     arguments = (exchange, url, body, signed, seconds, local)
     threading.Thread(target=_send, args=arguments, daemon=True, name="model").start()
-    while not exchange.done.wait(LOOK_EVERY):
-        if cancelled():
-            exchange.stop.set()
-            raise StoppedError("cancelled")
-        if time.monotonic() > deadline:
-            exchange.stop.set()
-            raise TooSlowError(f"it did not answer within {seconds:g} seconds")
+    try:
+        while (piece := _next(exchange)) is not None:
+            if cancelled():
+                raise StoppedError("cancelled")
+            if time.monotonic() > deadline:
+                raise TooSlowError(f"it did not answer within {seconds:g} seconds")
+            if piece and heard is not None:
+                heard(piece)
+    finally:
+        exchange.stop.set()
     if exchange.reply is None:
         raise exchange.error or WireError("the connection failed")
     return exchange.reply
+
+
+def _next(exchange: _Exchange) -> bytes | None:
+    """The next piece, b"" where none came for a while, None at the end."""
+    try:
+        return exchange.pieces.get(timeout=LOOK_EVERY)
+    except queue.Empty:
+        return b""
 
 
 def pause(seconds: float, cancelled: Callable[[], bool]) -> None:
@@ -113,7 +134,7 @@ def _send(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str],
         failed = f"the connection failed ({type(error).__name__})"
         exchange.error = UnreachedError(failed) if _unreached(error) else WireError(failed)
     finally:
-        exchange.done.set()
+        exchange.pieces.put(None)
 
 
 def _unreached(error: Exception) -> bool:
@@ -142,11 +163,23 @@ def _reply(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str]
         ) as response:
             parts: list[bytes] = []
             size = 0
-            for chunk in response.iter_content(65_536):
+            reply = Reply(response.status_code, response.headers, b"")
+            for chunk in _streamed(response) if reply.streams else response.iter_content(65_536):
                 size += len(chunk)
                 if size > MOST_BYTES:
                     raise TooLargeError(f"its answer is larger than {MOST_BYTES // 1_000_000} MB")
                 if exchange.stop.is_set():
                     raise StoppedError("cancelled")
                 parts.append(chunk)
-            return Reply(response.status_code, response.headers, b"".join(parts))
+                if reply.streams:
+                    exchange.pieces.put(chunk)
+            return replace(reply, body=b"".join(parts))
+
+
+def _streamed(response: requests.Response) -> Iterator[bytes]:
+    """The body as it comes: `iter_content` waits until it has as much as was asked for."""
+    try:
+        while chunk := response.raw.read1(65_536):
+            yield chunk
+    except HTTPError as error:
+        raise WireError(f"the connection failed ({type(error).__name__})") from error

@@ -1,0 +1,221 @@
+"""What is known of a question: memories and turns of this project's sessions that speak of it, best first, clean.
+
+Memories and turns are ranked apart, each by its own search, and then together: what is high in either list is high. A
+passage must hold a good part of the question's words, so that a chance word is no knowledge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from lerim.errors import Problem
+from lerim.extraction.hidden import flags
+from lerim.extraction.redact import clean
+from lerim.lead.cited import Citation, Passage, PassageKind, Question
+from lerim.memory.lines import moment
+from lerim.memory.search import Hit, MemorySearch
+from lerim.memory.views import handle, safe
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.sessions import browsing
+from lerim.sessions.catalog import Catalog, Filters
+from lerim.sessions.query import Query, parse, stem, tokens
+from lerim.sessions.turns import TurnRow
+
+MOST_QUESTION = 2_000
+MEMORIES, TURNS = 12, 40
+"""How many of each are looked at."""
+SHOWN = 16
+"""Passages of an answer."""
+OF_SESSION = 4
+"""Turns of one session among them."""
+EXCERPT = 1_200
+"""Characters of a passage."""
+READ = 200_000
+"""Characters of a turn that are looked at; all before an excerpt, since a secret may begin anywhere."""
+TITLE = 80
+RANK, WEIGHT = 10, 1.5
+"""A memory in place n counts WEIGHT / (RANK + n), a turn 1 / (RANK + n): what was reviewed goes first."""
+NEEDED = 3
+"""At least one word of so many that the question has must stand in a passage."""
+
+_SPACES = re.compile(r"[ \t]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A passage yet without its number; `words` of it as they are compared."""
+
+    kind: PassageKind
+    ref: str
+    title: str
+    detail: str
+    time: str
+    text: str
+    path: str = ""
+    handle: str = ""
+    session: str = ""
+    turn: str = ""
+
+
+def passages(project: Project, home: Home, question: Question, problems: list[Problem]) -> list[Passage]:
+    """The passages that speak of a question, best first, numbered from 1. What could not be read is added to
+    `problems`. Raises CatalogError."""
+    text = question.text[:MOST_QUESTION]
+    query = parse(text)
+    if not query.terms:
+        return []
+    ranked = [
+        *_ranked(_memories(project, home, text, query, question.everything, problems), WEIGHT),
+        *_ranked(_turns(project, home, text, query), 1.0),
+    ]
+    ranked.sort(key=lambda one: -one[0])
+    return [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
+
+
+def _ranked(found: Iterable[_Found], weight: float) -> list[tuple[float, _Found]]:
+    return [(weight / (RANK + place), one) for place, one in enumerate(found)]
+
+
+def _distinct(found: Iterable[_Found]) -> list[_Found]:
+    """Each text once, each session a few times, and no more than are shown."""
+    kept: list[_Found] = []
+    seen: set[str] = set()
+    sessions: dict[str, int] = {}
+    for one in found:
+        same = " ".join(tokens(one.text))
+        if same in seen or len(kept) == SHOWN:
+            continue
+        if one.kind == "turn":
+            if sessions.get(one.session, 0) == OF_SESSION:
+                continue
+            sessions[one.session] = sessions.get(one.session, 0) + 1
+        seen.add(same)
+        kept.append(one)
+    return kept
+
+
+def _numbered(number: int, one: _Found) -> Passage:
+    citation = Citation(number, one.ref, one.kind, one.title, one.handle, one.session, one.turn)
+    return Passage(citation, one.detail, one.time, one.text, one.path, flags(one.title, one.text))
+
+
+def _memories(
+    project: Project, home: Home, text: str, query: Query, everything: bool, problems: list[Problem]
+) -> Iterator[_Found]:
+    with MemorySearch(project, home) as memories:
+        hits = memories.search(f"{text}?", MEMORIES, archived=everything)  # some of the words are enough
+        problems += memories.problems
+    known: set[str] = set()
+    for hit in hits:
+        record = safe(hit.record)
+        if record.id in known or not _speaks(f"{record.title} {record.body} {' '.join(record.tags)}", query):
+            continue
+        known.add(record.id)
+        yield _Found(
+            "memory",
+            f"m:{record.id}",
+            clean(record.title),
+            _said_of(hit),
+            moment(record.updated),
+            clean("\n".join(filter(None, (record.title, record.body.strip(), *_grounds(hit))))),
+            path=str(hit.stored.path),
+            handle=handle(hit.stored.path),
+        )
+
+
+def _said_of(hit: Hit) -> str:
+    record, stored = hit.record, hit.stored
+    parts = (record.kind or record.primitive, "global" if hit.scope == "global" else "", stored.status)
+    return ", ".join(part for part in parts if part not in ("", "active"))
+
+
+def _grounds(hit: Hit) -> Iterator[str]:
+    record = safe(hit.record)
+    if record.references:
+        yield f"Files: {', '.join(record.references)}"
+    for item in record.evidence:
+        if item.quote:
+            yield f"{item.who}: “{item.quote}”"
+
+
+def _turns(project: Project, home: Home, text: str, query: Query) -> Iterator[_Found]:
+    if not home.catalog.exists():
+        return
+    with Catalog.open(home) as catalog:
+        for row in catalog.search(text, limit=TURNS, filters=Filters(projects=(project.key,))):
+            said = _excerpt(row, query)
+            if said:
+                title = _session_title(catalog, row)
+                yield _Found(
+                    "turn",
+                    f"t:{row.session}#{row.id}",
+                    title,
+                    f"{row.role}, {row.platform}",
+                    _when(row.time),
+                    said,
+                    session=row.session,
+                    turn=row.id,
+                )
+
+
+def _excerpt(row: TurnRow, query: Query) -> str:
+    """What a turn says of the question: its words, or else what its tools were asked; "" where too little stands
+    together."""
+    for text in (row.text, row.tools):
+        said = excerpt(clean(text[:READ]), query)
+        if _speaks(said, query):
+            return said
+    return ""
+
+
+def excerpt(text: str, query: Query) -> str:
+    """The part of a clean text in which most of a query's words stand, at most EXCERPT characters of whole lines where
+    there are any."""
+    text = _SPACES.sub(" ", text).strip()
+    if len(text) <= EXCERPT:
+        return text
+    wanted = _stems(query)
+    places = [
+        (match.start(), one) for match in re.finditer(r"[^\W_]+", text) if (one := stem(match[0].lower())) in wanted
+    ]
+    best, start, first = 0, 0, 0
+    for last, (at, _) in enumerate(places):
+        while at - places[first][0] > EXCERPT - 200:
+            first += 1
+        held = len({one for _, one in places[first : last + 1]})
+        if held > best:
+            best, start = held, places[first][0]
+    start = max(0, start - 150)
+    start = 0 if start == 0 else max(start, text.find("\n", start, start + 150) + 1) or start
+    end = min(len(text), start + EXCERPT)
+    cut = text.rfind("\n", start + EXCERPT // 2, end) if end < len(text) else end
+    end = cut if cut > start else end
+    return f"{'… ' if start else ''}{text[start:end].strip()}{' …' if end < len(text) else ''}"
+
+
+def _stems(query: Query) -> frozenset[str]:
+    return frozenset(one for term in query.terms for one in (*term.stems, *term.names))
+
+
+def _speaks(text: str, query: Query) -> bool:
+    """Whether enough words of the question stand in a text."""
+    held = {stem(word) for word in tokens(text)}
+    found = sum(
+        all(one in held for one in term.stems) or all(one in held for one in term.names) for term in query.terms
+    )
+    return found * NEEDED >= len(query.terms) and found > 0
+
+
+def _session_title(catalog: Catalog, row: TurnRow) -> str:
+    place = browsing.place_of(catalog.db, row.id)
+    session = browsing.session(catalog.db, place[0]) if place else None
+    said = session.title or session.opening if session else ""
+    return " ".join(clean(said[: 4 * TITLE]).split())[:TITLE] or f"Session {row.session[:8]}"
+
+
+def _when(time: datetime | None) -> str:
+    return moment(time) if time else ""

@@ -1,0 +1,64 @@
+"""Putting a question to a model: one plain request, its answer heard as it comes, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dspy import lm15
+
+from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
+from lerim.extraction.redact import clean
+from lerim.lead.answer import INSTRUCTIONS, Sentences, prompt
+from lerim.lead.cited import Passage
+from lerim.models import faults
+from lerim.models.choose import Model
+from lerim.models.engine import Engine
+from lerim.models.tokens import count
+
+ROOM_TOKENS = 1_500
+"""What is sent beside the passages."""
+
+
+def put(engine: Engine, model: Model, question: str, passages: Sequence[Passage], heard: Sentences) -> None:
+    """Asks of as many of the passages, the best first, as the model takes; `heard` takes the answer.
+
+    Raises ModelError where none came or it broke off: what was heard before stands.
+    """
+    shown = fitting(question, passages, engine.window_tokens)
+    request = lm15.Request(
+        model=model.name, messages=(lm15.Message.user(prompt(question, shown)),), system=INSTRUCTIONS
+    )
+    whole = False
+    try:
+        response = engine.complete(request, heard.hear)
+        whole = response.finish_reason != "length"
+    except lm15.LM15Error as error:
+        raise _told(error, model) from error
+    finally:
+        heard.end(whole=whole)
+
+
+def fitting(question: str, passages: Sequence[Passage], tokens: int) -> list[Passage]:
+    """The first passages that fit into a model's window together, one at least."""
+    kept: list[Passage] = []
+    left = tokens - ROOM_TOKENS - count(question)
+    for one in passages:
+        left -= count(one.text) + 30
+        if kept and left < 0:
+            break
+        kept.append(one)
+    return kept
+
+
+def _told(error: lm15.LM15Error, model: Model) -> LerimError:
+    message = f"{model.label} did not answer to the end: {clean(faults.said(error)).rstrip('.')}."
+    if isinstance(error, lm15.AuthError | lm15.BillingError):
+        todo = "Set a valid key in the environment, or choose another model."
+        return ModelKeyError(message, where=model.key_variable, todo=todo)
+    if error.code == "gone" or isinstance(error, lm15.UnsupportedModelError):
+        return ModelGoneError(message, todo="Choose another model.")
+    if isinstance(error, lm15.RateLimitError) or error.code == faults.UNSENT:
+        return ModelAwayError(message, todo="Ask again in a moment.")
+    if isinstance(error, lm15.TransportError | lm15.TimeoutError | lm15.ServerError):
+        return ModelSilentError(message, todo="Ask again; roles.lead.timeout gives it more time.")
+    return ModelError(message, todo="See `lerim model list`.")
