@@ -9,6 +9,7 @@ LerimError
 ├── CatalogError       the catalog of sessions cannot be used
 ├── MemoryError_       a memory file cannot be read or written
 │   ├── NotFoundError  no memory or candidate of that id
+│   ├── ConflictError  git left both sides of a merge in the file
 │   └── StaleError     the file changed since the person looked at it
 ├── ModelError         a language model did not answer, or not in a way that can be used
 │   ├── ModelKeyError  its key is missing or refused, or the account has no credit
@@ -100,6 +101,12 @@ class NotFoundError(MemoryError_):
     """No memory or candidate has this id."""
 
     code = "not-found"
+
+
+class ConflictError(MemoryError_):
+    """Git could not merge the file and left both sides in it."""
+
+    code = "memory-conflict"
 
 
 class StaleError(MemoryError_):

@@ -43,15 +43,13 @@ def doubled(memory_dir: Path, names: Iterable[str]) -> list[Problem]:
     by_id: dict[str, list[str]] = defaultdict(list)
     for name in names:
         by_id[name.rpartition("/")[2]].append(name)
-    return [
-        Problem(
-            "memory-twice",
-            str(memory_dir / same[0]),
-            f"One id has {len(same)} files: {' and '.join(same)}. Rename or merge them; the id finds only the first.",
-        )
-        for same in by_id.values()
-        if len(same) > 1
-    ]
+    problems: list[Problem] = []
+    for file, same in by_id.items():
+        if len(same) > 1:
+            message = f"One id has {len(same)} files: {' and '.join(same)}. The id finds only the first."
+            todo = f"Join them with `lerim memory merge {file.removesuffix('.md')}`, or rename one."
+            problems.append(Problem("memory-twice", str(memory_dir / same[0]), f"{message} {todo}"))
+    return problems
 
 
 def _files(top: Path, held: Collection[Path], skipped: Collection[Path]) -> Iterator[Path]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal
 
-from lerim.errors import MemoryError_, Problem
+from lerim.errors import ConflictError, MemoryError_, Problem
+from lerim.memory.conflicts import sides
 from lerim.memory.header import Yaml, as_written, load, split
 from lerim.memory.lines import Value, change, key_lines
 from lerim.memory.reference import normalise
@@ -88,8 +89,13 @@ def examine(text: str, path: Path, primitive: Primitive | None = None) -> tuple[
     """Read a memory file's text and say which values had to be guessed.
 
     `path` gives the primitive (by folder) and the id (by stem). A value that makes no sense becomes its default and a
-    Problem; only a missing or unreadable header raises MemoryError_.
+    Problem; only a missing or unreadable header raises MemoryError_, and git's conflict markers ConflictError.
     """
+    if sides(text) is not None:
+        todo = f"Join them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
+        raise ConflictError(
+            "Two branches changed this memory, and git left both sides in it.", where=str(path), todo=todo
+        )
     parts = split(text)
     if parts is None:
         raise MemoryError_(
@@ -294,7 +300,7 @@ def values(record: MemoryRecord) -> dict[str, Value]:
     optional: dict[str, Value] = {
         "kind": record.kind or "",
         "references": record.references,
-        "evidence": tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in record.evidence),
+        "evidence": evidence_values(record.evidence),
         "verified": record.verified,
         "supersedes": record.supersedes,
         "resolves": record.resolves,
@@ -303,6 +309,11 @@ def values(record: MemoryRecord) -> dict[str, Value]:
         "related": record.related,
     }
     return required | {key: value for key, value in optional.items() if value}
+
+
+def evidence_values(evidence: Iterable[Evidence]) -> tuple[dict[str, str], ...]:
+    """Evidence as a header holds it."""
+    return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
 
 
 def render(record: MemoryRecord, extra: Mapping[str, Value] | None = None) -> str:

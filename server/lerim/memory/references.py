@@ -17,7 +17,7 @@ from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory import files
 from lerim.memory.record import LearningKind, Primitive
 from lerim.memory.reference import Reference, normalise
-from lerim.memory.store import LIVE, Found, Stamp, Stored, find, read_file, stat_file
+from lerim.memory.store import LIVE, Found, Stamp, Stored, find, read_file, stat_file, unreadable
 
 __all__ = ["Entry", "Reference", "ReferenceMap", "normalise"]
 
@@ -145,8 +145,7 @@ class ReferenceMap:
             del self._stamps[item.name]
             return set()
         except MemoryError_ as error:
-            problem = Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}")
-            self._file_problems[item.name] = (problem,)
+            self._file_problems[item.name] = (unreadable(str(item.path), error),)
             return set()
         if problems:
             self._file_problems[item.name] = tuple(problems)

@@ -18,7 +18,7 @@ from lerim.memory import files
 from lerim.memory.filters import EVERY_STATUS, Filters
 from lerim.memory.index import COMMON, RANKED, Index, Read, Spot
 from lerim.memory.record import MemoryRecord, Scope
-from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file
+from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file, unreadable
 from lerim.memory.terms import STOP, words
 from lerim.paths import Home
 from lerim.project import Project
@@ -227,7 +227,7 @@ class _Scope:
             except NotFoundError:
                 continue
             except MemoryError_ as error:
-                problem = Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}")
+                problem = unreadable(str(item.path), error)
                 yield Read(item, None, (problem,))
                 continue
             yield Read(item, stored.record, tuple(problems))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, StaleError
+from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError
 from lerim.memory import files, folder, slug
 from lerim.memory.misplaced import doubled, misplaced
 from lerim.memory.quotes import Quotes, without_words
@@ -103,7 +103,7 @@ class Store:
             except NotFoundError:
                 continue
             except MemoryError_ as error:
-                problems.append(Problem("memory-unreadable", error.where, f"{error.message} {error.todo}"))
+                problems.append(unreadable(error.where, error))
         return loaded, [*filter(None, folders.values()), *problems]
 
     def _closed(self, place: Path) -> Problem | None:
@@ -122,7 +122,7 @@ class Store:
             except NotFoundError:
                 continue  # removed since it was listed
             except MemoryError_ as error:
-                problems.append(Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}"))
+                problems.append(unreadable(str(item.path), error))
                 continue
             memories.append(stored)
             problems += more
@@ -271,6 +271,12 @@ def read_file(found: Found) -> tuple[Stored, list[Problem]]:
     text = files.read_text(path, MAX_FILE)
     record, problems = examine(text, path)
     return Stored(record, path, found.stamp, files.text_hash(text), status_of(record, found.archived)), problems
+
+
+def unreadable(path: str, error: MemoryError_) -> Problem:
+    """A file that could not be read, as it is told; one with git's conflict markers has a code of its own."""
+    code = error.code if isinstance(error, ConflictError) else "memory-unreadable"
+    return Problem(code, path, f"{error.message} {error.todo}")
 
 
 def status_of(record: MemoryRecord, archived: bool) -> Status:

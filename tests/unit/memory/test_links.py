@@ -1,0 +1,122 @@
+"""Links between memories: what says it ends another is the truth, and the other side follows."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lerim.memory.links import linked, repairs
+from lerim.memory.record import MemoryRecord, parse, render, update
+from lerim.memory.store import Store, Stored
+
+START = datetime(2026, 8, 1, tzinfo=UTC)
+NAMES = [f"2026080{number}-m" for number in range(1, 6)]
+
+
+def record(name: str, minutes: int = 0, **more: object) -> MemoryRecord:
+    when = START + timedelta(minutes=minutes)
+    return MemoryRecord(name, "decision", name, when, when, "manual", 0.8, (), "Text.", **more)  # type: ignore[arg-type]
+
+
+def write(store: Store, records: Iterable[MemoryRecord], archived: Iterable[str] = ()) -> None:
+    for one in records:
+        path = store.place(one, archived=one.id in archived)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(one), encoding="utf-8")
+
+
+def settle(store: Store) -> int:
+    """Repairs the files as the review does; how many needed it."""
+    found = repairs(linked(store))
+    for repair in found:
+        path = repair.stored.path
+        text = update(path.read_text(encoding="utf-8"), repair.changes)
+        path.unlink()
+        to = store.place(repair.stored.record, archived=True) if repair.archive else path
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(text, encoding="utf-8")
+    return len(found)
+
+
+def stored(tmp_path: Path) -> Store:
+    return Store(tmp_path / ".lerim" / "memory", tmp_path / "private")
+
+
+def all_of(store: Store) -> dict[str, Stored]:
+    return {one.record.id: one for one in store.load_all(archived=True)[0]}
+
+
+def test_a_missing_back_link_is_written_and_the_old_one_archived(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    write(store, [record(NAMES[0]), record(NAMES[1], 1, supersedes=(NAMES[0],))])
+    assert settle(store) == 1
+    old = all_of(store)[NAMES[0]]
+    assert (old.record.superseded_by, old.status) == (NAMES[1], "superseded")
+    assert old.path == store.place(old.record, archived=True)
+    assert settle(store) == 0
+
+
+def test_a_back_link_that_the_newer_one_does_not_confirm_goes(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    write(store, [record(NAMES[0], superseded_by=NAMES[1]), record(NAMES[1], 1)], archived=[NAMES[0]])
+    assert settle(store) == 1
+    old = all_of(store)[NAMES[0]]
+    assert (old.record.superseded_by, old.status) == ("", "archived")
+
+
+def test_a_back_link_to_what_is_not_there_or_cannot_be_read_stays(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    write(store, [record(NAMES[0], superseded_by=NAMES[1]), record(NAMES[2], superseded_by=NAMES[3])])
+    store.place(record(NAMES[3])).write_text("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", encoding="utf-8")
+    assert repairs(linked(store)) == []
+
+
+def test_of_two_that_end_each_other_the_later_stays(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    write(store, [record(NAMES[0], 5, supersedes=(NAMES[1],)), record(NAMES[1], 1, supersedes=(NAMES[0],))])
+    assert settle(store) == 1
+    found = all_of(store)
+    assert [found[name].status for name in NAMES[:2]] == ["active", "superseded"]
+    assert found[NAMES[1]].record.supersedes == ()
+
+
+def test_an_id_in_two_folders_is_left_alone(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    write(store, [record(NAMES[0]), record(NAMES[1], 1, supersedes=(NAMES[0],))])
+    write(store, [record(NAMES[0])], archived=[NAMES[0]])
+    assert repairs(linked(store)) == []
+
+
+LINKED = st.builds(
+    lambda minutes, supersedes, resolves, by, other: (minutes, tuple(supersedes), tuple(resolves), by, other),
+    *(st.integers(0, 3), st.sets(st.sampled_from(NAMES), max_size=2), st.sets(st.sampled_from(NAMES), max_size=1)),
+    *(st.sampled_from(["", *NAMES]), st.sampled_from(["", *NAMES])),
+)
+
+
+@given(st.lists(LINKED, min_size=1, max_size=5))
+def test_after_one_repair_all_links_agree_and_the_next_finds_nothing(links: list[tuple[int, ...]]) -> None:
+    found = {
+        name: record(name, minutes, supersedes=ends, resolves=answers, superseded_by=by, resolved_by=other)
+        for name, (minutes, ends, answers, by, other) in zip(NAMES, links, strict=False)
+    }
+    here = {name: Stored(one, Path(f"/m/decisions/{name}.md"), (0, 0, 0), "", "active") for name, one in found.items()}
+    for repair in repairs(list(here.values())):
+        name = repair.stored.record.id
+        text = update(render(found[name]), repair.changes)
+        place = Path(f"/m/archived/decisions/{name}.md") if repair.archive else repair.stored.path
+        here[name] = Stored(parse(text, place), place, (0, 0, 0), "", "active")
+    assert repairs(list(here.values())) == []
+    alive = set(here)
+    for name, one in here.items():
+        for end in one.record.supersedes:
+            if end in here:
+                assert here[end].record.superseded_by and name in alive
+                assert "archived" in here[end].path.parts
+        by = one.record.superseded_by
+        assert by not in here or name in here[by].record.supersedes
+        by = one.record.resolved_by
+        assert by not in here or name in here[by].record.resolves
+    assert [one for one in here.values() if "archived" not in one.path.parts], "somebody is left"
