@@ -21,7 +21,7 @@ export interface Spent {
 
 /** Something other than a plain answer that happened while a model was asked. */
 export interface Step {
-  kind: "retried" | "fallback" | "halved" | "resumed" | "skipped" | "repaired" | "unread" | "limited" | "dear" | "stopped";
+  kind: "retried" | "fallback" | "halved" | "resumed" | "skipped" | "repaired" | "unread" | "lost" | "limited" | "dear" | "stopped";
   role: string;
   model: string;
   why: string;

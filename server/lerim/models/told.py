@@ -18,6 +18,7 @@ _WORDS: dict[StepKind, tuple[str, str]] = {
     "skipped": ("window without a signal was not sent", "windows without a signal were not sent"),
     "repaired": ("quote was asked for once more", "quotes were asked for once more"),
     "unread": ("answer could not be read", "answers could not be read"),
+    "lost": ("answer was not taken", "answers were not taken"),
     "dear": ("session waits for a larger budget", "sessions wait for a larger budget"),
     "limited": ("time the model told its limit", "times the model told its limit"),
 }

@@ -56,6 +56,7 @@ StepKind = Literal[
     "skipped",  # a window without any signal was not sent
     "repaired",  # a quote was asked for once more
     "unread",  # an answer could not be read
+    "lost",  # an answer left out or made up something: what the rules make stands
     "limited",  # the model told how much it takes; windows are that small from now on
     "dear",  # one call may cost more than a whole day may: the session waits, and others are asked of
     "stopped",  # nothing more is asked in this run: the key, the budget, consent, the model is gone
