@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from lerim.lsp import cursor, definitions, memories
+from lerim.lsp import cursor, memories
 from lerim.lsp import lenses as lens
 from lerim.lsp.documents import Document
 from lerim.lsp.hovers import MAX_MEMORIES, render
 from lerim.lsp.protocol import SHOW_FILE_MEMORIES
 from lerim.lsp.repos import Place
 from lerim.lsp.sidecar import Sidecar
+from lerim.memory import definitions
 from lerim.memory.references import Entry
 
 PREFETCHED = 64

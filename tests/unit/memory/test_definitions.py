@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.lsp.definitions import MAX_PYTHON, finder, in_lines, in_python
+from lerim.memory.definitions import MAX_PYTHON, finder, in_lines, in_python
 
 
 def find(name: str, text: str, path: str = "src/a.ts") -> int | None:

@@ -1,0 +1,197 @@
+"""`projects/<key>/freshness.sqlite3`: what references looked like when their memory was verified, and how each stood
+when its file was last looked at. Cannot be made again from files: it is the one thing that tells what changed since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lerim.errors import MemoryError_
+from lerim.memory import files
+from lerim.memory.reference import Reference
+
+State = Literal["fresh", "drifted", "gone", "unknown"]
+STATES: tuple[State, ...] = ("fresh", "drifted", "gone", "unknown")
+Stamp = tuple[int, ...]
+"""(mtime in ns, size, inode) of a referenced file; () where there is none."""
+DATABASE = "freshness.sqlite3"
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS baselines (
+  memory TEXT NOT NULL, reference TEXT NOT NULL, verified TEXT NOT NULL,
+  digest TEXT NOT NULL, words INTEGER NOT NULL, twins TEXT NOT NULL, sketch BLOB NOT NULL,
+  PRIMARY KEY (memory, reference, verified)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS trees (id INTEGER PRIMARY KEY, root TEXT NOT NULL UNIQUE, known BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS looks (
+  tree INTEGER NOT NULL, memory TEXT NOT NULL, reference TEXT NOT NULL, verified TEXT NOT NULL,
+  place TEXT NOT NULL, stamp TEXT NOT NULL, state TEXT NOT NULL, moved_to TEXT NOT NULL, detail TEXT NOT NULL,
+  since TEXT NOT NULL, PRIMARY KEY (tree, memory, reference)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS places ON looks (tree, place);
+CREATE INDEX IF NOT EXISTS stale ON looks (tree, state) WHERE state <> 'fresh' OR moved_to <> '';
+"""
+_COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, since"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a reference was when it was verified. `digest` is "" where the symbol was not found: then the file counts.
+
+    `twins` are the symbols of the file that were the same; `sketch` is of the whole file.
+    """
+
+    digest: str
+    words: int
+    twins: tuple[str, ...]
+    sketch: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one reference of one memory stood. `place` is the file that was looked at: the reference's, or where that
+    was moved to; `since` (YYYY-MM-DD) is when this was first seen."""
+
+    memory: str
+    reference: Reference
+    verified: str
+    place: str
+    stamp: Stamp
+    state: State
+    moved_to: str = ""
+    detail: str = ""
+    since: str = ""
+
+
+def written(reference: Reference) -> str:
+    """A reference as it stands in a file."""
+    return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
+
+
+class Baselines:
+    """The database, seen from the worktree at `root`. Every method raises sqlite3.Error where it cannot be used;
+    `opened` tells that as MemoryError_."""
+
+    def __init__(self, db: sqlite3.Connection, root: Path) -> None:
+        self._db = db
+        text = files.spelled(root)
+        db.execute("INSERT OR IGNORE INTO trees (root, known) VALUES (?, '')", (text,))
+        self._tree = int(db.execute("SELECT id FROM trees WHERE root = ?", (text,)).fetchone()[0])
+
+    def baseline(self, memory: str, reference: Reference, verified: str) -> Baseline | None:
+        """What was kept of a reference when the memory was verified so."""
+        row = self._db.execute(
+            "SELECT digest, words, twins, sketch FROM baselines WHERE memory = ? AND reference = ? AND verified = ?",
+            (memory, written(reference), verified),
+        ).fetchone()
+        return Baseline(row[0], int(row[1]), tuple(json.loads(row[2])), bytes(row[3])) if row else None
+
+    def keep(self, memory: str, reference: Reference, verified: str, found: Baseline) -> None:
+        """Keeps what a reference is now, in place of what was kept under the same words of `verified`."""
+        row = (memory, written(reference), verified, found.digest, found.words, json.dumps(found.twins), found.sketch)
+        self._db.execute("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def look(self, memory: str, reference: Reference) -> Look | None:
+        """How a reference stood last."""
+        row = self._db.execute(
+            f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ? AND reference = ?",
+            (self._tree, memory, written(reference)),
+        ).fetchone()
+        return _look(row) if row else None
+
+    def looks(self, place: str) -> list[Look]:
+        """The references that were looked up in this file."""
+        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND place = ?"
+        return [_look(row) for row in self._db.execute(sql, (self._tree, place))]
+
+    def places(self) -> Iterator[tuple[str, Stamp]]:
+        """Each file that was looked at, and the stamp it had: one row for every stamp."""
+        sql = "SELECT DISTINCT place, stamp FROM looks WHERE tree = ?"
+        return ((str(place), _stamp(stamp)) for place, stamp in self._db.execute(sql, (self._tree,)))
+
+    def stale(self, memory: str = "") -> list[Look]:
+        """The references that are not fresh, or are elsewhere now."""
+        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND (state <> 'fresh' OR moved_to <> '')"
+        if memory:
+            return [_look(row) for row in self._db.execute(f"{sql} AND memory = ?", (self._tree, memory))]
+        return [_look(row) for row in self._db.execute(sql, (self._tree,))]
+
+    def put(self, look: Look) -> None:
+        """Notes how a reference stands."""
+        stamp = " ".join(map(str, look.stamp))
+        row = (look.memory, written(look.reference), look.verified, look.place, stamp, look.state)
+        more = (look.moved_to, look.detail, look.since)
+        self._db.execute(
+            "INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (self._tree, *row, *more)
+        )
+
+    def forget(self, memory: str, but: Iterable[Reference] = ()) -> None:
+        """Forgets how a memory stood, but for these references."""
+        kept = [written(reference) for reference in but]
+        marks = ", ".join("?" * len(kept))
+        sql = f"DELETE FROM looks WHERE tree = ? AND memory = ? AND reference NOT IN ({marks})"
+        self._db.execute(sql, (self._tree, memory, *kept))
+
+    def memories(self) -> set[str]:
+        """The memories whose references were looked at."""
+        sql = "SELECT DISTINCT memory FROM looks WHERE tree = ?"
+        return {str(row[0]) for row in self._db.execute(sql, (self._tree,))}
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+
+@contextmanager
+def opened(private_dir: Path, root: Path) -> Iterator[Baselines]:
+    """The database, closed at the block's end. Raises MemoryError_ where it cannot be used."""
+    path = private_dir / DATABASE
+    files.make_folder(private_dir, 0o700)
+    try:
+        with closing(_open(path)) as db:
+            yield Baselines(db, root)
+    except (sqlite3.Error, OSError, ValueError) as error:
+        todo = "Free some space; if the file is damaged, delete it: what memories speak of then counts as it is now."
+        message = f"What is known of memories' standing cannot be used: {error}."
+        raise MemoryError_(message, where=str(path), todo=todo) from error
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    db = sqlite3.connect(path, timeout=30, isolation_level=None)
+    try:
+        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if version > _VERSION:
+            raise MemoryError_("This was made by a newer Lerim.", where=str(path), todo="Update Lerim.")
+        for pragma in ("trusted_schema = OFF", "journal_mode = WAL", "synchronous = NORMAL", "cache_size = -500"):
+            db.execute(f"PRAGMA {pragma}")
+        if version < _VERSION:
+            db.executescript(_SCHEMA)
+            db.execute(f"PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _look(row: tuple[str, ...]) -> Look:
+    memory, reference, verified, place, stamp, state, moved_to, detail, since = row
+    path, _, symbol = reference.partition("#")
+    known: State = next((one for one in STATES if one == state), "unknown")
+    return Look(memory, Reference(path, symbol), verified, place, _stamp(stamp), known, moved_to, detail, since)
+
+
+def _stamp(text: str) -> Stamp:
+    return tuple(int(part) for part in text.split())
