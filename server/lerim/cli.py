@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lerim import __version__, output
+from lerim.cli_ask import ask_command
 from lerim.cli_config import config_app
 from lerim.cli_connect import connect_app
 from lerim.cli_eval import eval_command
@@ -35,6 +36,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 partly done, 4 another process is busy with the project.",
 )
 app.command("sync")(sync_command)
+app.command("ask")(ask_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
 app.command("eval")(eval_command)

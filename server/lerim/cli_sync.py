@@ -88,7 +88,7 @@ def run_sync(at: Here, options: SyncOptions, *, quiet: bool) -> SyncReport:
     """One whole sync with progress on a terminal; Ctrl-C cancels it."""
     from lerim import jobs
 
-    with _interruptible() as cancelled, _progress(quiet=quiet) as emit:
+    with interruptible() as cancelled, _progress(quiet=quiet) as emit:
         return jobs.run(at.project, at.home, os.environ, options, emit, cancelled)
 
 
@@ -139,7 +139,7 @@ def _quotes(at: Here) -> Quotes | None:
 
 
 @contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
+def interruptible() -> Iterator[Callable[[], bool]]:
     """Whether the person pressed Ctrl-C: the first press lets the sync stop where it can go on, the second ends it."""
     asked = threading.Event()
 

@@ -1,5 +1,6 @@
-"""One job as a process, JSON lines (docs/PROTOCOL.md §2): `python -m lerim worker sync --repo PATH [--explicit]`, or
-`worker model`, which asks the chosen model one tiny question.
+"""One job as a process, JSON lines (docs/PROTOCOL.md §2): `python -m lerim worker sync --repo PATH [--explicit]`,
+`worker ask --repo PATH`, whose first line of input is the question, or `worker model`, which asks the chosen model one
+tiny question.
 
 It may be killed at any instant: the catalog carries on from where it was. It ends by itself when its parent does.
 """
@@ -19,16 +20,22 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 
 from lerim.errors import LerimError
+from lerim.lead import cited
+from lerim.lead.cited import Question, Said
 from lerim.models.editor import Answer, Ask, Bridge, Refused, Unask
 from lerim.models.usage import Step, Usage
 from lerim.process import be_nice, claim_streams
-from lerim.report import Event, Found, Progress, SyncReport, Withdrew
+from lerim.report import Found, Progress, SyncReport, Withdrew
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncOptions
+    from lerim.paths import Home
+    from lerim.project import Project
 
 PROGRESS_EVERY = 0.1
 """Seconds between two progress lines of one stage."""
+MOST_QUESTION = 100_000
+"""Bytes of the line that holds a question."""
 
 
 class Report(msgspec.Struct, frozen=True, tag_field="event", tag="report"):
@@ -46,6 +53,12 @@ class Tried(msgspec.Struct, frozen=True, tag_field="event", tag="tried"):
     steps: list[Step] = []
 
 
+class Answered(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
+    """The last line of a job that was asked something."""
+
+    answer: cited.Answer
+
+
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
     """The job's last line when it could not go on: an error's code, message and what to do."""
 
@@ -54,7 +67,7 @@ class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
     todo: str = ""
 
 
-Line = Progress | Found | Withdrew | Ask | Unask | Report | Tried | Failed
+Line = Progress | Found | Withdrew | Ask | Unask | Said | Report | Tried | Answered | Failed
 
 
 class Cancel(msgspec.Struct, frozen=True, tag_field="event", tag="cancel"):
@@ -78,11 +91,24 @@ class TryModel:
     """What to do: ask the chosen model one tiny question."""
 
 
-def parse(arguments: Sequence[str]) -> Order | TryModel | None:
-    """The order the arguments give, or None if they are neither `sync --repo PATH [--explicit]` nor `model`."""
+@dataclass(frozen=True, slots=True)
+class AskAbout:
+    """What to do: answer the question, the first line of input, about the repository that holds `repo`."""
+
+    repo: Path
+    question: Question
+
+
+def parse(arguments: Sequence[str], source: BinaryIO) -> Order | TryModel | AskAbout | None:
+    """The order the arguments give, or None if they are none of those above; only a question is read from `source`."""
     match list(arguments):
         case ["model"]:
             return TryModel()
+        case ["ask", "--repo", path]:
+            try:
+                return AskAbout(Path(path), msgspec.json.decode(source.readline(MOST_QUESTION), type=Question))
+            except msgspec.MsgspecError:
+                return None
         case ["sync", "--repo", path]:
             return Order(Path(path), explicit=False)
         case ["sync", "--repo", path, "--explicit"] | ["sync", "--explicit", "--repo", path]:
@@ -136,11 +162,11 @@ def listen(source: BinaryIO, cancel: threading.Event, bridge: Bridge, gone: Call
     gone()
 
 
-def work(order: Order | TryModel, lines: Lines, cancel: threading.Event, bridge: Bridge) -> int:
+def work(order: Order | TryModel | AskAbout, lines: Lines, cancel: threading.Event, bridge: Bridge) -> int:
     """Does the order and sends how it ended; returns the exit code."""
-    what = "test" if isinstance(order, TryModel) else "sync"
+    what = {Order: "sync", TryModel: "test", AskAbout: "answer"}[type(order)]
     try:
-        last = _try(cancel, bridge) if isinstance(order, TryModel) else _sync(order, lines, cancel, bridge)
+        last = _done(order, lines, cancel, bridge)
     except LerimError as error:
         lines.send(Failed(error.code, str(error), error.todo))
         return error.exit_code
@@ -155,20 +181,50 @@ def work(order: Order | TryModel, lines: Lines, cancel: threading.Event, bridge:
     return 0
 
 
+def _done(
+    order: Order | TryModel | AskAbout, lines: Lines, cancel: threading.Event, bridge: Bridge
+) -> Report | Tried | Answered:
+    match order:
+        case TryModel():
+            return _try(cancel, bridge)
+        case AskAbout(repo, question):
+            return _ask(repo, question, lines, cancel, bridge)
+        case Order():
+            return _sync(order, lines, cancel, bridge)
+
+
 def _sync(order: Order, lines: Lines, cancel: threading.Event, bridge: Bridge) -> Report:
-    from lerim import jobs, project
-    from lerim.errors import ProjectError
+    from lerim import jobs
     from lerim.paths import Home
 
-    def emit(event: Event) -> None:
-        lines.send(event)
+    home = Home.of(os.environ)
+    options: SyncOptions = jobs.SyncOptions(explicit=order.explicit)
+    project = _project(order.repo, home)
+    return Report(jobs.run(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge))
+
+
+def _ask(repo: Path, question: Question, lines: Lines, cancel: threading.Event, bridge: Bridge) -> Answered:
+    from datetime import UTC, datetime
+
+    from lerim import ask
+    from lerim.paths import Home
 
     home = Home.of(os.environ)
-    found = project.locate(order.repo, home)
+    answer = ask.run(
+        _project(repo, home), home, os.environ, question, lines.send, cancel.is_set, lambda: datetime.now(UTC), bridge
+    )
+    return Answered(answer)
+
+
+def _project(repo: Path, home: Home) -> Project:
+    """The project that holds a folder. Raises ProjectError."""
+    from lerim import project
+    from lerim.errors import ProjectError
+
+    found = project.locate(repo, home)
     if found is None:
-        raise ProjectError("This folder is in no git repository.", where=str(order.repo), todo="Run `git init` in it.")
-    options: SyncOptions = jobs.SyncOptions(explicit=order.explicit)
-    return Report(jobs.run(found, home, os.environ, options, emit, cancel.is_set, bridge=bridge))
+        raise ProjectError("This folder is in no git repository.", where=str(repo), todo="Run `git init` in it.")
+    return found
 
 
 def _try(cancel: threading.Event, bridge: Bridge) -> Tried:
@@ -181,11 +237,14 @@ def _try(cancel: threading.Event, bridge: Bridge) -> Tried:
 
 def main(arguments: Sequence[str]) -> int:
     """The process's entry; returns the exit code."""
-    order = parse(arguments)
-    if order is None:
-        sys.stderr.write("usage: lerim worker sync --repo PATH [--explicit], lerim worker model\n")
-        return 2
     source, output = claim_streams()
+    order = parse(arguments, source)
+    if order is None:
+        sys.stderr.write(
+            "usage: lerim worker sync --repo PATH [--explicit], lerim worker ask --repo PATH (the question as JSON on"
+            " standard input), lerim worker model\n"
+        )
+        return 2
     be_nice()
     cancel, lines = threading.Event(), Lines(output)
     bridge = Bridge(lines.send)

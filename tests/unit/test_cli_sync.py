@@ -175,7 +175,7 @@ def test_main_returns_the_exit_code(sample: Sample, capsys: pytest.CaptureFixtur
 
 def test_the_first_interrupt_asks_and_the_second_ends():
     before = signal.getsignal(signal.SIGINT)
-    with cli_sync._interruptible() as cancelled:
+    with cli_sync.interruptible() as cancelled:
         assert not cancelled()
         signal.raise_signal(signal.SIGINT)
         assert cancelled()

@@ -13,11 +13,12 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import LerimError
+from lerim.lead.cited import Answer, Question, Said, Sentence
 from lerim.lsp.questions import Asker, Questions
 from lerim.models.editor import Ask, Unask
 from lerim.process import Launch, kill, lerim
 from lerim.report import SessionCounts, State, SyncReport
-from lerim.worker import Cancel, Failed, Line, Report, Told
+from lerim.worker import Answered, Cancel, Failed, Line, Report, Told
 
 log = logging.getLogger("lerim.jobs")
 
@@ -51,7 +52,7 @@ class Job:
 class Jobs:
     """Every job of this sidecar, by project key. `environ` is the environment of a job that begins now, `asker` its way
     to the editor's models. `patience`: seconds a sync waits for the end of a cancelled one. `trials`: processes that
-    try a model."""
+    try a model or answer a question."""
 
     environ: Callable[[], Mapping[str, str]]
     home: Path
@@ -156,6 +157,60 @@ class Jobs:
         if last.code == "busy":
             return ended("busy", last.message)
         raise failure(last)
+
+    async def ask(self, root: Path, question: Question, told: Callable[[Sentence], None]) -> Answer:
+        """Asks about a repository in a process of its own; `told` hears each sentence as it is complete. Cancelled, the
+        process is gone within a second.
+
+        Raises JobError, and the error that kept the process from an answer.
+        """
+        environ = self.environ()
+        try:
+            process = await start(lerim(["worker", "ask", "--repo", str(root)], self.executable, environ), self.home)
+        except OSError as error:
+            raise JobError(f"The question could not be asked: {error.strerror}.", where=self.executable) from error
+        self.trials.add(process)
+        questions = Questions(self.asker, True, lambda answer: tell(process, answer))
+        try:
+            assert process.stdin is not None
+            process.stdin.write(msgspec.json.encode(question) + b"\n")
+            return await self._answer(process, questions, told)
+        except ValueError as error:
+            raise JobError("The answer was more than can be taken in.", todo="Ask for less.") from error
+        except asyncio.CancelledError:
+            tell(process, Cancel())
+            await asyncio.wait({asyncio.create_task(process.wait())}, timeout=GRACE)
+            raise
+        finally:
+            questions.end()
+            self.trials.discard(process)
+            if process.returncode is None:
+                kill(process.pid, environ)
+
+    async def _answer(
+        self, process: asyncio.subprocess.Process, questions: Questions, told: Callable[[Sentence], None]
+    ) -> Answer:
+        assert process.stdout is not None
+        decoder = msgspec.json.Decoder(Line)
+        last: Answered | Failed | None = None
+        async for raw in process.stdout:
+            try:
+                line: Line = decoder.decode(raw)
+            except msgspec.MsgspecError as error:
+                log.warning("A line of an answer was not understood: %s.", type(error).__name__)
+                continue
+            if isinstance(line, Answered | Failed):
+                last = line
+            elif isinstance(line, Ask | Unask):
+                questions.take(line)
+            elif isinstance(line, Said):
+                told(line.sentence)
+        code = await process.wait()
+        if last is None:
+            raise JobError(f"Asking ended without an answer (exit code {code}).", todo="Ask again.")
+        if isinstance(last, Failed):
+            raise failure(last)
+        return last.answer
 
     def kill_all(self) -> None:
         """Kills every job at once; for the end of the sidecar."""

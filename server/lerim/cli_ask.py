@@ -1,0 +1,92 @@
+"""`lerim ask`."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from lerim import output
+from lerim.cli_place import HERE, Json, Repo, guarded, here
+from lerim.cli_sync import interruptible
+from lerim.lead.cited import Answer, Citation, Passage, Question, Said, Sentence
+from lerim.models.told import taken
+
+EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3}
+BEGINNING = 240
+"""Characters of a passage that are shown."""
+
+
+@guarded
+def ask_command(
+    words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="Any text.")],
+    model: Annotated[str, typer.Option(metavar="none", help="“none”: ask no model, show what was found.")] = "auto",
+    everything: Annotated[
+        bool, typer.Option("--all", help="Memories that are over, or whose files changed under them, too.")
+    ] = False,
+    repo: Repo = HERE,
+    as_json: Json = False,
+) -> None:
+    """Answer a question from the memories and sessions of this repository, with its sources."""
+    from lerim import ask
+
+    if model not in ("auto", "none"):
+        todo = "give “none”, or leave it out; which model answers stands in the settings (roles.lead)"
+        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
+    at = here(repo)
+    question = Question(" ".join(words), "none" if model == "none" else "auto", everything)
+
+    def hear(said: Said) -> None:
+        if not as_json:
+            output.say(_spoken(said.sentence))
+            output.finish()
+
+    with interruptible() as cancelled:
+        answer = ask.run(at.project, at.home, os.environ, question, hear, cancelled, lambda: datetime.now(UTC))
+    if as_json:
+        output.show_json(answer)
+    else:
+        _show(answer)
+    raise typer.Exit(EXIT_CODES[answer.state])
+
+
+def _spoken(sentence: Sentence) -> str:
+    numbers = "".join(f"[{one.number}]" for one in sentence.citations)
+    return f"{output.visible(sentence.text)} {numbers}"
+
+
+def _show(answer: Answer) -> None:
+    """What the sentences rest on; without any, the passages."""
+    if answer.message:
+        output.say(output.visible(answer.message))
+    cited = {one.number for sentence in answer.sentences for one in sentence.citations}
+    shown = [one for one in answer.passages if one.citation.number in cited] if cited else answer.passages
+    if shown:
+        output.say()
+    for one in shown:
+        _source(one, whole=not cited)
+    if answer.left_out:
+        named = "sentence" if answer.left_out == 1 else "sentences"
+        were = "was" if answer.left_out == 1 else "were"
+        output.say(f"{answer.left_out} {named} without a source {were} left out.")
+    for spent in answer.spent:
+        output.say(output.visible(f"Asked {taken(spent)}."))
+    output.warn(answer.problems)
+
+
+def _source(one: Passage, *, whole: bool) -> None:
+    citation = one.citation
+    when = f", {one.time[:10]}" if one.time else ""
+    lines = [f"{one.detail}{when}: {citation.title}", _opens(citation)]
+    if whole:
+        lines.insert(1, " ".join(one.text.split())[:BEGINNING])
+    output.show_item(f"[{citation.number}]", lines)
+
+
+def _opens(citation: Citation) -> str:
+    """The command that shows it."""
+    if citation.kind == "memory":
+        return f"lerim memory show {citation.ref.removeprefix('m:')}"
+    return f"lerim sessions show {citation.session} --turn {citation.turn}"
