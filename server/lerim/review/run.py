@@ -1,7 +1,8 @@
-"""The run folder of one sync: what was extracted and what became of it, for people who want to look.
+"""The run folder of one sync or maintaining: what was found and what became of it, for people who want to look.
 
 `.lerim/workspace/sync-YYYYMMDD-HHMMSS-<6hex>/` with `extract.json`, `summary.json`, `memory_actions.json` and
-`session.log`. A run that extracted and summarized nothing leaves no folder; undoing never needs one.
+`session.log`; a maintaining's is `maintain-…`, with `maintain_actions.json`. A run that did nothing leaves no folder;
+undoing never needs one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -76,14 +78,16 @@ class SummaryAction(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Run:
-    """Gathers what one sync did; `write` makes the folder. `started` names it; `spent` is what asking models took,
-    `steps` what did not go straight then."""
+    """Gathers what one sync or maintaining did; `write` makes the folder. `started` names it; `spent` is what asking
+    models took, `steps` what did not go straight then."""
 
     place: Place
     started: datetime
+    kind: Literal["sync", "maintain"] = "sync"
     extracted: list[Extracted] = field(default_factory=list)
     actions: list[MemoryAction] = field(default_factory=list)
     summaries: list[SummaryAction] = field(default_factory=list)
+    maintained: list[MaintainAction] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     spent: Sequence[Spent] = ()
     steps: Sequence[Step] = ()
@@ -93,23 +97,25 @@ class Run:
         self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
 
     def write(self) -> Path | None:
-        """Write the folder, keep the last fifty; None where nothing was extracted or summarized.
+        """Write the folder, keep the last fifty; None where nothing was extracted, summarized or maintained.
 
         Raises MemoryError_, BoundaryError.
         """
-        if not self.extracted and not self.summaries:
+        if not self.extracted and not self.summaries and not self.maintained:
             return None
         workspace = self.place.state / "workspace"
         self.place.make_state()
         files.inside(self.place.state_anchor, workspace)
-        name = f"sync-{self.started.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        name = f"{self.kind}-{self.started.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = workspace / name
         files.make_folder(folder)
-        asked = [_asked(one) for one in self.spent]
-        steps = [{"outcome": "step", **msgspec.structs.asdict(step)} for step in self.steps]
-        self._write(folder / "extract.json", [*(_extracted(item) for item in self.extracted), *asked, *steps])
+        if self.kind == "sync":  # what a maintaining asked stands in its log
+            asked = [_asked(one) for one in self.spent]
+            steps = [{"outcome": "step", **msgspec.structs.asdict(step)} for step in self.steps]
+            self._write(folder / "extract.json", [*(_extracted(item) for item in self.extracted), *asked, *steps])
         self._write(folder / "summary.json", self.summaries)
         self._write(folder / "memory_actions.json", self.actions)
+        self._write(folder / "maintain_actions.json", self.maintained)
         log = [*self.log, *map(taken, self.spent), *map(stepped, self.steps)]
         if log:
             files.create(folder / "session.log", "\n".join(log) + "\n")
