@@ -21,7 +21,7 @@ import msgspec
 from lerim import config, second_pass, summary_model_pass
 from lerim import project as projects
 from lerim.activity import log_sync, note
-from lerim.errors import LerimError, Problem, UnfinishedError
+from lerim.errors import BusyError, LerimError, Problem, UnfinishedError
 from lerim.learning import UNFINISHED_SECONDS, CancelledError, Learning
 from lerim.lock import project_lock
 from lerim.memory.quotes import QuoteChoice
@@ -88,8 +88,9 @@ def run(
     clock: Clock = _now,
     bridge: Bridge | None = None,
 ) -> SyncReport:
-    """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light; at
-    last a model, if one is configured, reads what the rules have read. `bridge` leads to the editor's own models.
+    """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light; a
+    model, if one is configured, reads what the rules have read; at last the same for sessions outside any repository,
+    whose memories are the person's own. `bridge` leads to the editor's own models.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
     if nobody can tell which agents are not to be read.
@@ -103,20 +104,64 @@ def run(
         raise
     if report.state != "cancelled":
         report.problems.extend(index_rest(project, home, environ, len(report.candidates), emit, cancelled))
-        with Catalog.open(home) as catalog:
-            more = catalog.pending(project.key)
-        if more and not cancelled():
+        if _pending(project, home) and not cancelled():
             report = combine(report, sync(project, home, environ, options, emit, cancelled, clock))
-    if report.state != "cancelled" and options.model == "auto":
-        learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
-        report = second_pass.add(report, learning, environ, options.since, options.until, clock, bridge)
-    if report.state != "cancelled" and options.model == "auto":
-        learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
-        report = summary_model_pass.add(report, learning, environ, options.since, options.until, clock, bridge)
+    report = _models(report, project, home, environ, options, emit, cancelled, clock, bridge)
+    if not project.is_personal and report.state != "cancelled":
+        report = _personal(report, home, environ, options, emit, cancelled, clock, bridge)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
     emit(Progress(stage, found, found, len(report.candidates)))
     return report
+
+
+def _pending(project: Project, home: Home) -> int:
+    with Catalog.open(home) as catalog:
+        return catalog.pending(project.key)
+
+
+def _models(
+    report: SyncReport,
+    project: Project,
+    home: Home,
+    environ: Mapping[str, str],
+    options: SyncOptions,
+    emit: Emit,
+    cancelled: Cancelled,
+    clock: Clock,
+    bridge: Bridge | None,
+) -> SyncReport:
+    """The report with what a model did besides, if the person's settings name one."""
+    for add in (second_pass.add, summary_model_pass.add):
+        if report.state != "cancelled" and options.model == "auto":
+            learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
+            report = add(report, learning, environ, options.since, options.until, clock, bridge)
+    return report
+
+
+def _personal(
+    report: SyncReport,
+    home: Home,
+    environ: Mapping[str, str],
+    options: SyncOptions,
+    emit: Emit,
+    cancelled: Cancelled,
+    clock: Clock,
+    bridge: Bridge | None,
+) -> SyncReport:
+    """The report with what was learned from sessions outside any repository; another process may be at that already.
+    Nothing of them is accepted unseen: they are not what the person asked to be synced."""
+    own = projects.personal(home)
+    if not _pending(own, home):
+        return report
+    options = replace(options, accept_above=None)
+    try:
+        found = sync(own, home, environ, options, emit, cancelled, clock)
+        found = _models(found, own, home, environ, options, emit, cancelled, clock, bridge)
+    except BusyError:
+        return report
+    found = msgspec.structs.replace(found, project=report.project, sessions=SessionCounts(report.sessions.found))
+    return combine(report, msgspec.structs.replace(found, waits=report.waits))
 
 
 def sync(
@@ -244,7 +289,7 @@ def index_rest(
 def _remember(project: Project, home: Home) -> list[Problem]:
     """Makes the project known, without the aliases of this run alone."""
     listed, problems = projects.listed(home)
-    if any(other.key == project.key for other in listed):
+    if project.is_personal or any(other.key == project.key for other in listed):
         return []
     try:
         projects.add(replace(project, aliases=()), home)

@@ -90,11 +90,11 @@ class Learning:
         # A file that was rewritten is read from its start, and what was open in the old one is void.
         state = None if read.restarted else job.state
         extraction = Extraction(
-            project.root,
+            None if project.is_personal else project.root,
             transcript.session_id,
             transcript.platform,
             state,
-            exists=lambda path: (project.root / path).exists(),
+            exists=lambda path: not project.is_personal and (project.root / path).exists(),
             roots=project.folders,
         )
         settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER

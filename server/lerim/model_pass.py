@@ -224,11 +224,11 @@ class ModelPass:
         turns = iter(read)
         first = next(turns, None)
         material = Material(
-            project.root,
+            None if project.is_personal else project.root,
             transcript.session_id,
             transcript.platform,
             None if read.restarted else job.state,
-            exists=lambda path: (project.root / path).exists(),
+            exists=lambda path: not project.is_personal and (project.root / path).exists(),
             roots=project.folders,
         )
         while first is not None:

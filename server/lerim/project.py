@@ -61,6 +61,8 @@ class Project:
     @property
     def folders(self) -> tuple[str, ...]:
         """Where else its sessions ran: the aliases, and the worktrees git knows, deleted ones included."""
+        if self.is_personal:
+            return ()
         return (*self.aliases, *(str(folder) for folder in worktree_folders(self.common_dir)))
 
     def state_dir(self, home: Home) -> Path:
@@ -213,8 +215,10 @@ class Owners:
     """Which project each working folder belongs to. Answers are kept for its life: make one for each run. `folders` are
     those the projects are known to have.
 
-    What ran in `home` or below it is nobody's: there a person's own command answers Lerim's questions, and if that is
-    an agent it writes sessions of its own, which must not be learned from.
+    What ran in a folder of this machine outside any repository is the person's own (`PERSONAL_KEY`); a folder that is
+    gone, or was never here, may have been in one. What ran in `home` or below it is nobody's: there a person's own
+    command answers Lerim's questions, and if that is an agent it writes sessions of its own, which must not be learned
+    from.
     """
 
     def __init__(
@@ -223,7 +227,7 @@ class Owners:
         self._homes = {_parts(str(path)) for path in (home.root, real_path(home.root))} if home else set()
         self._windows = platform == "win32"
         self._known: dict[str, str] = {}
-        projects = list(projects)
+        projects = [project for project in projects if not project.is_personal]
         self._keys = _keys((project.common_dir, project.key) for project in projects)
         named = [(folder, project) for project in projects for folder in project.folders]
         self.folders = [*(str(project.root) for project in projects), *(folder for folder, _ in named)]
@@ -231,7 +235,9 @@ class Owners:
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
     def owner(self, cwd: str) -> str:
-        """The project key of a working folder as an agent wrote it; '' for none."""
+        """The project key of a working folder as an agent wrote it; '' for none.
+
+        Without a `home` nothing is the person's own: nobody can tell then what Lerim's own command ran in."""
         known = self._known.get(cwd)
         if known is None:
             known = self._known[cwd] = self._find(cwd)
@@ -251,7 +257,7 @@ class Owners:
             return ""
         layout = innermost(path)
         if layout is None:
-            return key
+            return key or (PERSONAL_KEY if self._homes and _exists(path) else "")
         if key and not _exists(path) and len(alias) > len(layout.root.parts):
             return key
         return project_key(layout.common_dir, self._keys)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.errors import Problem
+from lerim.project import PERSONAL_KEY
 from lerim.sessions import queue
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
@@ -130,9 +131,16 @@ def fail(db: sqlite3.Connection, transcript: Transcript, problem: Problem) -> No
 
 
 def reown(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]:
-    """Moves folders to the project that owns them now, and queues their transcripts for it; the projects gained."""
+    """Moves folders to the project that owns them now, and queues their transcripts for it; the projects gained.
+
+    What was a repository's stays its own: one whose git folder is away for a moment is nobody's personal folder.
+    """
     rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
-    moved = [(now, number) for number, cwd, before in rows if (now := owner(cwd)) and now != before]
+    moved = [
+        (now, number)
+        for number, cwd, before in rows
+        if (now := owner(cwd)) and now != before and not (before and now == PERSONAL_KEY)
+    ]
     if not moved:
         return frozenset()
     with transaction(db):

@@ -1,0 +1,108 @@
+"""Sessions outside any repository: what they teach is the person's own, and found from inside projects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from claude_lines import Fields, prompt, reply, text
+from conftest import Git
+from desk import Desk
+from lerim.memory.search import search
+from lerim.paths import Home
+from lerim.review import queue
+from lerim.review.place import Place
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+@pytest.fixture
+def outside(isolated: Path) -> Path:
+    folder = isolated / "notes"
+    folder.mkdir()
+    return folder
+
+
+def rule(tool: str = "uv", over: str = "pip") -> list[Fields]:
+    return [
+        prompt("set up a scratch script"),
+        reply(f"a-{tool}", text(f"I will install it with {over}.")),
+        prompt(f"No, always use {tool} instead of {over} for Python packages."),
+        reply(f"b-{tool}", text(f"Understood, {tool} it is.")),
+        prompt("perfect, go on"),
+        reply(f"c-{tool}", text("Done.")),
+    ]
+
+
+def titles(place: Place) -> list[str]:
+    return [proposal.record.title for proposal in queue.pending(place)[0]]
+
+
+def test_a_session_outside_any_repository_teaches_the_person_and_no_project(desk: Desk, outside: Path) -> None:
+    desk.session("s1", *rule(), cwd=outside)
+    report = desk.sync()
+    personal = desk.place.personal()
+    [title] = titles(personal)
+    assert "uv" in title
+    assert desk.waiting() == []
+    assert [view.title for view in report.candidates] == [title]
+    assert not (desk.repo / ".lerim").exists()
+
+
+def test_what_was_learned_there_is_accepted_into_the_persons_memory_and_found_from_inside_a_project(
+    desk: Desk, outside: Path
+) -> None:
+    desk.session("s1", *rule(), cwd=outside)
+    desk.sync()
+    personal = desk.place.personal()
+    [waiting] = queue.pending(personal)[0]
+    assert queue.accept(personal, waiting.id, quotes="shared").ok
+    assert [path.parent.parent for path in desk.home.memory.rglob("*.md")] == [desk.home.memory]
+    [hit] = search(desk.place.project, desk.home, "uv packages")
+    assert hit.scope == "global"
+
+
+def test_a_folder_that_is_gone_belongs_to_nobody(desk: Desk, outside: Path) -> None:
+    desk.session("s1", *rule(), cwd=outside)
+    outside.rmdir()
+    desk.sync()
+    assert titles(desk.place.personal()) == []
+
+
+def test_sessions_in_lerims_own_home_are_not_learned_from(desk: Desk) -> None:
+    desk.home.root.mkdir(parents=True, exist_ok=True)
+    desk.session("s1", *rule(), cwd=desk.home.root)
+    desk.sync()
+    assert titles(desk.place.personal()) == []
+
+
+def test_a_second_sync_proposes_nothing_twice(desk: Desk, outside: Path) -> None:
+    desk.session("s1", *rule(), cwd=outside)
+    desk.sync()
+    assert desk.sync().candidates == []
+    assert len(titles(desk.place.personal())) == 1
+
+
+def test_a_repository_whose_git_folder_is_away_keeps_its_sessions(desk: Desk, git: Git, tmp_path: Path) -> None:
+    desk.session("s1", *rule())
+    desk.sync()
+    git(tmp_path, "init", "--quiet", "other")
+    other = Desk(tmp_path / "other", desk.home, desk.projects)
+    (desk.repo / ".git").rename(tmp_path / "away")
+    other.sync()
+    (tmp_path / "away").rename(desk.repo / ".git")
+    assert len(desk.waiting()) == 1
+    assert titles(desk.place.personal()) == []
+
+
+def test_a_folder_that_becomes_a_repository_takes_its_sessions_along(desk: Desk, outside: Path, git: Git) -> None:
+    desk.session("s1", *rule(), cwd=outside)
+    desk.sync()
+    git(outside, "init", "--quiet")
+    own = Desk(outside, desk.home, desk.projects)
+    own.sync()
+    assert len(own.waiting()) == 1
