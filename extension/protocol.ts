@@ -36,6 +36,17 @@ export interface EvidenceView {
   who: Speaker;
 }
 
+/** What accepting a candidate does (server/lerim/review/effects.py). */
+export type ProposedAction = "add" | "update" | "supersede" | "resolve" | "merge" | "archive" | "consolidate" | "refer" | "close";
+
+/** A memory that a candidate is about, as it is now. */
+export interface TargetView {
+  id: string;
+  title: string;
+  status: string;
+  path: string;
+}
+
 export interface CandidateView {
   id: string;
   primitive: Primitive;
@@ -43,7 +54,7 @@ export interface CandidateView {
   title: string;
   body: string;
   confidence: number;
-  action: "add" | "update";
+  action: ProposedAction;
   target: string | null;
   diff: string | null;
   tags: string[];
@@ -58,6 +69,13 @@ export interface CandidateView {
   /** Whether the person changed its words already. */
   edited: boolean;
   path: string;
+  /** The memories it is about. */
+  targets: TargetView[];
+  /** Why maintain proposes it; "" for what a session said. */
+  reason: string;
+  maker: string;
+  /** The ids of the memories that would be no longer active. */
+  ends: string[];
 }
 
 export interface MemoryView {

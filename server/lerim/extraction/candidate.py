@@ -29,7 +29,7 @@ class Candidate:
 
     `session` is the native session id, `turn` the id of the turn the claim rests on, `time` that turn's time: which of
     two contradicting memories wins follows it. `flags` name what a reviewer should look at (hidden characters,
-    imperative text from a tool).
+    imperative text from a tool). `replaces` are names and values that this claim puts its own in place of.
     """
 
     primitive: Primitive
@@ -46,6 +46,7 @@ class Candidate:
     time: datetime
     signal: Signal
     flags: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:

@@ -17,11 +17,11 @@ from pathlib import Path
 from lerim.errors import LerimError, NotFoundError, Problem, StaleError
 from lerim.memory import files
 from lerim.memory.record import MAX_FILE
-from lerim.review.candidates import difference
 from lerim.review.ledger import Action, Change, Kind, Ledger, State, opened
 from lerim.review.place import Place
+from lerim.review.rewrite import difference
 
-_MAX_ANY_FILE = 4 * MAX_FILE
+MAX_ANY_FILE = 4 * MAX_FILE
 _UNFINISHED = "A step of the review was cut short and cannot be finished: {} The next step tries it again."
 
 
@@ -193,6 +193,6 @@ def _write(place: Place, change: Change) -> None:
 def current(change: Change) -> str | None:
     """The text of the change's file now, None where it is gone. Raises MemoryError_, BoundaryError."""
     try:
-        return files.read_text(files.inside(Path(change.anchor), Path(change.path)), _MAX_ANY_FILE)
+        return files.read_text(files.inside(Path(change.anchor), Path(change.path)), MAX_ANY_FILE)
     except NotFoundError:
         return None

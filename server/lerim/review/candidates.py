@@ -5,8 +5,8 @@ Only code of `review/` reads them, and only those this installation wrote.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,42 +19,79 @@ from lerim.extraction.redact import redact
 from lerim.facts.draft import Signal
 from lerim.memory import files, record
 from lerim.memory.header import Yaml, load, split
-from lerim.memory.kept import joined
 from lerim.memory.lines import Value
-from lerim.memory.quotes import Quotes, merge, without_words
-from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, parse, render
-from lerim.memory.store import Store
+from lerim.memory.quotes import merge
+from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, render
+from lerim.memory.store import Store, Stored
 from lerim.review.place import Place
+from lerim.review.rewrite import difference, entries, naming_text, referring_text, updated_text
 from lerim.sessions.model import Platform
 
 PERSON_CONFIDENCE = 0.95
 """How sure a memory is whose words a person wrote."""
 
 
+ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"]
+Maker = Literal["rules", "model", "lead", "maintain"]
+FROM_SESSIONS: tuple[ProposedAction, ...] = ("add", "update", "supersede", "resolve")
+"""What a candidate of a session can be; `merge` where it changes one memory and ends others besides."""
+KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
+"""What rewrites its first target; all other targets end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A memory that a proposal changes or ends, and the hash of its file's text when that was proposed."""
+
+    id: str
+    hash: str
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A candidate as it waits. `record` is the memory it would be; `target` the memory it would change ('' for add).
+    """A candidate as it waits. `record` is the memory it would be; `targets` are those it would change or end, none
+    for an addition: what each action does with them says `effects.py`.
 
-    `diff` is the target's change as a unified diff ('' for add). `lost`: the memory it was proposed to change, which is
-    gone or over, so that it is now an addition. `edited`: a person changed its words.
+    `diff` is the change of the memory that is rewritten, as a unified diff. `about` are the targets as they are now;
+    `lost` are those that are gone or over by now, and count no more; `void`: nothing is left to be done. `edited`: a
+    person changed its words. A suggestion has a `reason` and rests on no session: `session`, `turn`, `platform` and
+    `signal` are empty. `undecided` are memories of which code cannot say for sure whether it changes or replaces them.
     """
 
     id: str
     record: MemoryRecord
-    action: Literal["add", "update"]
-    target: str
-    target_hash: str
+    action: ProposedAction
+    targets: tuple[Target, ...]
+    reason: str
+    maker: Maker
     session: str
     turn: str
-    platform: Platform
+    platform: Platform | None
     time: datetime
-    signal: Signal
+    signal: Signal | None
     flags: tuple[str, ...]
+    replaces: tuple[str, ...]
+    undecided: tuple[str, ...]
     edited: bool
     path: Path
     text: str
     diff: str = ""
-    lost: str = ""
+    about: tuple[Stored, ...] = ()
+    lost: tuple[str, ...] = ()
+    void: bool = False
+
+    @property
+    def target(self) -> str:
+        """The first memory it concerns; "" for an addition."""
+        return self.targets[0].id if self.targets else ""
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The memories that would be no longer active."""
+        if self.action == "refer":
+            return ()
+        kept = 1 if self.action in KEEPS else 0
+        return tuple(one.id for one in self.targets[kept : 1 if self.action == "close" else None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +121,50 @@ def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
     )
 
 
-def file_text(candidate: Candidate, memory: MemoryRecord, target: str, target_hash: str) -> str:
-    """The candidate file for what `new_record` made."""
+def file_text(
+    candidate: Candidate,
+    memory: MemoryRecord,
+    action: ProposedAction,
+    targets: Sequence[Target],
+    undecided: Sequence[str] = (),
+) -> str:
+    """The candidate file for what `new_record` made of a session's candidate."""
+    maker: Maker = "model" if candidate.signal == "model" else "rules"
     return render(
         memory,
         {
             "primitive": candidate.primitive,
-            "action": "update" if target else "add",
-            **({"target": target, "target_hash": target_hash} if target else {}),
+            **standing(action, targets, "", maker, undecided),
             "session": candidate.session,
             "platform": candidate.platform,
             "time": candidate.time,
             "signal": candidate.signal,
+            **({"replaces": candidate.replaces} if candidate.replaces else {}),
             "flags": candidate.flags,
             "status": "pending",
         },
     )
+
+
+def suggested_text(
+    memory: MemoryRecord, action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker, time: datetime
+) -> str:
+    """The candidate file of a suggestion, which rests on no session."""
+    extra = standing(action, targets, reason, maker)
+    return render(memory, {"primitive": memory.primitive, **extra, "time": time, "flags": (), "status": "pending"})
+
+
+def standing(
+    action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker, undecided: Sequence[str] = ()
+) -> dict[str, Value]:
+    """The keys of a candidate file that say what accepting it does; those that would be empty are left out."""
+    return {
+        "action": action,
+        **({"targets": tuple(f"{one.id}@{one.hash}" for one in targets)} if targets else {}),
+        **({"reason": reason} if reason else {}),
+        "maker": maker,
+        **({"undecided": tuple(undecided)} if undecided else {}),
+    }
 
 
 def edited_text(proposal: Proposal, edit: Edit) -> str:
@@ -134,7 +199,8 @@ def repeated_text(waiting: Proposal, again: Candidate) -> str:
     said = sum(item.who == "user" for item in both[len(have) :])
     changes: dict[str, Value] = {
         "confidence": surer(waiting.record.confidence, said),
-        "evidence": _entries(both),
+        "updated": max(waiting.record.updated, again.time),
+        "evidence": entries(both),
     }
     return record.update(waiting.text, changes, where=str(waiting.path))
 
@@ -199,84 +265,94 @@ def of_text(text: str, path: Path, store: Store) -> Proposal:
     parts = split(text)
     fields = load(text[parts.start : parts.end], str(path)) if parts else {}
     memory, _ = examine(text, path, _one_of(fields, "primitive", get_args(Primitive), path))
+    said = "session" in fields
     platform, _, rest = memory.source.partition(":")
-    flags = fields.get("flags")
+    known_platform = {"platform": fields.get("platform", platform)}
+    time = fields.get("time")
     proposal = Proposal(
         id=memory.id,
         record=memory,
-        action=_one_of(fields, "action", ("add", "update"), path),
-        target=_text(fields, "target"),
-        target_hash=_text(fields, "target_hash"),
+        action=_one_of(fields, "action", get_args(ProposedAction), path),
+        targets=tuple(Target(*one.partition("@")[::2]) for one in _texts(fields, "targets")),
+        reason=_text(fields, "reason"),
+        maker=_one_of({"maker": fields.get("maker", "rules")}, "maker", get_args(Maker), path),
         session=_text(fields, "session"),
-        turn=rest.rpartition("#")[2],
-        platform=_one_of({"platform": fields.get("platform", platform)}, "platform", get_args(Platform), path),
-        time=memory.created,
-        signal=_one_of(fields, "signal", get_args(Signal), path),
-        flags=tuple(str(flag) for flag in flags) if isinstance(flags, list) else (),
+        turn=rest.rpartition("#")[2] if said else "",
+        platform=_one_of(known_platform, "platform", get_args(Platform), path) if said else None,
+        time=time if isinstance(time, datetime) and time.tzinfo and not said else memory.created,
+        signal=_one_of(fields, "signal", get_args(Signal), path) if said else None,
+        flags=_texts(fields, "flags"),
+        replaces=_texts(fields, "replaces"),
+        undecided=_texts(fields, "undecided"),
         edited=fields.get("status") == "edited",
         path=path,
         text=text,
     )
-    return _against(proposal, store) if proposal.action == "update" else replace(proposal, target="", target_hash="")
+    return _against(proposal, store)
 
 
-def updated_text(proposal: Proposal, before: str, path: Path, quotes: Quotes) -> str:
-    """The target's text after the update: the candidate's words, and what both know of tags, places and evidence.
+def _against(proposal: Proposal, store: Store) -> Proposal:
+    """A proposal as it stands against its memories now: what a session said of memories that are over is new."""
+    about: list[Stored] = []
+    left: list[Target] = []
+    for target in proposal.targets:
+        try:
+            stored = store.read(target.id)
+        except NotFoundError:
+            continue
+        except (MemoryError_, BoundaryError):
+            left.append(target)  # it is reported with the memories; accepting says so again
+            continue
+        if stored.status == "active":
+            about.append(stored)
+            left.append(target)
+    lost = tuple(one.id for one in proposal.targets if one not in left)
+    now = replace(proposal, targets=tuple(left), about=tuple(about), lost=lost)
+    if lost and proposal.session:
+        now = replace(now, action=remaining(proposal, [one.record for one in about]))
+    elif lost:
+        least = {"merge": 2, "consolidate": 2, "close": 2}.get(proposal.action, 1)
+        now = replace(now, void=len(left) < least or (proposal.action == "merge" and left[0] != proposal.targets[0]))
+    with suppress(MemoryError_, BoundaryError):
+        return replace(now, diff=_rewritten(now, store))
+    return now
 
-    Sentences of the target that the candidate does not say again stay. Raises MemoryError_.
-    """
-    old = parse(before, path)
-    new = proposal.record
-    changes: dict[str, Value] = {
-        "title": new.title,
-        "updated": max(new.updated, old.updated),
-        "source": new.source,
-        "confidence": max(new.confidence, old.confidence),
-        "tags": tuple(dict.fromkeys((*old.tags, *new.tags))),
-        "kind": new.kind or old.kind,
-        "references": tuple(dict.fromkeys((*old.references, *new.references))),
-        "evidence": _entries(_both(new.evidence, old, quotes)),
-    }
-    body = joined(old.body, new.title, new.body)
-    return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
+
+def remaining(proposal: Proposal, left: Sequence[MemoryRecord]) -> ProposedAction:
+    """What a session's candidate does where of its targets only these are left."""
+    if not left:
+        return "add"
+    if proposal.action in KEEPS and left[0].id == proposal.target:
+        return "merge" if any(one.primitive == left[0].primitive for one in left[1:]) else "update"
+    own = proposal.record.primitive
+    return "resolve" if own != "question" and all(one.primitive == "question" for one in left) else "supersede"
 
 
-def _both(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
-    """The evidence of both as the file shows it; what is the same is seen by its words, wherever they lie."""
-    known = quotes.join(old)[0].evidence[: len(old.evidence)]
-    written = dict(zip(known, old.evidence, strict=True))
-    if quotes.choice() == "local":
-        written = {**dict(zip(new, without_words(new), strict=True)), **written}
+def _rewritten(proposal: Proposal, store: Store) -> str:
+    """The change of the memory that a proposal rewrites, as it would be; "" where it rewrites none."""
+    kept = {"update": 0, "merge": 0, "refer": 0, "close": 1}.get(proposal.action)
+    if kept is None or len(proposal.about) <= kept or len(proposal.about) < len(proposal.targets):
+        return ""
+    stored = proposal.about[kept]
+    before = store.text(stored.path)
+    others = [one.record for one in proposal.about if one is not stored]
+    if proposal.action == "refer":
+        after = referring_text(before, stored.path, proposal.record.references)
+    elif proposal.action == "close":
+        after = naming_text(before, stored.path, others)
     else:
-        written |= dict(zip(new, new, strict=True))
-    return tuple(written[item] for item in merge(new, known))
-
-
-def difference(before: str, after: str, name: str) -> str:
-    """The change of a file as a unified diff, to be looked at: without secrets."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
-    return redact("\n".join(lines)).text
-
-
-def _against(update: Proposal, store: Store) -> Proposal:
-    """An update as it stands against its memory now."""
-    try:
-        path = store.live_path(update.target)
-        if path is None:
-            return replace(update, action="add", target="", target_hash="", lost=update.target)
-        before = store.text(path)
-        return replace(update, diff=difference(before, updated_text(update, before, path, store.quotes), path.name))
-    except (MemoryError_, BoundaryError):
-        return update  # the unreadable target is reported with the memories; accepting says so again
-
-
-def _entries(evidence: tuple[Evidence, ...]) -> tuple[dict[str, str], ...]:
-    return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
+        after = updated_text(proposal.record, before, stored.path, store.quotes, others)
+    return difference(before, after, stored.path.name)
 
 
 def _text(fields: dict[str, Yaml], key: str) -> str:
     value = fields.get(key)
     return value if isinstance(value, str) else ""
+
+
+def _texts(fields: dict[str, Yaml], key: str) -> tuple[str, ...]:
+    value = fields.get(key)
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
 _T = TypeVar("_T")

@@ -10,7 +10,7 @@ from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.redact import redact
 from lerim.memory import files, record
 from lerim.memory.lines import Value
-from lerim.memory.quotes import QuoteChoice, without_words
+from lerim.memory.quotes import QuoteChoice
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.store import Store
 from lerim.review import actions
@@ -18,14 +18,15 @@ from lerim.review.candidates import (
     PERSON_CONFIDENCE,
     Edit,
     Proposal,
-    difference,
+    Target,
     edited_text,
     of_text,
     one_line,
     read,
-    updated_text,
+    standing,
 )
-from lerim.review.ledger import Action, Change, Known, Ledger, opened
+from lerim.review.effects import effects
+from lerim.review.ledger import Action, Change, Known, Ledger, State, opened
 from lerim.review.place import Place
 
 
@@ -70,11 +71,13 @@ def accept(
         final = proposal
         if edit is not None:
             final = of_text(edited_text(proposal, edit), proposal.path, store)
-        memory, changes = _changes(place, book, store, final)
-        changes.append(Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None))
+        _check_targets(place, book, final)
+        effect = effects(store, final)
+        changes = (*effect.changes, Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None))
         label = f"Accepted: {final.record.title}"
-        done = actions.perform(place, book, "accept", label, known.id, ("pending", "accepted"), changes, memory)
-        return ReviewResult(True, "accepted", label, done.id, changes[-2].path)
+        states: tuple[State, State] = ("pending", "accepted")
+        done = actions.perform(place, book, "accept", label, known.id, states, changes, effect.memory_id)
+        return ReviewResult(True, "accepted", label, done.id, str(effect.path))
 
 
 def edit(place: Place, candidate_id: str, edit: Edit) -> ReviewResult:
@@ -123,7 +126,7 @@ def undoable(place: Place) -> Action | None:
     """What `undo` would take back."""
     if files.is_absent(place.private / "review.sqlite3"):
         return None
-    with opened(place.private) as book:
+    with opened(place.private, place.moves) as book:
         return book.last_done()
 
 
@@ -181,56 +184,56 @@ def _waiting(place: Place, known: Known, store: Store) -> Proposal:
     return read(place, known.id, store)
 
 
-def _changes(place: Place, book: Ledger, store: Store, proposal: Proposal) -> tuple[str, list[Change]]:
-    """The memory's id and the changes that accept the proposal; the memory's own file comes last."""
-    local = store.quotes.choice() == "local"
-    if proposal.lost:
-        _show_again(place, book, proposal, {"action": "add", "target": None, "target_hash": None})
+def _check_targets(place: Place, book: Ledger, proposal: Proposal) -> None:
+    """Raises StaleError where a memory the proposal is about changed since; it then waits as it stands now."""
+    if proposal.void:
+        take_back(place, book, proposal, "what it was about is over")
         raise StaleError(
-            "The memory this was to change is archived, replaced or gone; it now waits as a new one.",
+            "What this was about is archived, replaced or gone; the proposal was taken back.",
+            where=str(proposal.path),
+            todo="Look at the list again.",
+        )
+    if proposal.lost:
+        _show_again(place, book, proposal)
+        waits = "as a new one" if proposal.action == "add" else "without it"
+        raise StaleError(
+            f"A memory this was to change or replace is archived, replaced or gone; it now waits {waits}.",
             where=str(proposal.path),
             todo="Look at it, then accept it again, or reject it.",
         )
-    if proposal.action == "update":
-        target = store.live_path(proposal.target)
-        if target is None:
-            raise NotFoundError("The memory is gone.", where=proposal.target, todo="Look at the candidate again.")
-        before = store.text(target)
-        if files.text_hash(before) != proposal.target_hash:
-            _show_again(place, book, proposal, {"target_hash": files.text_hash(before)})
-            raise StaleError(
-                f"{target.name} was changed since this was proposed.",
-                where=str(target),
-                todo="Look at the new difference and accept again.",
-                diff=difference(before, updated_text(proposal, before, target, store.quotes), target.name),
-            )
-        after = updated_text(proposal, before, target, store.quotes)
-        changes = _private(store, proposal.target, proposal.record) if local else []
-        return proposal.target, [*changes, Change("memory", str(store.anchor), str(target), before, after)]
-    return _addition(store, proposal, local)
+    as_now = {one.record.id: one for one in proposal.about}
+    changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].hash != one.hash]
+    if changed:
+        _show_again(place, book, proposal)
+        raise StaleError(
+            f"{changed[0].path.name} was changed since this was proposed.",
+            where=str(changed[0].path),
+            todo="Look at the new difference and accept again.",
+            diff=proposal.diff,
+        )
 
 
-def _addition(store: Store, proposal: Proposal, local: bool) -> tuple[str, list[Change]]:
-    memory = proposal.record
-    if store.path_of(memory.id) is not None:
-        memory = replace(memory, id=store.new_id(memory))
-    changes = _private(store, memory.id, memory) if local else []
-    shown = replace(memory, evidence=without_words(memory.evidence)) if local else memory
-    return memory.id, [*changes, Change("memory", str(store.anchor), str(store.place(memory)), None, render(shown))]
+def take_back(place: Place, book: Ledger, proposal: Proposal, reason: str, label: str = "Withdrawn") -> None:
+    """Remove a waiting candidate that makes no sense any more. Raises StaleError if its file changed, MemoryError_."""
+    change = Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
+    told = f"{label}: {proposal.record.title}"
+    actions.perform(place, book, "withdraw", told, proposal.id, ("pending", "withdrawn"), [change])
+    book.set_state(proposal.id, "withdrawn", note=reason)
 
 
-def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[Change]:
-    """The change that keeps the quotes in the private folder."""
-    path = store.quotes.path(memory_id)
-    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
-    after = store.quotes.text_keeping(memory_id, memory.evidence)
-    return [Change("private", str(store.quotes.private), str(path), before, after)]
-
-
-def _show_again(place: Place, book: Ledger, proposal: Proposal, changes: Mapping[str, Value]) -> None:
+def _show_again(place: Place, book: Ledger, proposal: Proposal) -> None:
     """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
+    hashes = {one.record.id: one.hash for one in proposal.about}
+    targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
+    keys = standing(proposal.action, targets, proposal.reason, proposal.maker, proposal.undecided)
+    rewrite(book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})
+
+
+def rewrite(book: Ledger, proposal: Proposal, changes: Mapping[str, Value]) -> str:
+    """Change keys of a waiting candidate's file; it stays ours, and edits of it can still be undone. Its new text."""
     before = files.read_text(proposal.path, record.MAX_FILE)
     text = record.update(proposal.text, changes, where=str(proposal.path))  # with an edit that came with the accept
     files.replace(proposal.path, text)
     book.rewrote(proposal.id, str(proposal.path), before, text)
     book.commit()
+    return text

@@ -6,7 +6,6 @@ Candidates are inert: nothing outside this package reads them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
@@ -20,10 +19,23 @@ from lerim.memory.search import MemorySearch
 from lerim.memory.slug import new_id
 from lerim.memory.store import Store, Stored
 from lerim.review import actions
-from lerim.review.candidates import Edit, Proposal, file_text, new_record, of_text, read, repeated_text, waiting
+from lerim.review.candidates import (
+    Edit,
+    Proposal,
+    ProposedAction,
+    Target,
+    file_text,
+    new_record,
+    of_text,
+    read,
+    repeated_text,
+    waiting,
+)
 from lerim.review.decisions import ReviewResult, accept, add, edit, reject, undo, undoable
 from lerim.review.ledger import Change, Fingerprint, Known, Ledger, alike, opened
+from lerim.review.outcome import AlreadyKnown, Blocked, Proposed
 from lerim.review.place import Place
+from lerim.review.suggestions import SUGGESTION, Suggestion, suggest
 
 __all__ = [
     "AlreadyKnown",
@@ -34,6 +46,8 @@ __all__ = [
     "Proposed",
     "QuoteChoice",
     "ReviewResult",
+    "Suggestion",
+    "Target",
     "accept",
     "add",
     "edit",
@@ -41,6 +55,7 @@ __all__ = [
     "propose",
     "reject",
     "show",
+    "suggest",
     "undo",
     "undoable",
     "withdraw",
@@ -49,30 +64,6 @@ REWORDED_FROM = 0.75
 SAME_TURN_FROM = 0.5
 _NEIGHBOURS = 30
 _ACCEPTED = "It was accepted before."
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """A candidate file was written."""
-
-    proposal: Proposal
-
-
-@dataclass(frozen=True, slots=True)
-class Blocked:
-    """The claim was rejected before; `times` is how often it came again since."""
-
-    rejected: str
-    times: int
-
-
-@dataclass(frozen=True, slots=True)
-class AlreadyKnown:
-    """The claim waits already, or a memory says it: `id` is that candidate or memory, `reason` a sentence."""
-
-    id: str
-    reason: str
-    gained_evidence: bool = False
 
 
 def propose(
@@ -85,7 +76,7 @@ def propose(
     """
     with actions.ledger(place) as book:
         mark = book.fingerprint(claim(candidate.title, candidate.body))
-        claims = book.claims()
+        claims = [known for known in book.claims() if not known.source.startswith(SUGGESTION)]
         met = _met(place, book, claims, candidate, mark)
         if met is not None:
             return met
@@ -111,7 +102,7 @@ def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
     if files.is_absent(place.private / "review.sqlite3"):
         found, problems = waiting(place, (), store)
         return found, problems, 0
-    with opened(place.private) as book:
+    with opened(place.private, place.moves) as book:
         ours = {name for name, state in book.states().items() if state == "pending"}
         blocked = book.blocked()
         stuck = book.stuck()
@@ -122,7 +113,7 @@ def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
 
 def show(place: Place, candidate_id: str) -> Proposal:
     """One waiting candidate. Raises NotFoundError, MemoryError_."""
-    with opened(place.private) as book:
+    with opened(place.private, place.moves) as book:
         if book.states().get(candidate_id) != "pending":
             raise NotFoundError(
                 f"No candidate {candidate_id[:80]!r} is waiting.",
@@ -255,7 +246,9 @@ def _write(
 
     candidate_id = new_id(candidate.title, day, taken)
     record = new_record(candidate, candidate_id)
-    text = file_text(candidate, record, target.record.id if target else "", target.hash if target else "")
+    action: ProposedAction = "update" if target else "add"
+    targets = (Target(target.record.id, target.hash),) if target else ()
+    text = file_text(candidate, record, action, targets)
     book.register(candidate_id, candidate.source, mark, "pending", written=files.text_hash(text))
     book.commit()
     place.make_state()

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
+from lerim.extraction.redact import redact
 from lerim.memory.lines import moment
 from lerim.memory.views import EvidenceView, evidence_views, safe
-from lerim.review.candidates import Proposal
+from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.ledger import Action
 
 
+class TargetView(msgspec.Struct, frozen=True):
+    """A memory that a candidate is about, as it is now."""
+
+    id: str
+    title: str
+    status: str
+    path: str
+
+
 class CandidateView(msgspec.Struct, frozen=True):
-    """A waiting candidate. `diff` is the change of `target` for an update; `turn` is the id its claim rests on."""
+    """A waiting candidate. `turn` is the id its claim rests on; a proposal of maintain's has no session, turn, platform
+    and signal, but a `reason`.
+
+    `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
+    first; `ends` are the ids of those that would be no longer active.
+    """
 
     id: str
     primitive: str
@@ -21,7 +34,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     title: str
     body: str
     confidence: float
-    action: Literal["add", "update"]
+    action: ProposedAction
     target: str | None
     diff: str | None
     tags: list[str]
@@ -35,6 +48,10 @@ class CandidateView(msgspec.Struct, frozen=True):
     flags: list[str]
     edited: bool = False
     path: str = ""
+    targets: list[TargetView] = []
+    reason: str = ""
+    maker: Maker = "rules"
+    ends: list[str] = []
 
 
 class UndoView(msgspec.Struct, frozen=True):
@@ -62,12 +79,18 @@ def candidate_view(proposal: Proposal) -> CandidateView:
         evidence=evidence_views(record.evidence),
         session=proposal.session,
         turn=proposal.turn,
-        platform=proposal.platform,
+        platform=proposal.platform or "",
         time=moment(proposal.time),
-        signal=proposal.signal,
+        signal=proposal.signal or "",
         flags=list(proposal.flags),
         edited=proposal.edited,
         path=str(proposal.path),
+        targets=[
+            TargetView(one.record.id, safe(one.record).title, one.status, str(one.path)) for one in proposal.about
+        ],
+        reason=redact(proposal.reason).text,
+        maker=proposal.maker,
+        ends=list(proposal.ends),
     )
 
 

@@ -12,13 +12,16 @@ import pytest
 
 from lerim import doctor
 from lerim.errors import Problem
+from lerim.lead import cited
 from lerim.lsp import lives_protocol, model_protocol, protocol, session_protocol
+from lerim.maintained import MaintainProgress, MaintainReport
 from lerim.memory.views import EvidenceView, MemoryView
 from lerim.models.state import ModelView
 from lerim.models.usage import Spent, Step, Usage, Waits
 from lerim.report import DroppedView, Progress, SyncReport, Withdrew
 from lerim.review.decisions import ReviewResult
-from lerim.review.views import CandidateView, UndoView
+from lerim.review.run import MaintainAction
+from lerim.review.views import CandidateView, TargetView, UndoView
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = (REPOSITORY / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
@@ -32,6 +35,7 @@ TYPES: dict[str, Any] = {
     "EvidenceView": EvidenceView,
     "CandidateView": CandidateView,
     "MemoryView": MemoryView,
+    "TargetView": TargetView,
     "Problem": Problem,
     "UndoView": UndoView,
     "DroppedView": DroppedView,
@@ -96,10 +100,16 @@ TYPES: dict[str, Any] = {
         name: getattr(lives_protocol, name)
         for name in (
             *("TreeParams", "TreeGroup", "TreeProposal", "TreeMemory", "TreeView", "MemoryActParams", "ActedView"),
-            *("MergeParams", "MergeView", "MaintainParams", "AskParams", "CitationView", "SentenceView"),
-            *("PassageView", "AnswerView"),
+            *("MergeParams", "MergeView", "MaintainParams", "AskParams"),
         )
     },
+    "CitationView": cited.Citation,
+    "SentenceView": cited.Sentence,
+    "PassageView": cited.Passage,
+    "AnswerView": cited.Answer,
+    "MaintainProgress": MaintainProgress,
+    "MaintainReport": MaintainReport,
+    "MaintainAction": MaintainAction,
 }
 
 
@@ -121,7 +131,7 @@ def test_every_field_the_extension_reads_or_sends_is_one_of_ours(name: str) -> N
     body = re.search(rf"^export interface {name} \{{(.*?)^\}}", MIRROR, re.MULTILINE | re.DOTALL)
     assert body
     theirs = set(re.findall(r"^  (\w+)\??:", body[1], re.MULTILINE))
-    extra = {"root"} if name == "SyncProgress" else set()
+    extra = {"root"} if name in ("SyncProgress", "MaintainProgress") else set()
     assert theirs <= fields(TYPES[name]) | extra
     assert fields(TYPES[name]) - theirs <= {"edited", "path"}
 

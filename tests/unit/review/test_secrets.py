@@ -7,7 +7,7 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
-from lerim.review.candidates import difference
+from lerim.review.rewrite import difference
 from lerim.review.place import Place
 
 Make = Callable[..., Candidate]

@@ -1,0 +1,137 @@
+"""What accepting a proposal does to the files, action by action; nothing is written here.
+
+add: a new file. supersede, resolve, consolidate: a new file that names its targets, and each of them names it and lies
+in `archived/`. update, merge: the first target is rewritten and keeps its id, `created` and what a person wrote; all
+others end as above. close: the second target, a memory, resolves the first, a question. archive: each target's file is
+moved as it is. refer: the target's references alone change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lerim.errors import MemoryError_, NotFoundError
+from lerim.memory import files, record
+from lerim.memory.quotes import merge, without_words
+from lerim.memory.record import MemoryRecord, parse, render
+from lerim.memory.store import Store, Stored
+from lerim.review.candidates import Proposal
+from lerim.review.ledger import Change
+from lerim.review.rewrite import ended_text, naming, naming_text, referring_text, updated_text
+
+Verify = Callable[[MemoryRecord], MemoryRecord]
+"""Gives a record back as verified now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The files that accepting changes, in order, the memory's own last. `path` is where that memory then lies."""
+
+    memory_id: str
+    changes: tuple[Change, ...]
+    path: Path
+
+
+def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory: memory) -> Effects:
+    """What accepting a proposal changes; its targets are as `proposal.about` has them.
+
+    Raises NotFoundError where a target is gone, MemoryError_ where a file cannot be changed line by line.
+    """
+    about = _all_there(proposal)
+    match proposal.action:
+        case "archive":
+            changes = [change for stored in about for change in _moved(store, stored, store.text(stored.path))]
+            return Effects(about[0].record.id, tuple(changes), store.place(about[0].record, archived=True))
+        case "refer":
+            kept = about[0]
+            before = store.text(kept.path)
+            after = referring_text(before, kept.path, proposal.record.references)
+            return Effects(kept.record.id, _rewriting(store, kept, before, after), kept.path)
+        case "close":
+            question, kept = about
+            before = store.text(kept.path)
+            changes = _ending(store, [question], kept.record)
+            after = naming_text(before, kept.path, [question.record])
+            return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
+        case "update" | "merge":
+            return _update(store, proposal, about[0], about[1:], verify)
+        case _:
+            return _addition(store, proposal, about, verify)
+
+
+def _all_there(proposal: Proposal) -> tuple[Stored, ...]:
+    if len(proposal.about) == len(proposal.targets):
+        return proposal.about
+    known = {stored.record.id for stored in proposal.about}
+    where = ", ".join(one.id for one in proposal.targets if one.id not in known)
+    raise NotFoundError("A memory this is about cannot be read.", where=where, todo="Look at its file.")
+
+
+def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stored], verify: Verify) -> Effects:
+    before = store.text(kept.path)
+    others = [one.record for one in ended]
+    after = updated_text(proposal.record, before, kept.path, store.quotes, others)
+    verified = verify(parse(after, kept.path)).verified
+    if verified:
+        after = record.update(after, {"verified": verified}, where=str(kept.path))
+    changes = _ending(store, ended, kept.record)
+    evidence = merge(proposal.record.evidence, tuple(item for one in others for item in one.evidence))
+    changes += _private(store, kept.record.id, replace(proposal.record, evidence=evidence))
+    return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
+
+
+def _addition(store: Store, proposal: Proposal, ended: Sequence[Stored], verify: Verify) -> Effects:
+    memory = proposal.record
+    if not proposal.session or store.path_of(memory.id) is not None:
+        memory = replace(memory, id=store.new_id(memory))
+    supersedes, resolves = naming(memory, [one.record for one in ended])
+    memory = verify(replace(memory, supersedes=supersedes, resolves=resolves))
+    changes = [*_ending(store, ended, memory), *_private(store, memory.id, memory)]
+    path = store.place(memory)
+    changes.append(Change("memory", str(store.anchor), str(path), None, _shown(store, memory)))
+    return Effects(memory.id, tuple(changes), path)
+
+
+def _shown(store: Store, memory: MemoryRecord) -> str:
+    local = store.quotes.choice() == "local"
+    return render(replace(memory, evidence=without_words(memory.evidence)) if local else memory)
+
+
+def _ending(store: Store, ended: Sequence[Stored], heir: MemoryRecord) -> list[Change]:
+    """Each of these memories names its heir and lies with what is over."""
+    return [
+        change
+        for stored in ended
+        for change in _moved(
+            store, stored, ended_text(store.text(stored.path), stored.path, stored.record, heir.id, heir)
+        )
+    ]
+
+
+def _moved(store: Store, stored: Stored, after: str) -> list[Change]:
+    """The file's text in its archived place first, so that no instant is without it."""
+    path = store.place(stored.record, archived=True)
+    if not files.is_absent(path):
+        todo = "Move one of the two files away, or give it another id."
+        raise MemoryError_("Another memory of this id is archived already.", where=str(path), todo=todo)
+    anchor = str(store.anchor)
+    return [
+        Change("memory", anchor, str(path), None, after),
+        Change("memory", anchor, str(stored.path), store.text(stored.path), None),
+    ]
+
+
+def _rewriting(store: Store, stored: Stored, before: str, after: str) -> tuple[Change, ...]:
+    return (Change("memory", str(store.anchor), str(stored.path), before, after),)
+
+
+def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[Change]:
+    """The change that keeps the quotes in the private folder, where they stay on this machine."""
+    if store.quotes.choice() != "local":
+        return []
+    path = store.quotes.path(memory_id)
+    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
+    after = store.quotes.text_keeping(memory_id, memory.evidence)
+    return [Change("private", str(store.quotes.private), str(path), before, after)]

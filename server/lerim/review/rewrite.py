@@ -1,0 +1,98 @@
+"""The texts of memory files as accepting a proposal leaves them; every function gives text, none writes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from lerim.extraction.redact import redact
+from lerim.memory import record
+from lerim.memory.kept import joined
+from lerim.memory.lines import Value
+from lerim.memory.quotes import Quotes, merge, without_words
+from lerim.memory.record import Evidence, MemoryRecord, parse
+
+
+def updated_text(new: MemoryRecord, before: str, path: Path, quotes: Quotes, ended: Sequence[MemoryRecord] = ()) -> str:
+    """A memory's text after an update: the new words, and what all know of tags, places and evidence.
+
+    Sentences of the memory that the new record does not say again stay. `ended` are memories that end with it: it
+    names them, and has their evidence where there is room. Raises MemoryError_.
+    """
+    old = parse(before, path)
+    everything = (old, *ended)
+    changes: dict[str, Value] = {
+        "title": new.title,
+        "updated": max(new.updated, *(one.updated for one in everything)),
+        "source": new.source if new.updated >= old.updated else old.source,
+        "confidence": max(new.confidence, old.confidence),
+        "tags": _all(old.tags, new.tags),
+        "kind": new.kind or old.kind,
+        "references": _all(old.references, new.references),
+        "evidence": entries(_both(new.evidence, old, quotes, ended)),
+        **_named(old, ended),
+    }
+    body = joined(old.body, new.title, new.body)
+    return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
+
+
+def naming_text(before: str, path: Path, ended: Iterable[MemoryRecord]) -> str:
+    """A memory's text once it names what it ended, nothing else changed. Raises MemoryError_."""
+    return record.update(before, _named(parse(before, path), ended), where=str(path))
+
+
+def ended_text(before: str, path: Path, old: MemoryRecord, by: str, heir: MemoryRecord) -> str:
+    """A memory's text once the memory `by`, of the form of `heir`, ended it. Raises MemoryError_."""
+    return record.update(before, {"resolved_by" if answered(old, heir) else "superseded_by": by}, where=str(path))
+
+
+def referring_text(before: str, path: Path, references: Sequence[str]) -> str:
+    """A memory's text with other references, nothing else changed. Raises MemoryError_."""
+    return record.update(before, {"references": tuple(references) or None}, where=str(path))
+
+
+def naming(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a memory supersedes and resolves once it ends these, besides what it did before."""
+    ended = tuple(ended)
+    supersedes = _all(new.supersedes, (one.id for one in ended if not answered(one, new)))
+    return supersedes, _all(new.resolves, (one.id for one in ended if answered(one, new)))
+
+
+def answered(old: MemoryRecord, by: MemoryRecord) -> bool:
+    """Whether a memory that ends does so as a question that was answered, not as a claim that was replaced."""
+    return old.primitive == "question" and by.primitive != "question"
+
+
+def entries(evidence: Sequence[Evidence]) -> tuple[dict[str, str], ...]:
+    """Evidence as a header holds it."""
+    return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
+
+
+def difference(before: str, after: str, name: str) -> str:
+    """The change of a file as a unified diff, to be looked at: without secrets."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
+    return redact("\n".join(lines)).text
+
+
+def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]:
+    supersedes, resolves = naming(old, ended)
+    return {key: value for key, value in (("supersedes", supersedes), ("resolves", resolves)) if value}
+
+
+def _both(
+    new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes, ended: Iterable[MemoryRecord]
+) -> tuple[Evidence, ...]:
+    """The evidence of all as the file shows it; what is the same is seen by its words, wherever they lie."""
+    known = quotes.join(old)[0].evidence[: len(old.evidence)]
+    written = dict(zip(known, old.evidence, strict=True))
+    more = merge(new, tuple(item for one in ended for item in one.evidence))
+    if quotes.choice() == "local":
+        written = {**dict(zip(more, without_words(more), strict=True)), **written}
+    else:
+        written |= dict(zip(more, more, strict=True))
+    return tuple(written[item] for item in merge(merge(new, known), more))
+
+
+def _all(*parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for part in parts for item in part))
