@@ -67,6 +67,45 @@ def says(text: str | None, finish: str = "stop", **changes: object) -> Act:
     return act
 
 
+def streams(*pieces: str, end: str = "whole", finish: str = "stop", chunked: bool = True) -> Act:
+    """An answer in pieces, in the form that was asked for. `end`: "whole", "breaks" (the connection closes), "fails"
+    (the service tells an error) or "hangs" (nothing more comes until the test is over)."""
+
+    def act(handler: Handler, asked: Asked) -> None:
+        assert asked.body["stream"] is True
+        handler.stream(_events(asked.form, pieces, finish, end), chunked=chunked, whole=end in ("whole", "fails"))
+        if end == "hangs":
+            hangs(handler, asked)
+
+    return act
+
+
+def _events(form: str, pieces: Iterable[str], finish: str, end: str) -> Iterator[str]:
+    error = {"type": "overloaded_error", "code": 502, "message": "the provider is gone"}
+    if form == "anthropic":
+        yield json.dumps({"type": "message_start", "message": message(None, usage={"input_tokens": 1_000})})
+        yield json.dumps({"type": "ping"})
+        for piece in pieces:
+            delta = {"type": "text_delta", "text": piece}
+            yield json.dumps({"type": "content_block_delta", "index": 0, "delta": delta})
+        if end == "fails":
+            yield json.dumps({"type": "error", "error": error})
+        if end == "whole":
+            stop = {"stop_reason": STOPS.get(finish, finish)}
+            yield json.dumps({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 50}})
+            yield json.dumps({"type": "message_stop"})
+        return
+    for piece in pieces:
+        yield json.dumps({"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
+    if end == "fails":
+        yield json.dumps({"error": error, "choices": [{"delta": {"content": ""}, "finish_reason": "error"}]})
+    if end == "whole":
+        yield json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+        usage = {"prompt_tokens": 1_000, "completion_tokens": 50, "cost": 0.002}
+        yield json.dumps({"choices": [], "usage": usage})
+        yield "[DONE]"
+
+
 def finds(*primitives: dict) -> Act:
     return says(marked(list(primitives)))
 
@@ -267,6 +306,20 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
+
+    def stream(self, events: Iterable[str], *, chunked: bool, whole: bool) -> None:
+        """Sends events one by one. Not `whole`: the connection ends before the body does."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Transfer-Encoding" if chunked else "Connection", "chunked" if chunked else "close")
+        self.end_headers()
+        self.close_connection = not (chunked and whole)
+        for event in events:
+            data = f"event: x\r\ndata: {event}\r\n\r\n".encode()
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data) if chunked else data)
+            self.wfile.flush()
+        if chunked and whole:
+            self.wfile.write(b"0\r\n\r\n")
 
     def log_message(self, *_arguments: object) -> None:
         pass
