@@ -1,4 +1,5 @@
-"""`activity.log`: one line for every sync on this machine, so that a person can see what ran, when and what it cost."""
+"""`activity.log`: a line for every sync and maintaining on this machine, so that a person can see what ran and what it
+cost."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from lerim.errors import Problem
+from lerim.maintained import MaintainReport
+from lerim.models.usage import total
 from lerim.paths import Home
 from lerim.report import SyncReport
 
@@ -56,4 +59,19 @@ def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
         note(home, when, "sync", Path(report.project).name, stats, report.seconds, spent.cost)
     except OSError as error:
         return [Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {error.strerror}.")]
+    return []
+
+
+def log_maintain(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
+    """Notes how a maintaining ended; a problem where that cannot be written."""
+    counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
+    asked = f", {report.model}, {total(report.spent).calls} calls" if report.spent else ""
+    try:
+        cost = total(report.spent).cost
+        note(
+            home, when, "maintain", Path(report.project).name, f"{report.state}: {counts}{asked}", report.seconds, cost
+        )
+    except OSError as error:
+        message = f"The maintaining could not be logged: {error.strerror}."
+        return [Problem("activity-log", str(home.activity_log), message)]
     return []

@@ -1,6 +1,6 @@
 """One job as a process, JSON lines (docs/PROTOCOL.md §2): `python -m lerim worker sync --repo PATH [--explicit]`,
-`worker ask --repo PATH`, whose first line of input is the question, or `worker model`, which asks the chosen model one
-tiny question.
+`worker maintain --repo PATH [--explicit] [--dry-run]`, `worker ask --repo PATH`, whose first line of input is the
+question, or `worker model`, which asks the chosen model one tiny question.
 
 It may be killed at any instant: the catalog carries on from where it was. It ends by itself when its parent does.
 """
@@ -22,6 +22,7 @@ import msgspec
 from lerim.errors import LerimError
 from lerim.lead import cited
 from lerim.lead.cited import Question, Said
+from lerim.maintained import MaintainProgress, MaintainReport
 from lerim.models.editor import Answer, Ask, Bridge, Refused, Unask
 from lerim.models.usage import Step, Usage
 from lerim.process import be_nice, claim_streams
@@ -67,7 +68,26 @@ class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
     todo: str = ""
 
 
-Line = Progress | Found | Withdrew | Ask | Unask | Said | Report | Tried | Answered | Failed
+class Maintained(msgspec.Struct, frozen=True, tag_field="event", tag="maintained"):
+    """The last line of a job that maintained memories: what it did."""
+
+    report: MaintainReport
+
+
+Line = (
+    Progress
+    | Found
+    | Withdrew
+    | Ask
+    | Unask
+    | Said
+    | MaintainProgress
+    | Report
+    | Tried
+    | Answered
+    | Maintained
+    | Failed
+)
 
 
 class Cancel(msgspec.Struct, frozen=True, tag_field="event", tag="cancel"):
@@ -99,7 +119,19 @@ class AskAbout:
     question: Question
 
 
-def parse(arguments: Sequence[str], source: BinaryIO) -> Order | TryModel | AskAbout | None:
+@dataclass(frozen=True, slots=True)
+class Maintain:
+    """What to do: maintain the memories of the repository that holds `repo`."""
+
+    repo: Path
+    explicit: bool
+    dry_run: bool
+
+
+AnyOrder = Order | TryModel | AskAbout | Maintain
+
+
+def parse(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:
     """The order the arguments give, or None if they are none of those above; only a question is read from `source`."""
     match list(arguments):
         case ["model"]:
@@ -109,6 +141,8 @@ def parse(arguments: Sequence[str], source: BinaryIO) -> Order | TryModel | AskA
                 return AskAbout(Path(path), msgspec.json.decode(source.readline(MOST_QUESTION), type=Question))
             except msgspec.MsgspecError:
                 return None
+        case ["maintain", "--repo", path, *flags] if set(flags) <= {"--explicit", "--dry-run"}:
+            return Maintain(Path(path), explicit="--explicit" in flags, dry_run="--dry-run" in flags)
         case ["sync", "--repo", path]:
             return Order(Path(path), explicit=False)
         case ["sync", "--repo", path, "--explicit"] | ["sync", "--explicit", "--repo", path]:
@@ -162,9 +196,9 @@ def listen(source: BinaryIO, cancel: threading.Event, bridge: Bridge, gone: Call
     gone()
 
 
-def work(order: Order | TryModel | AskAbout, lines: Lines, cancel: threading.Event, bridge: Bridge) -> int:
+def work(order: AnyOrder, lines: Lines, cancel: threading.Event, bridge: Bridge) -> int:
     """Does the order and sends how it ended; returns the exit code."""
-    what = {Order: "sync", TryModel: "test", AskAbout: "answer"}[type(order)]
+    what = {Order: "sync", TryModel: "test", AskAbout: "answer", Maintain: "maintaining"}[type(order)]
     try:
         last = _done(order, lines, cancel, bridge)
     except LerimError as error:
@@ -182,13 +216,15 @@ def work(order: Order | TryModel | AskAbout, lines: Lines, cancel: threading.Eve
 
 
 def _done(
-    order: Order | TryModel | AskAbout, lines: Lines, cancel: threading.Event, bridge: Bridge
-) -> Report | Tried | Answered:
+    order: AnyOrder, lines: Lines, cancel: threading.Event, bridge: Bridge
+) -> Report | Tried | Answered | Maintained:
     match order:
         case TryModel():
             return _try(cancel, bridge)
         case AskAbout(repo, question):
             return _ask(repo, question, lines, cancel, bridge)
+        case Maintain():
+            return _maintain(order, lines, cancel, bridge)
         case Order():
             return _sync(order, lines, cancel, bridge)
 
@@ -216,6 +252,16 @@ def _ask(repo: Path, question: Question, lines: Lines, cancel: threading.Event, 
     return Answered(answer)
 
 
+def _maintain(order: Maintain, lines: Lines, cancel: threading.Event, bridge: Bridge) -> Maintained:
+    from lerim import maintain
+    from lerim.paths import Home
+
+    home = Home.of(os.environ)
+    options = maintain.MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
+    project = _project(order.repo, home)
+    return Maintained(maintain.run(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge))
+
+
 def _project(repo: Path, home: Home) -> Project:
     """The project that holds a folder. Raises ProjectError."""
     from lerim import project
@@ -241,8 +287,8 @@ def main(arguments: Sequence[str]) -> int:
     order = parse(arguments, source)
     if order is None:
         sys.stderr.write(
-            "usage: lerim worker sync --repo PATH [--explicit], lerim worker ask --repo PATH (the question as JSON on"
-            " standard input), lerim worker model\n"
+            "usage: lerim worker sync --repo PATH [--explicit], lerim worker maintain --repo PATH [--explicit]"
+            " [--dry-run], lerim worker ask --repo PATH (the question as JSON on standard input), lerim worker model\n"
         )
         return 2
     be_nice()

@@ -10,25 +10,37 @@ from pathlib import Path
 import pytest
 
 from chat_server import chat, says
+from lerim.lead.cited import Question
 from lerim.models.editor import Ask, Bridge, RefusedError, Unask
 from lerim.report import Progress
-from lerim.worker import Failed, Lines, Order, TryModel, listen, parse, work
+from lerim.worker import AnyOrder, AskAbout, Failed, Lines, Maintain, Order, TryModel, listen, parse, work
+
+
+def order(*arguments: str, said: bytes = b"") -> AnyOrder | None:
+    return parse(arguments, io.BytesIO(said))
 
 
 def test_its_arguments_are_one_order() -> None:
-    assert parse(["sync", "--repo", "/r"]) == Order(Path("/r"), explicit=False)
-    assert parse(["sync", "--repo", "/r", "--explicit"]) == Order(Path("/r"), explicit=True)
-    assert parse(["sync", "--explicit", "--repo", "--explicit"]) == Order(Path("--explicit"), explicit=True)
-    assert parse(["model"]) == TryModel()
+    assert order("sync", "--repo", "/r") == Order(Path("/r"), explicit=False)
+    assert order("sync", "--repo", "/r", "--explicit") == Order(Path("/r"), explicit=True)
+    assert order("sync", "--explicit", "--repo", "--explicit") == Order(Path("--explicit"), explicit=True)
+    assert order("maintain", "--repo", "/r") == Maintain(Path("/r"), explicit=False, dry_run=False)
+    both = Maintain(Path("/r"), explicit=True, dry_run=True)
+    assert order("maintain", "--repo", "/r", "--dry-run", "--explicit") == both
+    assert order("model") == TryModel()
+    asked = b'{"text": "why uv?"}\nmore'
+    assert order("ask", "--repo", "/r", said=asked) == AskAbout(Path("/r"), Question("why uv?"))
+    assert order("ask", "--repo", "/r", said=b"why uv?\n") is None
     for wrong in (
         [],
         ["model", "x"],
         ["sync"],
         ["sync", "--repo"],
-        ["maintain", "--repo", "/r"],
+        ["maintain", "--repo"],
+        ["maintain", "--repo", "/r", "x"],
         ["sync", "--repo", "/r", "x"],
     ):
-        assert parse(wrong) is None
+        assert order(*wrong) is None
 
 
 def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept() -> None:
