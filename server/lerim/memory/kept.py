@@ -14,25 +14,30 @@ _GAPS = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 
 def joined(old: str, title: str, body: str) -> str:
-    """The new body, and after it what the old one says besides; code blocks and lines without words stay whole.
+    """The new body, and after it what the old one says besides. Lines without words stay whole, and so do code blocks,
+    but for those that stand in the new body.
 
     A sentence is said again if one of the new ones has all its words, or is as like it as an update is to its memory
     (a value changed, a reversal). Our own sentences around a claim go with the claim.
     """
+    new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in body.splitlines()]
     said = [claim(sentence, "") for line in (title, *lines) for sentence in _SENTENCE_END.split(unframed(line))]
     kept: list[str] = []
-    fence = ""
+    block: list[str] = []
     for line in old.replace("\r\n", "\n").split("\n"):
         mark = _FENCE.match(line)
-        if fence or mark:
-            kept.append(line)
-            fence = (mark[1] if mark else "") if not fence else "" if mark and mark[1] == fence else fence
+        if block or mark:
+            closes = bool(block and mark and mark[1] == block[0].lstrip(" ")[:3])
+            block.append(line)
+            if closes:
+                kept += [] if "\n".join(block) in new else block
+                block = []
         elif not line.strip() or line.strip() not in lines:
             rest = _rest(line, said)
             if rest or not line.strip():
                 kept.append(rest)
-    own = _GAPS.sub("\n\n", "\n".join(kept)).strip("\n")
+    own = _GAPS.sub("\n\n", "\n".join([*kept, *block])).strip("\n")
     if not own or own in body:
         return body
     return f"{body}\n\n{own}" if body.strip() else own

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from lerim.errors import MemoryError_
 
 _LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
 
@@ -29,3 +32,18 @@ def normalise(text: str) -> Reference | None:
     if not parts or ".." in parts:
         return None
     return Reference(sys.intern("/".join(parts)), symbol.strip().removesuffix("()").replace("::", "."))
+
+
+def written(given: Iterable[str]) -> tuple[str, ...]:
+    """References a person named as a memory holds them: from the repository's root, forward slashes, each once.
+
+    Raises MemoryError_ for one that is no file of the repository.
+    """
+    found: dict[str, None] = {}
+    for text in given:
+        reference = normalise(text)
+        if reference is None:
+            todo = "Name a file as seen from the repository's root, such as src/app.py or src/app.py#load."
+            raise MemoryError_(f"{text[:80]!r} is no file of the repository.", where="--reference", todo=todo)
+        found[reference.path + (f"#{reference.symbol}" if reference.symbol else "")] = None
+    return tuple(found)

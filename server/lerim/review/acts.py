@@ -1,0 +1,326 @@
+"""What a person does to an accepted memory by hand. Each act is one action that `undo` takes back; of a memory's file
+only the lines it changes are touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.extraction.redact import redact
+from lerim.memory import freshness, lifecycle, links, record
+from lerim.memory.header import split
+from lerim.memory.lifecycle import Feedback
+from lerim.memory.lines import Value
+from lerim.memory.record import LearningKind, MemoryRecord, Primitive, evidence_values, parse, render
+from lerim.memory.reference import written
+from lerim.memory.store import Store, Stored, status_of
+from lerim.memory.uses import Uses
+from lerim.review import actions
+from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line
+from lerim.review.decisions import ReviewResult
+from lerim.review.ledger import Action, Change, Kind, Ledger
+from lerim.review.place import Place
+
+_UNCHANGED = "Nothing was changed."
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A memory's file while the review lock is held. `text` is the file's, `record` what it says."""
+
+    place: Place
+    book: Ledger
+    store: Store
+    path: Path
+    text: str
+    record: MemoryRecord
+
+    @property
+    def archived(self) -> bool:
+        return self.path.is_relative_to(self.store.memory_dir / "archived")
+
+    def rewritten(self, text: str) -> Change:
+        """The change of its text."""
+        return change(self.store, self.path, self.text, text)
+
+    def moved(self, to: Path, text: str | None = None) -> list[Change]:
+        """The change of its place: the new file first, so that no instant is without it."""
+        if to == self.path:
+            return [self.rewritten(self.text if text is None else text)]
+        return [
+            change(self.store, to, None, self.text if text is None else text),
+            change(self.store, self.path, self.text, None),
+        ]
+
+    def updated(self, changes: dict[str, Value], body: str | None = None) -> str:
+        """Its text with other values of these keys. Raises MemoryError_."""
+        return record.update(self.text, changes, body, str(self.path))
+
+    def do(self, kind: Kind, label: str, changes: Sequence[Change], path: Path | None = None) -> ReviewResult:
+        """Perform it. Raises StaleError, MemoryError_."""
+        return done(self.place, self.book, kind, label, changes, self.record.id, path or self.path)
+
+
+def done(
+    place: Place, book: Ledger, kind: Kind, label: str, changes: Sequence[Change], memory: str, path: Path
+) -> ReviewResult:
+    """Perform an act by hand and say so."""
+    action = actions.perform(place, book, kind, label, "", ("accepted", "accepted"), changes, memory)
+    return ReviewResult(True, kind, label, action.id, str(path))
+
+
+def change(store: Store, path: Path, before: str | None, after: str | None) -> Change:
+    """A change of a memory's file."""
+    return Change("memory", str(store.anchor), str(path), before, after)
+
+
+@contextmanager
+def held(place: Place, memory_id: str) -> Iterator[Held]:
+    """A memory by its id, and the review lock. Raises NotFoundError, MemoryError_, BusyError."""
+    with actions.ledger(place) as book:
+        store = place.store()
+        paths = store.paths_of(memory_id)
+        names = {str(path) for path in paths}
+        actions.free(place, book, _concerns(names))
+        if not paths:
+            raise _unknown(place, memory_id)
+        if len(paths) > 1:
+            todo = f"Join them with `lerim memory merge {memory_id}`, or move one away."
+            raise MemoryError_("Two files have this id.", where=str(paths[0]), todo=todo)
+        text = store.text(paths[0])
+        yield Held(place, book, store, paths[0], text, parse(text, paths[0]))
+
+
+def _concerns(names: set[str]) -> Callable[[Action], bool]:
+    return lambda action: any(one.path in names for one in action.changes)
+
+
+def _unknown(place: Place, memory_id: str) -> NotFoundError:
+    todo = "Look at `lerim memory list`."
+    own = place.personal()
+    if not place.project.is_personal and own.store().path_of(memory_id):
+        todo = "It is one of your own, which belong to no repository: add --global."
+    return NotFoundError(f"There is no memory {memory_id[:80]!r}.", where=str(place.project.memory_dir), todo=todo)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def edit(place: Place, memory_id: str, edit: Edit, references: Sequence[str] | None = None) -> ReviewResult:
+    """Change a memory's words, tags or references, secrets cut out. With other words it is as sure as a person is, and
+    of now. Raises NotFoundError, MemoryError_, StaleError, BusyError."""
+    with held(place, memory_id) as memory:
+        text = _edited(memory, edit, None if references is None else written(references))
+        if text == memory.text:
+            return ReviewResult(True, "unchanged", _UNCHANGED, path=str(memory.path))
+        return memory.do("change", f"Edited: {parse(text, memory.path).title}", [memory.rewritten(text)])
+
+
+def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str:
+    """The text with what was said otherwise. What was sent back as it was shown, without its secrets, stays."""
+    old = memory.record
+    title, body = redact(one_line(edit.title)).text, redact(edit.body.replace("\r\n", "\n").strip()).text
+    tags = tuple(dict.fromkeys(redact(tag).text for tag in map(one_line, edit.tags) if tag))
+    if not title:
+        raise MemoryError_("A memory needs a title.", where=str(memory.path), todo="Write one.")
+    changes: dict[str, Value] = {}
+    if title != redact(one_line(old.title)).text:
+        changes["title"] = title
+    new_body = body if body != redact(old.body.replace("\r\n", "\n").strip()).text else None
+    if changes or new_body is not None:
+        changes |= {"confidence": max(old.confidence, PERSON_CONFIDENCE), "updated": max(old.updated, _now())}
+    if tags != tuple(redact(one_line(tag)).text for tag in old.tags):
+        changes["tags"] = tags
+    if references is not None and references != old.references:
+        changes["references"] = references or None
+    parts = split(memory.text)
+    newline = parts.newline if parts else "\n"
+    return memory.updated(changes, None if new_body is None else new_body.replace("\n", newline))
+
+
+def archive(place: Place, memory_id: str, reason: str = "") -> ReviewResult:
+    """Put a memory away: its file moves to `archived/` as it is. Raises as `edit`."""
+    with held(place, memory_id) as memory:
+        if memory.archived:
+            return ReviewResult(True, "already", "It is archived already.", path=str(memory.path))
+        to = memory.store.place(memory.record, archived=True)
+        why = f" ({one_line(reason)})" if reason.strip() else ""
+        return memory.do("archive", f"Archived: {memory.record.title}{why}", memory.moved(to), to)
+
+
+def restore(place: Place, memory_id: str) -> ReviewResult:
+    """Bring back a memory that was archived, superseded or resolved: what ended it does not any more, on either side.
+
+    Raises as `edit`.
+    """
+    with held(place, memory_id) as memory:
+        old = memory.record
+        enders = links.enders_of(links.linked(memory.store), memory_id)
+        if status_of(old, memory.archived) == "active" and not enders:
+            return ReviewResult(True, "already", "It is active.", path=str(memory.path))
+        to = memory.store.place(old)
+        changes = [_rid(memory.store, ender, memory_id) for ender in enders if ender.record.id != memory_id]
+        ended: dict[str, Value] = {"superseded_by": None, "resolved_by": None, **links.without(old, memory_id)}
+        changes += memory.moved(to, memory.updated(ended))
+        return memory.do("restore", f"Restored: {old.title}", changes, to)
+
+
+def _rid(store: Store, ender: Stored, memory_id: str) -> Change:
+    """The change by which a memory does not end another any more."""
+    text = store.text(ender.path)
+    gone = links.without(ender.record, memory_id)
+    return change(store, ender.path, text, record.update(text, gone, where=str(ender.path)))
+
+
+def change_kind(place: Place, memory_id: str, primitive: Primitive, kind: LearningKind | None = None) -> ReviewResult:
+    """Make a memory another primitive (its file moves, its id stays) or a learning of another kind ("insight" where
+    none is given and it has none). Raises as `edit`."""
+    if primitive == "summary" or (kind is not None and primitive != "learning"):
+        message = "A memory cannot become a summary." if primitive == "summary" else f"A {primitive} has no kind."
+        raise MemoryError_(message, where=memory_id, todo="Name a decision, learning, question or theme.")
+    with held(place, memory_id) as memory:
+        if primitive == "learning":
+            kind = kind or memory.record.kind or "insight"
+        text = memory.updated({"kind": kind})
+        to = memory.store.place(replace(memory.record, primitive=primitive), archived=memory.archived)
+        if (text, to) == (memory.text, memory.path):
+            return ReviewResult(True, "unchanged", _UNCHANGED, path=str(to))
+        what = f"{primitive}/{kind}" if kind else primitive
+        return memory.do("kind", f"Now a {what}: {memory.record.title}", memory.moved(to, text), to)
+
+
+def delete_theme(place: Place, memory_id: str) -> ReviewResult:
+    """Delete a theme's file; everything else is archived, not deleted. Raises as `edit`."""
+    with held(place, memory_id) as memory:
+        if memory.record.primitive != "theme":
+            todo = f"Archive it: `lerim memory archive {memory_id}`."
+            raise MemoryError_("Only themes are deleted.", where=str(memory.path), todo=todo)
+        gone = change(memory.store, memory.path, memory.text, None)
+        return memory.do("delete", f"Deleted: {memory.record.title}", [gone])
+
+
+def promote(place: Place, memory_id: str, title: str | None = None, body: str | None = None) -> ReviewResult:
+    """Answer a question with a decision in the person's words, or its own: the decision resolves the question, which
+    is archived. Raises as `edit`, and where it is no open question."""
+    with held(place, memory_id) as memory:
+        old = memory.record
+        if old.primitive != "question" or not lifecycle.may(status_of(old, memory.archived), "resolved", "question"):
+            todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
+            raise MemoryError_("This is no open question.", where=str(memory.path), todo=todo)
+        now = _now()
+        words = [redact(one_line(title or old.title)).text, redact((body or old.body).strip()).text]
+        states = memory.book.states()
+        decision = MemoryRecord(
+            *("", "decision", words[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, words[1]),
+            references=old.references,
+            resolves=(old.id,),
+        )
+        decision = replace(decision, id=memory.store.new_id(decision, lambda name: name in states))
+        path = memory.store.place(decision)
+        over = memory.updated({"resolved_by": decision.id})
+        changes = [
+            change(memory.store, path, None, render(decision)),
+            *memory.moved(memory.store.place(old, archived=True), over),
+        ]
+        return memory.do("promote", f"Decided: {decision.title}", changes, path)
+
+
+def globalize(place: Place, memory_id: str) -> ReviewResult:
+    """Put a copy of an active memory among the person's own, found from every repository; the project's file stays.
+
+    What names files or other memories of this repository is left out of the copy. Raises as `edit`.
+    """
+    own = place.personal()
+    if place.project.is_personal:
+        raise MemoryError_("It is one of your own already.", where=memory_id, todo="Nothing is to be done.")
+    with held(place, memory_id) as memory, own.lock():
+        old = memory.record
+        if status_of(old, memory.archived) != "active":
+            raise MemoryError_("It is over.", where=str(memory.path), todo="Restore it first.")
+        store = own.store()
+        text = memory.updated(
+            {
+                **dict.fromkeys(("references", "verified", "supersedes", "resolves"), None),
+                **dict.fromkeys(("superseded_by", "resolved_by", "related"), None),
+                "evidence": evidence_values(memory.store.quotes.join(old)[0].evidence) or None,
+            }
+        )
+        for there in store.paths_of(old.id):
+            if store.text(there) == text:
+                return ReviewResult(True, "already", "It is among your own already.", path=str(there))
+        copy = parse(text, memory.path)
+        if store.path_of(copy.id):
+            copy = replace(copy, id=store.new_id(copy))
+            text = record.update(text, {"id": copy.id}, where=str(memory.path))
+        path = store.place(copy)
+        made = Change("global", str(store.anchor), str(path), None, text)
+        return memory.do("globalize", f"Among your own now: {old.title}", [made], path)
+
+
+def verify(place: Place, memory_id: str) -> ReviewResult:
+    """Say that a memory is still true: what it refers to is from now on compared with how it is now. Raises as `edit`,
+    and where that cannot be kept."""
+    with held(place, memory_id) as memory:
+        verified = freshness.verify(place.project, place.home, replace(memory.record, verified=""), _now()).verified
+        if not verified:
+            todo = "Free some space or make the folder writable, then try again."
+            raise MemoryError_("What it refers to cannot be kept.", where=str(place.private), todo=todo)
+        text = memory.updated({"verified": verified})
+        label = f"Still true: {memory.record.title}"
+        if text == memory.text:
+            return ReviewResult(True, "verify", label, path=str(memory.path))
+        return memory.do("verify", label, [memory.rewritten(text)])
+
+
+def feedback(place: Place, memory_id: str, said: Feedback) -> ReviewResult:
+    """What the person thinks of a memory: it moves the confidence by the rule of `lifecycle.fed_back`, and is kept.
+
+    Raises as `edit`.
+    """
+    with held(place, memory_id) as memory:
+        old = memory.record
+        now = lifecycle.fed_back(old.confidence, said)
+        Uses(place.private).feedback(memory_id, said, datetime.now(UTC))
+        text = memory.updated({"confidence": now})
+        if text == memory.text:
+            return ReviewResult(True, "unchanged", f"Noted; its confidence stays {now:.2f}.", path=str(memory.path))
+        label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
+        return memory.do("feedback", label, [memory.rewritten(text)])
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """How many memories had links that did not agree; `action` takes the repair back."""
+
+    count: int = 0
+    action: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def repair(place: Place) -> Repaired:
+    """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed is a
+    problem. Raises MemoryError_ where the ledger cannot be used, BusyError."""
+    if not links.repairs(links.linked(place.store())):
+        return Repaired()
+    with actions.ledger(place) as book:
+        store = place.store()
+        changes: list[Change] = []
+        problems: list[Problem] = []
+        for one in links.repairs(links.linked(store)):
+            try:
+                memory = Held(place, book, store, one.stored.path, store.text(one.stored.path), one.stored.record)
+                to = store.place(memory.record, archived=True) if one.archive else memory.path
+                changes += memory.moved(to, memory.updated(dict(one.changes)))
+            except LerimError as error:
+                problems.append(Problem("memory-links", error.where, f"{error.message} {error.todo}".strip()))
+        count = len({change.path for change in changes if change.before is not None})
+        if not changes:
+            return Repaired(0, None, tuple(problems))
+        label = f"Links between memories put right: {count}"
+        action = actions.perform(place, book, "repair", label, "", ("accepted", "accepted"), changes)
+        return Repaired(count, action.id, tuple(problems))

@@ -1,0 +1,292 @@
+"""What a person does to an accepted memory by hand: each act does what it says, touches no other byte, and can be taken
+back."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import LerimError, MemoryError_, NotFoundError
+from lerim.memory.record import parse
+from lerim.memory.uses import Uses
+from lerim.memory.views import memory_view
+from lerim.review import acts, decisions
+from lerim.review.candidates import Edit
+from lerim.review.decisions import ReviewResult
+from lerim.review.place import Place
+
+NAME = "20260801-by-hand"
+DECISION = f"""---
+# mine
+id: {NAME}
+title: "Use uv"   # not pip
+created: 2026-08-01
+updated: 2026-08-01T10:00:00Z
+reviewer: Ada
+source: manual
+confidence: 0.6
+tags: [ packaging ]
+references:
+  - src/app.py#load
+  # another
+  - README.md
+---
+
+It is fast.
+
+```
+uv pip sync
+```
+"""
+
+
+def put(place: Place, text: str = DECISION, folder: str = "decisions", name: str = NAME) -> Path:
+    path = place.project.memory_dir / folder / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.replace(f"id: {NAME}", f"id: {name}").encode())
+    return path
+
+
+def files_of(place: Place) -> dict[str, bytes]:
+    roots = (place.project.memory_dir, place.home.memory)
+    return {str(path): path.read_bytes() for root in roots for path in root.rglob("*.md")}
+
+
+def question(place: Place, name: str = "20260801-which") -> str:
+    put(place, DECISION.replace("Use uv", "Which installer?"), "questions", name)
+    return name
+
+
+def theme(place: Place) -> str:
+    put(place, folder="themes")
+    return NAME
+
+
+def over(place: Place) -> str:
+    """A decision that another ended, on both sides."""
+    put(place, DECISION.replace("source:", "superseded_by: 20260802-newer\nsource:"), "archived/decisions")
+    put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}, 20260701-x]\n---\n\nIt"), name="20260802-newer")
+    return NAME
+
+
+def decision(place: Place) -> str:
+    put(place)
+    return NAME
+
+
+ACTS: dict[str, tuple[Callable[[Place], str], Callable[[Place, str], ReviewResult]]] = {
+    "change": (decision, lambda place, one: acts.edit(place, one, Edit("Use uv, never pip", "Fast.", ("new",)))),
+    "archive": (decision, acts.archive),
+    "restore": (over, acts.restore),
+    "kind": (decision, lambda place, one: acts.change_kind(place, one, "learning", "pitfall")),
+    "delete": (theme, acts.delete_theme),
+    "promote": (question, lambda place, one: acts.promote(place, one, "Use uv", "Because it is fast.")),
+    "globalize": (decision, acts.globalize),
+    "verify": (decision, acts.verify),
+    "feedback": (decision, lambda place, one: acts.feedback(place, one, "wrong")),
+}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_every_act_is_one_action_and_its_undo_brings_back_every_byte(place: Place, name: str) -> None:
+    prepare, act = ACTS[name]
+    which = prepare(place)
+    before = files_of(place)
+    result = act(place, which)
+    assert (result.ok, result.code) == (True, name) and result.action
+    assert files_of(place) != before
+    assert place.store().find(archived=True)[1] == [], "no id is there twice, nothing lies where it does not belong"
+    undone = decisions.undo(place)
+    assert (undone.ok, undone.action) == (True, result.action)
+    assert files_of(place) == before
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_an_act_on_what_is_not_there_says_so(place: Place, name: str) -> None:
+    decision(place)
+    before = files_of(place)
+    with pytest.raises(NotFoundError) as caught:
+        ACTS[name][1](place, "20260101-nobody")
+    assert "20260101-nobody" in caught.value.message
+    assert files_of(place) == before
+
+
+def test_an_edit_changes_the_lines_it_must_and_is_as_sure_as_a_person(place: Place) -> None:
+    path = put(place)
+    acts.edit(place, NAME, Edit("Use uv, never pip", DECISION.split("---\n")[2], ("packaging",)))
+    before, after = DECISION.splitlines(), path.read_text().splitlines()
+    changed = [line for line in before if line not in after]
+    assert [line.split(":")[0] for line in changed] == ["title", "updated", "confidence"]
+    record = parse(path.read_text(), path)
+    assert (record.title, record.confidence) == ("Use uv, never pip", 0.95)
+    assert record.updated.year > 2025 and record.body == parse(DECISION, path).body
+
+
+def test_new_tags_alone_make_a_memory_no_surer_and_no_newer(place: Place) -> None:
+    path = put(place)
+    assert acts.edit(place, NAME, Edit("Use uv", "It is fast.\n\n```\nuv pip sync\n```", ("ci",)), ["./src\\app.py"]).ok
+    old, new = parse(DECISION, path), parse(path.read_text(), path)
+    assert (new.tags, new.references) == (("ci",), ("src/app.py",))
+    assert (new.title, new.body, new.confidence, new.updated) == (old.title, old.body, old.confidence, old.updated)
+
+
+def test_what_is_sent_back_as_it_was_shown_changes_nothing(place: Place) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    path = put(place, DECISION.replace("It is fast.", f"It is fast, {secret}").replace("\n", "\r\n"))
+    shown = path.read_bytes()
+    view = memory_view(place.store().read(NAME))
+    assert secret not in view.body
+    same = Edit(view.title, view.body.replace("\r\n", "\n"), tuple(view.tags))
+    assert acts.edit(place, NAME, same).code == "unchanged"
+    assert path.read_bytes() == shown
+    assert acts.edit(place, NAME, Edit("x", "One.\n\nTwo.", ())).ok
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
+
+
+def test_a_reference_out_of_the_repository_is_refused(place: Place) -> None:
+    path = put(place)
+    with pytest.raises(MemoryError_, match="no file of the repository"):
+        acts.edit(place, NAME, Edit("Use uv", "x", ()), ["../secret"])
+    assert path.read_text() == DECISION
+
+
+def test_an_archived_memory_is_not_read_as_active_and_is_as_it_was(place: Place) -> None:
+    path = put(place)
+    result = acts.archive(place, NAME, "not true any more")
+    assert not path.exists() and "not true any more" in result.message
+    assert Path(result.path or "").read_text() == DECISION
+    assert [one.status for one in place.store().load_all(archived=True)[0]] == ["archived"]
+    assert acts.archive(place, NAME).code == "already"
+    assert acts.restore(place, NAME).path == str(path) and path.read_text() == DECISION
+    assert acts.restore(place, NAME).code == "already"
+
+
+def test_what_is_restored_is_ended_by_nobody(place: Place) -> None:
+    over(place)
+    assert acts.restore(place, NAME).ok
+    found = {one.record.id: one for one in place.store().load_all(archived=True)[0]}
+    assert (found[NAME].status, found[NAME].record.superseded_by) == ("active", "")
+    assert found["20260802-newer"].record.supersedes == ("20260701-x",)
+    assert acts.repair(place).count == 0
+
+
+def test_a_memory_of_another_kind_keeps_its_id(place: Place) -> None:
+    put(place)
+    assert acts.change_kind(place, NAME, "learning").ok
+    stored = place.store().read(NAME)
+    assert (stored.record.primitive, stored.record.kind, stored.path.parent.name) == (
+        "learning",
+        "insight",
+        "learnings",
+    )
+    assert acts.change_kind(place, NAME, "learning", "pitfall").ok
+    assert acts.change_kind(place, NAME, "learning").code == "unchanged"
+    acts.archive(place, NAME)
+    assert acts.change_kind(place, NAME, "theme").ok
+    stored = place.store().read(NAME)
+    assert (stored.record.kind, stored.status, stored.path.parent.name) == (None, "archived", "themes")
+    with pytest.raises(MemoryError_, match="no kind"):
+        acts.change_kind(place, NAME, "decision", "pitfall")
+
+
+def test_only_a_theme_is_deleted(place: Place) -> None:
+    path = put(place)
+    with pytest.raises(MemoryError_, match="Only themes"):
+        acts.delete_theme(place, NAME)
+    assert path.exists()
+
+
+def test_a_question_becomes_the_decision_that_resolves_it(place: Place) -> None:
+    name = question(place)
+    made = Path(acts.promote(place, name, "Use uv", "Because it is fast.").path or "")
+    new, old = place.store().read(made.stem), place.store().read(name)
+    assert (new.record.primitive, new.record.resolves, new.record.source) == ("decision", (name,), "manual")
+    assert (new.record.title, new.record.references) == ("Use uv", ("src/app.py#load", "README.md"))
+    assert (old.status, old.record.resolved_by) == ("resolved", new.record.id)
+    assert acts.repair(place).count == 0
+    for one in (name, made.stem):
+        with pytest.raises(MemoryError_, match="no open question"):
+            acts.promote(place, one)
+
+
+def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: Place) -> None:
+    path = put(place, DECISION.replace("source:", "related: [20260701-x]\nsource:"))
+    before = path.read_bytes()
+    copy = Path(acts.globalize(place, NAME).path or "")
+    record = place.personal().store().read(NAME).record
+    assert copy.is_relative_to(place.home.memory) and path.read_bytes() == before
+    assert (record.title, record.references, record.related) == ("Use uv", (), ())
+    assert "reviewer: Ada" in copy.read_text()
+    assert acts.globalize(place, NAME).code == "already"
+    assert not (place.home.root / ".gitignore").exists()
+    copy.write_text(copy.read_text().replace("fast", "slow"))
+    second = Path(acts.globalize(place, NAME).path or "")
+    assert second != copy and place.personal().store().read(second.stem).record.body == record.body
+
+
+def test_the_persons_own_memories_are_acted_on_in_a_ledger_of_their_own(place: Place) -> None:
+    put(place)
+    acts.globalize(place, NAME)
+    own = place.personal()
+    acts.archive(own, NAME)
+    assert own.store().read(NAME).status == "archived"
+    assert place.store().read(NAME).status == "active"
+    assert decisions.undo(own).ok and own.store().read(NAME).status == "active"
+    with pytest.raises(LerimError, match="one of your own"):
+        acts.globalize(own, NAME)
+
+
+def test_what_people_think_moves_the_confidence_by_the_rule(place: Place) -> None:
+    path = put(place)
+    acts.feedback(place, NAME, "outdated")
+    assert parse(path.read_text(), path).confidence == 0.3
+    acts.feedback(place, NAME, "useful")
+    assert parse(path.read_text(), path).confidence == pytest.approx(0.5333)
+    assert Uses(place.private).said()[NAME][0] == "useful"
+
+
+def test_still_true_keeps_day_and_commit(place: Place) -> None:
+    path = put(place)
+    acts.verify(place, NAME)
+    day, _, commit = parse(path.read_text(), path).verified.partition("@")
+    assert len(day) == 10 and commit
+
+
+def test_an_undo_of_what_a_person_changed_since_overwrites_nothing(place: Place) -> None:
+    path = put(place)
+    acts.edit(place, NAME, Edit("Use uv, never pip", "Fast.", ()))
+    path.write_text(path.read_text() + "\nMore of mine.\n")
+    mine = path.read_bytes()
+    with pytest.raises(LerimError) as caught:
+        decisions.undo(place)
+    assert "More of mine." in caught.value.diff and path.read_bytes() == mine
+
+
+def test_an_id_that_two_files_have_is_not_acted_on(place: Place) -> None:
+    put(place)
+    put(place, folder="archived/decisions")
+    before = files_of(place)
+    with pytest.raises(MemoryError_, match="Two files"):
+        acts.restore(place, NAME)
+    assert files_of(place) == before
+
+
+def test_a_repair_is_one_action_and_not_what_undo_takes_back_by_itself(place: Place) -> None:
+    put(place)
+    put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}]\n---\n\nIt"), name="20260802-newer")
+    before = files_of(place)
+    done = acts.repair(place)
+    assert (done.count, done.problems) == (1, ())
+    assert place.store().read(NAME).status == "superseded"
+    assert decisions.undo(place).code == "nothing"
+    assert decisions.undo(place, done.action).ok and files_of(place) == before
+
+
+def test_a_repair_leaves_a_header_alone_that_cannot_be_changed_line_by_line(place: Place) -> None:
+    text = f"---\n{{id: {NAME}, title: x, created: 2026-08-01}}\n---\n\nMine.\n"
+    path = put(place, text)
+    put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}, 20260803-b]\n---\n\nIt"), name="20260802-newer")
+    put(place, name="20260803-b")
+    done = acts.repair(place)
+    assert (done.count, [problem.path for problem in done.problems]) == (1, [str(path)])
+    assert path.read_text() == text and place.store().read("20260803-b").status == "superseded"

@@ -1,0 +1,111 @@
+"""One memory out of what git could not merge, and out of two files of one id."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_acts import DECISION, NAME, files_of, put
+
+from lerim.errors import MemoryError_, NotFoundError
+from lerim.memory.kept import joined
+from lerim.memory.references import ReferenceMap
+from lerim.memory.search import search
+from lerim.review import decisions, joining
+from lerim.review.place import Place
+
+Git = Callable[..., str]
+
+
+def conflict(place: Place, git: Git, ours: str, theirs: str) -> Path:
+    """Two branches add or change the same memory; git leaves both in the file."""
+    repo = place.project.root
+    for branch, text in (("theirs", theirs), ("main", ours)):
+        git(repo, "checkout", "-q", "-B", branch, *(() if branch == "theirs" else ("start",)))
+        if branch == "theirs":
+            git(repo, "branch", "-f", "start")
+        path = put(place, text)
+        git(repo, "add", "-A", ".lerim")
+        git(repo, "commit", "-q", "-m", branch)
+    merge = subprocess.run(["git", "merge", "-q", "theirs"], cwd=repo, check=False, capture_output=True)
+    assert merge.returncode and b"<<<<<<<" in path.read_bytes()
+    return path
+
+
+THEIRS = (
+    DECISION.replace("updated: 2026-08-01T10", "updated: 2026-08-01T11")
+    .replace("It is fast.", "It is very fast.")
+    .replace("tags: [ packaging ]", "tags: [ci]")
+    .replace("reviewer: Ada", "reviewer: Ada\nticket: 7")
+)
+OURS = DECISION.replace("It is fast.", "It is fast. We measured 4 s for a sync.")
+
+
+def test_a_conflict_is_told_once_with_what_to_do_and_the_rest_goes_on(place: Place, git: Git) -> None:
+    path = conflict(place, git, OURS, THEIRS)
+    put(place, name="20260802-other")
+    stored, problems = place.store().load_all()
+    assert [one.record.id for one in stored] == ["20260802-other"]
+    [problem] = problems
+    assert (problem.code, problem.path) == ("memory-conflict", str(path))
+    assert f"lerim memory merge {NAME}" in problem.message
+    shown = ReferenceMap(place.project.memory_dir)
+    shown.scan()
+    assert [one.code for one in shown.problems] == ["memory-conflict"]
+    assert [entry.id for entry in shown.for_file("src/app.py")] == ["20260802-other"]
+    found = search(place.project, place.home, "fast", problems=problems)
+    assert [hit.record.id for hit in found] == ["20260802-other"]
+    assert [one.code for one in problems] == ["memory-conflict"] * 2
+
+
+def test_both_sides_are_joined_after_a_look_at_the_difference(place: Place, git: Git) -> None:
+    path = conflict(place, git, OURS, THEIRS)
+    before = files_of(place)
+    look = joining.merge_conflict(place, path, preview=True)
+    assert look.result is None and files_of(place) == before
+    assert (
+        "-<<<<<<< HEAD" in look.diff
+        and "+We measured 4 s for a sync." in look.diff
+        and "uv pip sync" not in look.diff.replace(" uv pip", "")
+    )
+    done = joining.merge_conflict(place, path)
+    assert done.diff == look.diff and done.result and done.result.ok
+    text, record = path.read_text(), place.store().read(NAME).record
+    assert record.body.startswith("It is very fast.") and "We measured 4 s for a sync." in record.body
+    assert set(record.tags) == {"packaging", "ci"} and "ticket: 7\n" in text and "reviewer: Ada\n" in text
+    assert decisions.undo(place).ok and files_of(place) == before
+
+
+def test_two_files_of_one_id_become_one(place: Place) -> None:
+    live = put(place, OURS)
+    put(place, THEIRS, "archived/decisions")
+    before = files_of(place)
+    joining.merge_conflict(place, live)
+    assert place.store().paths_of(NAME) == [live]
+    record = place.store().read(NAME).record
+    assert record.body.startswith("It is very fast.") and "We measured 4 s" in record.body
+    assert decisions.undo(place).ok and files_of(place) == before
+
+
+def test_what_one_side_says_is_over_is_over(place: Place) -> None:
+    live = put(place, OURS)
+    put(place, THEIRS.replace("source:", "superseded_by: 20260901-x\nsource:"), "archived/decisions")
+    joining.merge_conflict(place, live)
+    [path] = place.store().paths_of(NAME)
+    assert "archived" in path.parts and place.store().read(NAME).status == "superseded"
+
+
+def test_one_sound_file_is_not_joined(place: Place) -> None:
+    path = put(place)
+    with pytest.raises(MemoryError_, match="Only one file"):
+        joining.merge_conflict(place, path)
+    with pytest.raises(NotFoundError):
+        joining.merge_conflict(place, path.with_name("20260101-x.md"))
+    assert path.read_text() == DECISION
+
+
+def test_a_code_block_that_both_have_is_not_said_twice() -> None:
+    block = "```\nmake ci\n```"
+    assert joined(f"Ours.\n\n{block}\n\n```\nmake all\n```", "Run it", f"Theirs.\n\n{block}") == (
+        f"Theirs.\n\n{block}\n\nOurs.\n\n```\nmake all\n```"
+    )
