@@ -11,9 +11,9 @@ import typer
 from lerim import output
 from lerim.cli_place import HERE, Json, Repo, guarded, here
 from lerim.cli_review import name_of
-from lerim.errors import MemoryError_, Problem
+from lerim.errors import Problem
 from lerim.memory.record import LearningKind
-from lerim.memory.references import normalise
+from lerim.memory.reference import written
 from lerim.memory.search import search
 from lerim.memory.views import MemoryView, memory_view
 from lerim.review import queue
@@ -115,25 +115,13 @@ def add_command(
     if kind is None and primitive == "learning":
         kind = "insight"
     at = here(repo)
-    result = queue.add(at.place, primitive, title, body, kind=kind, tags=tag, references=_references(reference))
+    result = queue.add(at.place, primitive, title, body, kind=kind, tags=tag, references=written(reference))
     if cut := result.message.partition("\n")[2]:
         output.note(f"note: {cut}")
     if as_json:
         output.show_json(memory_view(at.place.store().load(Path(result.path or ""))[0]))
         return
     output.say(f"Written: {output.visible(result.path or '')}")
-
-
-def _references(given: list[str]) -> list[str]:
-    """References as a memory holds them: relative to the repository, forward slashes. Raises MemoryError_."""
-    found: list[str] = []
-    for text in given:
-        reference = normalise(text)
-        if reference is None or ".." in reference.path.split("/"):
-            todo = "Name a file as seen from the repository's root, such as src/app.py or src/app.py#load."
-            raise MemoryError_(f"{text!r} is no file of the repository.", where="--reference", todo=todo)
-        found.append(reference.path + (f"#{reference.symbol}" if reference.symbol else ""))
-    return list(dict.fromkeys(found))
 
 
 def _show(memories: list[MemoryView], problems: list[Problem], *, as_json: bool) -> None:
