@@ -12,9 +12,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PureWindowsPath
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import BinaryIO
 
 log = logging.getLogger("lerim.process")
@@ -55,6 +55,24 @@ def lerim(
         creationflags=CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | BELOW_NORMAL_PRIORITY_CLASS if windows else 0,
         new_session=not windows,
     )
+
+
+def found(
+    name: str,
+    environ: Mapping[str, str],
+    platform: str = sys.platform,
+    there: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
+) -> str | None:
+    """The whole path of a program: as it is named, or from the folders of PATH; never from where we happen to be."""
+    windows = platform == "win32"
+    pure = PureWindowsPath if windows else PurePosixPath
+    known = {key.upper() if windows else key: value for key, value in environ.items()}
+    endings = ["", *known.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(";")] if windows else [""]
+    folders = [] if pure(name).is_absolute() else known.get("PATH", "").split(";" if windows else ":")
+    if not name or (folders and len(pure(name).parts) != 1):
+        return None
+    places = [pure(folder) / name for folder in folders if pure(folder).is_absolute()] if folders else [pure(name)]
+    return next((f"{place}{end}" for place in places for end in endings if there(f"{place}{end}")), None)
 
 
 def killer(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -> Launch | None:

@@ -16,6 +16,7 @@ from typing import Literal
 from lerim.errors import MemoryError_
 from lerim.memory import files
 from lerim.memory.reference import Reference
+from lerim.memory.tracked import NAME
 
 State = Literal["fresh", "drifted", "gone", "unknown"]
 STATES: tuple[State, ...] = ("fresh", "drifted", "gone", "unknown")
@@ -28,7 +29,8 @@ CREATE TABLE IF NOT EXISTS baselines (
   memory TEXT NOT NULL, reference TEXT NOT NULL, verified TEXT NOT NULL,
   digest TEXT NOT NULL, words INTEGER NOT NULL, twins TEXT NOT NULL, sketch BLOB NOT NULL,
   PRIMARY KEY (memory, reference, verified)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS trees (id INTEGER PRIMARY KEY, root TEXT NOT NULL UNIQUE, known BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS trees (id INTEGER PRIMARY KEY, root TEXT NOT NULL UNIQUE, indexed TEXT NOT NULL,
+  known BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS looks (
   tree INTEGER NOT NULL, memory TEXT NOT NULL, reference TEXT NOT NULL, verified TEXT NOT NULL,
   place TEXT NOT NULL, stamp TEXT NOT NULL, state TEXT NOT NULL, moved_to TEXT NOT NULL, detail TEXT NOT NULL,
@@ -80,7 +82,7 @@ class Baselines:
     def __init__(self, db: sqlite3.Connection, root: Path) -> None:
         self._db = db
         text = files.spelled(root)
-        db.execute("INSERT OR IGNORE INTO trees (root, known) VALUES (?, '')", (text,))
+        db.execute("INSERT OR IGNORE INTO trees (root, indexed, known) VALUES (?, '', x'')", (text,))
         self._tree = int(db.execute("SELECT id FROM trees WHERE root = ?", (text,)).fetchone()[0])
 
     def baseline(self, memory: str, reference: Reference, verified: str) -> Baseline | None:
@@ -137,10 +139,26 @@ class Baselines:
         sql = f"DELETE FROM looks WHERE tree = ? AND memory = ? AND reference NOT IN ({marks})"
         self._db.execute(sql, (self._tree, memory, *kept))
 
+    def count(self, memory: str) -> int:
+        """How many references of a memory were looked at."""
+        sql = "SELECT count(*) FROM looks WHERE tree = ? AND memory = ?"
+        return int(self._db.execute(sql, (self._tree, memory)).fetchone()[0])
+
     def memories(self) -> set[str]:
         """The memories whose references were looked at."""
         sql = "SELECT DISTINCT memory FROM looks WHERE tree = ?"
         return {str(row[0]) for row in self._db.execute(sql, (self._tree,))}
+
+    def known(self) -> tuple[str, frozenset[bytes]]:
+        """The stamp of git's index when it was last read, and the names of the files that were in it then."""
+        row = self._db.execute("SELECT indexed, known FROM trees WHERE id = ?", (self._tree,)).fetchone()
+        names = bytes(row[1])
+        return str(row[0]), frozenset(names[at : at + NAME] for at in range(0, len(names), NAME))
+
+    def know(self, stamp: str, names: Iterable[bytes]) -> None:
+        """Keeps which files git's index held."""
+        row = (stamp, b"".join(names), self._tree)
+        self._db.execute("UPDATE trees SET indexed = ?, known = ? WHERE id = ?", row)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -152,6 +170,11 @@ class Baselines:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+
+
+def there(private_dir: Path) -> bool:
+    """Whether anything was kept yet."""
+    return not files.is_absent(private_dir / DATABASE)
 
 
 @contextmanager

@@ -25,14 +25,15 @@ _BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """A symbol's fingerprint; `words` tells how much there is to know it by."""
+    """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `words` tells how
+    much there is to know it by."""
 
     digest: str
     words: int
 
 
-class Outline(Protocol):
-    """The definitions of one file."""
+class Definitions(Protocol):
+    """The definitions of one file as a parser found them."""
 
     kind: str
 
@@ -46,52 +47,77 @@ class Outline(Protocol):
         ...
 
 
+class Outline:
+    """What a file defines, by its fingerprints."""
+
+    def __init__(self, found: Definitions) -> None:
+        self._found = found
+        self._known: dict[str, list[Print]] = {}
+
+    def prints(self, name: str) -> list[Print]:
+        """The fingerprint of each definition that `name` names, whole or by its last parts."""
+        return [one for full in self._matching(name) for one in self._own(full)]
+
+    def renamed(self, name: str, known: Print, twins: Iterable[str]) -> str:
+        """The one symbol that is what `name` was; "" where none is, or several are.
+
+        `twins` were like it before, so that none of them is it now.
+        """
+        last, before = name.rpartition(".")[2], set(twins)
+        telling = known.words >= TELLING
+        same = [
+            full
+            for full in self._same(name, known)
+            if full not in before and (telling or full.rpartition(".")[2] == last)
+        ]
+        return same[0] if len(same) == 1 else ""
+
+    def twins(self, name: str, known: Print) -> list[str]:
+        """The other symbols that have the same fingerprint as this one."""
+        own = set(self._matching(name))
+        return [full for full in self._same(name, known) if full not in own]
+
+    def _matching(self, name: str) -> list[str]:
+        """The qualified names that `name` may mean: itself, else those that end with it."""
+        dotted = name.replace("::", ".")
+        whole = [full for full in self._found.names if full == dotted]
+        return whole or [full for full in self._found.names if full.endswith(f".{dotted}")]
+
+    def _same(self, name: str, known: Print) -> list[str]:
+        """The symbols that are what `name` was. One that was renamed may still hold its old name, for another thing of
+        that name (`json.load` in `load`), or hold its new one where it calls itself: both are told as its own."""
+        old = name.rpartition(".")[2]
+        length = known.digest.partition("-")[0]
+        found = []
+        for full in self._found.names:
+            alike = [one.digest for one in self._own(full) if one.digest.startswith(f"{length}-")]
+            if known.digest in alike or (alike and known.digest in self._told(full, old)):
+                found.append(full)
+        return found
+
+    def _own(self, full: str) -> list[Print]:
+        if full not in self._known:
+            own = frozenset((full.rpartition(".")[2],))
+            self._known[full] = [_print(self._found.kind, tokens) for tokens in self._found.tokens(full, own)]
+        return self._known[full]
+
+    def _told(self, full: str, also: str) -> list[str]:
+        own = frozenset((full.rpartition(".")[2], also))
+        return [_print(self._found.kind, tokens).digest for tokens in self._found.tokens(full, own)]
+
+
 def outline(path: str, text: str, kind: str = "") -> Outline | None:
     """The definitions in a file's text; None where it does not parse. `kind` asks for the same way as before."""
     if path.endswith((".py", ".pyi")) and kind != code.KIND:
         found = pythoncode.outline(text)
         if found is not None or kind:
-            return found
-    return code.outline(path, text)
+            return Outline(found) if found is not None else None
+    return Outline(code.outline(path, text))
 
 
-def prints(found: Outline, name: str) -> list[Print]:
-    """The fingerprint of each definition that `name` names, whole or by its last parts."""
-    return [one for full in matching(found, name) for one in _each(found, full, "")]
-
-
-def matching(found: Outline, name: str) -> list[str]:
-    """The qualified names that `name` may mean: itself, else those that end with it."""
-    dotted = name.replace("::", ".")
-    whole = [full for full in found.names if full == dotted]
-    return whole or [full for full in found.names if full.endswith(f".{dotted}")]
-
-
-def renamed(found: Outline, name: str, known: Print, twins: Iterable[str]) -> str:
-    """The one symbol that is what `name` was; "" where none is, or several are.
-
-    `twins` were like it before, so that none of them is it now.
-    """
-    last, before = name.rpartition(".")[2], set(twins)
-    same = [
-        full
-        for full in found.names
-        if full not in before
-        and (known.words >= TELLING or full.rpartition(".")[2] == last)
-        and any(one.digest == known.digest for one in _each(found, full, last))
-    ]
-    return same[0] if len(same) == 1 else ""
-
-
-def twins(found: Outline, name: str, known: Print) -> list[str]:
-    """The other symbols that have the same fingerprint as this one."""
-    own = set(matching(found, name))
-    last = name.rpartition(".")[2]
-    return [
-        full
-        for full in found.names
-        if full not in own and any(one.digest == known.digest for one in _each(found, full, last))
-    ]
+def kind_of(digest: str) -> str:
+    """The way a fingerprint was made, as `outline` takes it."""
+    return digest[:1]
 
 
 def sketch(text: str) -> bytes:
@@ -105,15 +131,10 @@ def held(kept: bytes, text: str) -> float:
     return len(wanted & _lines(text)) / len(wanted) if wanted else 1.0
 
 
-def _each(found: Outline, full: str, also: str) -> list[Print]:
-    """The fingerprint of each definition of a qualified name; `also`, which it may have had before, is told like it."""
-    own = frozenset({full.rpartition(".")[2], also} - {""})
-    return [_print(found.kind, tokens) for tokens in found.tokens(full, own)]
-
-
 def _print(kind: str, tokens: Sequence[str]) -> Print:
-    whole = hashlib.blake2b("\0".join(tokens).encode("utf-8", "surrogatepass"), digest_size=10)
-    return Print(f"{kind}{whole.hexdigest()}", sum(one[:1].isalnum() or one[:1] in "_'\"" for one in tokens))
+    whole = hashlib.blake2b("\0".join(tokens).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+    words = sum(one[:1].isalnum() or one[:1] in "_'\"" for one in tokens)
+    return Print(f"{kind}{len(tokens):x}-{whole}", words)
 
 
 def _lines(text: str) -> set[bytes]:

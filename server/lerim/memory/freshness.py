@@ -1,29 +1,31 @@
 """Whether what memories speak of is still there and still the same: fresh, drifted, gone, or not known.
 
 This is the second axis of a memory, apart from where it is in its life: being old or unused says nothing about it, and
-being used never makes it fresh.
+being used never makes it fresh. A reference is looked at again only when its file's stamp is another one.
 """
 
 from __future__ import annotations
 
-import os
-import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from pathlib import Path
+from datetime import UTC, datetime
 
 from lerim.errors import LerimError
 from lerim.memory import baselines, commits
-from lerim.memory.baselines import Baseline, Look, Stamp, State
-from lerim.memory.fingerprint import Outline, outline, prints, sketch, twins
+from lerim.memory.baselines import Baseline, Baselines, Look, State, written
+from lerim.memory.fingerprint import HELD, Print, held, kind_of, outline
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
+from lerim.memory.references import ReferenceMap
+from lerim.memory.renames import Git
+from lerim.memory.sources import Reader, taken
+from lerim.memory.whereabouts import Whereabouts
 from lerim.paths import Home
 from lerim.project import Project
 
-MAX_SOURCE = 1024 * 1024
-"""Bytes of a referenced file that are read; of a larger one it is only known whether it is there."""
-RANK: dict[State, int] = {"fresh": 0, "unknown": 1, "drifted": 2, "gone": 3}
+RANK: dict[State, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
+MOVED = 2
+"""Rank of what is fresh, but elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,115 +51,268 @@ class Subject:
     verified: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A referenced file as it is: `text` None where it is a folder, or too large to be read."""
-
-    stamp: Stamp
-    text: str | None
-
-
 def verify(project: Project, home: Home, record: MemoryRecord, now: datetime) -> MemoryRecord:
     """The record as verified now: what its references are is kept as what they shall be compared with.
 
     `verified` becomes `YYYY-MM-DD@<commit>`, or the day alone where no commit is checked out. Never raises for a file
     that cannot be read: its reference stays unknown. Where nothing can be kept the record stays as it was.
     """
+    if project.is_personal:
+        return replace(record, verified=f"{now:%Y-%m-%d}")  # its references are of no repository
     references = tuple(dict.fromkeys(filter(None, map(normalise, record.references))))
     commit = commits.head(project.root, project.common_dir)[: commits.SHORT]
     said = f"{now:%Y-%m-%d}@{commit}" if commit else f"{now:%Y-%m-%d}"
+    reader = Reader(project.root)
+    found = [(reference, reader.baseline(reference)) for reference in references]
     try:
         with baselines.opened(home.project(project.key), project.root) as kept, kept.writing():
             kept.forget(record.id)
-            reader = Reader(project.root)
-            for reference in references:
-                taken = reader.baseline(reference)
-                if taken is not None:
-                    kept.keep(record.id, reference, said, taken)
+            for reference, base in found:
+                if base is not None:
+                    kept.keep(record.id, reference, said, base)
                     kept.put(Look(record.id, reference, said, reference.path, reader.stamp(reference.path), "fresh"))
+            Whereabouts(project, kept).begin()
     except LerimError:
         return record
     return replace(record, verified=said)
 
 
-class Reader:
-    """The files of a worktree, each read and parsed once."""
+class Freshness:
+    """How the memories of one worktree stand. Each call opens what is kept and closes it: nothing is held.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._sources: dict[str, Source | None] = {}
-        self._outlines: dict[tuple[str, str], Outline | None] = {}
-        self._stamps: dict[str, Stamp] = {}
+    `git` is given in jobs, never where a person waits: without it renames are found among the files git's index lists,
+    and a memory verified elsewhere stays unknown until a job looks at it. Every method raises MemoryError_ where what
+    is kept cannot be used.
+    """
 
-    def stamp(self, path: str) -> Stamp:
-        """The file's stamp by stat alone; () where there is none."""
-        if path not in self._stamps:
-            self._stamps[path] = _stamp(self.root / path)
-        return self._stamps[path]
+    def __init__(self, project: Project, home: Home, git: Git | None = None) -> None:
+        self._project = project
+        self._private = home.project(project.key)
+        self._git = git
 
-    def source(self, path: str) -> Source | None:
-        """The file as it is; None where it cannot be read."""
-        if path not in self._sources:
-            self._sources[path] = _read(self.root, path, self.stamp(path))
-        return self._sources[path]
+    def check(
+        self,
+        paths: Iterable[str] | None = None,
+        *,
+        now: datetime | None = None,
+        subjects: Iterable[Subject] | None = None,
+    ) -> set[str]:
+        """Looks again at what may stand otherwise now; the ids of the memories that do.
 
-    def outline(self, path: str, text: str, kind: str = "") -> Outline | None:
-        """The definitions of a file's text."""
-        key = (path, kind)
-        if key not in self._outlines:
-            self._outlines[key] = outline(path, text, kind)
-        return self._outlines[key]
+        `paths`: the files that changed; None: all that were looked at before, by stat. `subjects`: memories to look at
+        besides, where they or their `verified` are new; None together with no paths: all of the folder.
+        """
+        if self._project.is_personal:
+            return set()
+        whole = paths is None and subjects is None
+        day = f"{now or datetime.now(UTC):%Y-%m-%d}"
+        given = self._all() if whole else list(subjects or ())
+        with baselines.opened(self._private, self._project.root) as kept:
+            check = _Check(self._project, kept, self._git, day)
+            for subject in given:
+                check.take(subject)
+            if whole:
+                check.only(subject.id for subject in given)
+            check.due(None if paths is None else list(paths))
+            return check.done()
 
-    def baseline(self, reference: Reference) -> Baseline | None:
-        """What a reference is now; None where its file is not there or cannot be read."""
-        source = self.source(reference.path) if self.stamp(reference.path) else None
+    def standing(self, memory_id: str) -> Standing:
+        """How a memory stands: the worst of its references; fresh where none is known to be otherwise."""
+        with baselines.opened(self._private, self._project.root) as kept:
+            return worst(kept.stale(memory_id)) or Standing("fresh", "")
+
+    def standings(self) -> dict[str, Standing]:
+        """The worst standing of every memory that is not fresh, or is so elsewhere (`moved_to`), by id."""
+        found: dict[str, Standing] = {}
+        for memory, looks in self._stale().items():
+            standing = worst(looks)
+            if standing is not None:
+                found[memory] = standing
+        return found
+
+    def moved(self) -> dict[str, dict[str, str]]:
+        """By memory: where those of its references are now that were renamed or moved, both as they are written."""
+        found: dict[str, dict[str, str]] = {}
+        for memory, looks in self._stale().items():
+            moves = {written(look.reference): look.moved_to for look in looks if look.moved_to}
+            if moves:
+                found[memory] = moves
+        return found
+
+    def _stale(self) -> dict[str, list[Look]]:
+        if not baselines.there(self._private):
+            return {}
+        found: dict[str, list[Look]] = {}
+        with baselines.opened(self._private, self._project.root) as kept:
+            for look in kept.stale():
+                found.setdefault(look.memory, []).append(look)
+        return found
+
+    def _all(self) -> list[Subject]:
+        live = ReferenceMap(self._project.memory_dir)
+        live.scan()
+        return [Subject(entry.id, entry.references, entry.verified) for entry in live.entries]
+
+
+def worst(looks: Sequence[Look]) -> Standing | None:
+    """The worst of a memory's standings; None where nothing is wrong."""
+    look = max(looks, key=_rank, default=None)
+    if look is None or _rank(look) == 0:
+        return None
+    return Standing(look.state, written(look.reference), look.moved_to, look.detail, look.since)
+
+
+def _rank(look: Look) -> int:
+    return max(RANK[look.state], MOVED if look.moved_to else 0)
+
+
+class _Check:
+    """One look at many references: what is to be looked at, then all of it file by file, then one transaction."""
+
+    def __init__(self, project: Project, kept: Baselines, git: Git | None, day: str) -> None:
+        self._kept = kept
+        self._git = git
+        self._day = day
+        self._reader = Reader(project.root)
+        self._where = Whereabouts(project, kept, git)
+        self._todo: dict[tuple[str, Reference], tuple[str, Look | None]] = {}
+        self._forgotten: dict[str, tuple[Reference, ...]] = {}
+        self._whole = False
+
+    def take(self, subject: Subject) -> None:
+        """A memory: those of its references that were never looked at, or whose `verified` is another one now."""
+        for reference in subject.references:
+            look = self._kept.look(subject.id, reference)
+            again = look is not None and look.state == "unknown" and self._git is not None
+            if look is None or look.verified != subject.verified or again:
+                self._todo[subject.id, reference] = (subject.verified, look)
+        if self._kept.count(subject.id) > len(subject.references):
+            self._forgotten[subject.id] = subject.references
+
+    def only(self, live: Iterable[str]) -> None:
+        """These are all memories there are: what is known of others is forgotten."""
+        for memory in self._kept.memories() - set(live):
+            self._forgotten[memory] = ()
+
+    def due(self, paths: Sequence[str] | None) -> None:
+        """The references whose file has another stamp than when it was looked at; of missing files and of moved ones,
+        all."""
+        if paths is None:
+            self._whole = True
+            changed = {place for place, stamp in self._kept.places() if not stamp or self._reader.stamp(place) != stamp}
+        else:
+            changed = set(paths)
+        for place in changed:
+            for look in self._kept.looks(place):
+                if self._whole or self._reader.stamp(place) != look.stamp:
+                    self._todo.setdefault((look.memory, look.reference), (look.verified, look))
+        for look in self._kept.stale():
+            back = look.place != look.reference.path and self._reader.stamp(look.reference.path)
+            if back and (self._whole or look.reference.path in changed):
+                self._todo.setdefault((look.memory, look.reference), (look.verified, look))
+
+    def done(self) -> set[str]:
+        """Looks at all of it and keeps what was found; the memories that stand otherwise now."""
+        self._where.expect(self._missing())
+        todo = sorted(self._todo.items(), key=lambda one: (one[0][1].path, one[0]))
+        bases = self._committed()
+        found: list[tuple[Look, Look | None]] = []
+        new: list[tuple[str, Reference, str, Baseline]] = []
+        for (memory, reference), (verified, before) in todo:
+            if memory in self._forgotten and reference not in self._forgotten[memory]:
+                continue
+            base = self._kept.baseline(memory, reference, verified)
+            if base is None:
+                base = bases.get((memory, reference)) or self._first(reference, verified)
+                if base is not None:
+                    new.append((memory, reference, verified, base))
+            look = self._compare(memory, reference, verified, base, before)
+            since = before.since if before and (before.state, before.moved_to) == (look.state, look.moved_to) else ""
+            found.append((replace(look, since=since or self._day), before))
+        with self._kept.writing():
+            for one in new:
+                self._kept.keep(*one)
+            for look, _ in found:
+                self._kept.put(look)
+            for memory, references in self._forgotten.items():
+                self._kept.forget(memory, references)
+            if self._whole:
+                self._where.remember()
+        return {look.memory for look, before in found if _differs(look, before)} | set(self._forgotten)
+
+    def _missing(self) -> dict[str, str]:
+        """The files that are not where they were, each with a commit that had it ("" not known)."""
+        return {
+            reference.path: verified.partition("@")[2]
+            for (_, reference), (verified, _) in self._todo.items()
+            if not self._reader.stamp(reference.path)
+        }
+
+    def _committed(self) -> dict[tuple[str, Reference], Baseline]:
+        """What references of memories verified elsewhere were at that commit, where git has it."""
+        if self._git is None:
+            return {}
+        wanted = [
+            (memory, reference, verified.partition("@")[2])
+            for (memory, reference), (verified, _) in self._todo.items()
+            if "@" in verified and self._kept.baseline(memory, reference, verified) is None
+        ]
+        texts = self._git.texts([(commit, reference.path) for _, reference, commit in wanted])
+        found: dict[tuple[str, Reference], Baseline] = {}
+        for memory, reference, commit in wanted:
+            text = texts.get((commit, reference.path))
+            if text is not None:
+                parsed = outline(reference.path, text) if reference.symbol else None
+                found[memory, reference] = taken(reference, text, parsed)
+        return found
+
+    def _first(self, reference: Reference, verified: str) -> Baseline | None:
+        """What a reference is now, taken as what it was. Where it was verified at a commit, a job may know better."""
+        return None if "@" in verified and self._git is None else self._reader.baseline(reference)
+
+    def _compare(
+        self, memory: str, reference: Reference, verified: str, base: Baseline | None, before: Look | None
+    ) -> Look:
+        place = reference.path
+        if base is not None and not self._reader.stamp(place):
+            known = before.place if before and self._reader.stamp(before.place) else ""
+            place = known or self._where.now(place, base, self._reader) or place
+        look = Look(memory, reference, verified, place, self._reader.stamp(place), "fresh")
+        if base is None:
+            return replace(look, state="unknown", detail="not verified here yet")
+        if not look.stamp:
+            return replace(look, state="gone", detail=f"`{reference.path}` is gone")
+        moved = written(Reference(place, reference.symbol)) if place != reference.path else ""
+        there = f"`{reference.path}` is `{place}` now" if moved else ""
+        source = self._reader.source(place)
         if source is None:
-            return None
-        text = source.text
-        return Baseline("", 0, (), b"") if text is None else taken(reference, text, self.outline(reference.path, text))
+            return replace(look, state="unknown", moved_to=moved, detail=f"`{place}` cannot be read")
+        if source.text is None:
+            return replace(look, moved_to=moved, detail=there)
+        if not base.digest:
+            if held(base.sketch, source.text) >= HELD:
+                return replace(look, moved_to=moved, detail=there)
+            return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` changed")
+        return self._symbol(look, base, source.text, moved, before)
+
+    def _symbol(self, look: Look, base: Baseline, text: str, moved: str, before: Look | None) -> Look:
+        reference, place = look.reference, look.place
+        found = self._reader.outline(place, text, kind_of(base.digest))
+        if found is None:  # in the middle of an edit: it stands as it did
+            return replace(before, stamp=look.stamp) if before else replace(look, state="unknown", moved_to=moved)
+        prints = [one.digest for one in found.prints(reference.symbol)]
+        if base.digest in prints:
+            return replace(look, moved_to=moved, detail=f"`{reference.path}` is `{place}` now" if moved else "")
+        if prints:
+            return replace(look, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")
+        name = found.renamed(reference.symbol, Print(base.digest, base.words), base.twins)
+        if name:
+            moved = written(Reference(place, name))
+            return replace(look, moved_to=moved, detail=f"`{reference.symbol}` is `{name}` now")
+        return replace(look, state="gone", moved_to="", detail=f"`{reference.symbol}` is gone")
 
 
-def taken(reference: Reference, text: str, found: Outline | None) -> Baseline:
-    """What a reference is in this text of its file."""
-    if reference.symbol and found is not None:
-        known = prints(found, reference.symbol)
-        if len(known) == 1:
-            others = tuple(twins(found, reference.symbol, known[0]))
-            return Baseline(known[0].digest, known[0].words, others, sketch(text))
-    return Baseline("", 0, (), sketch(text))
-
-
-def _stamp(path: Path) -> Stamp:
-    try:
-        state = path.stat()
-    except (OSError, ValueError):
-        return ()
-    return (state.st_mtime_ns, state.st_size, state.st_ino)
-
-
-def _read(root: Path, path: str, stamp: Stamp) -> Source | None:
-    try:
-        real = Path(os.path.realpath(root / path))
-        if not real.is_relative_to(os.path.realpath(root)):
-            return None  # a link that leads out
-        # O_NONBLOCK: a named pipe of this name must not hang us
-        handle = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except IsADirectoryError:
-        return Source(stamp, None)
-    except PermissionError:
-        return Source(stamp, None) if real.is_dir() else None  # a folder, on Windows
-    except (OSError, ValueError):
-        return None
-    try:
-        with os.fdopen(handle, "rb") as file:
-            state = os.fstat(file.fileno())
-            if stat.S_ISDIR(state.st_mode):
-                return Source(stamp, None)
-            if not stat.S_ISREG(state.st_mode):
-                return None
-            data = file.read(MAX_SOURCE + 1)
-    except OSError:
-        return None
-    if len(data) > MAX_SOURCE or b"\0" in data[:8192]:
-        return Source(stamp, None)
-    return Source(stamp, data.decode("utf-8", "replace"))
+def _differs(look: Look, before: Look | None) -> bool:
+    if before is None:
+        return look.state != "fresh" or look.moved_to != ""
+    return (look.state, look.moved_to, look.detail) != (before.state, before.moved_to, before.detail)

@@ -34,6 +34,7 @@ class Entry:
     created: datetime
     confidence: float
     references: tuple[Reference, ...]
+    verified: str = ""
 
     @property
     def path(self) -> Path:
@@ -207,4 +208,5 @@ def _entry(stored: Stored, found: Found) -> Entry:
         created=record.created,
         confidence=record.confidence,
         references=tuple(references),
+        verified=sys.intern(record.verified),
     )

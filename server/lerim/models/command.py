@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import IO
 
 from dspy import lm15
@@ -24,7 +24,7 @@ from lerim.errors import ModelGoneError
 from lerim.extraction.redact import clean
 from lerim.models import guard
 from lerim.models.faults import cancelled as cancelled_error
-from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, FOREIGN, Launch, kill
+from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, FOREIGN, Launch, found, kill
 
 MOST_BYTES = 8_000_000
 TAIL_BYTES = 4_000
@@ -87,24 +87,6 @@ def launched(
     guarded = () if windows else (executable, "-I", "-S", guard.__file__, str(alive))
     flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if windows else 0
     return Launch((*guarded, *command), kept, flags, new_session=not windows)
-
-
-def found(
-    name: str,
-    environ: Mapping[str, str],
-    platform: str = sys.platform,
-    there: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
-) -> str | None:
-    """The whole path of a program: as it is named, or from the folders of PATH; never from where we happen to be."""
-    windows = platform == "win32"
-    pure = PureWindowsPath if windows else PurePosixPath
-    known = {key.upper() if windows else key: value for key, value in environ.items()}
-    endings = ["", *known.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(";")] if windows else [""]
-    folders = [] if pure(name).is_absolute() else known.get("PATH", "").split(";" if windows else ":")
-    if not name or (folders and len(pure(name).parts) != 1):
-        return None
-    places = [pure(folder) / name for folder in folders if pure(folder).is_absolute()] if folders else [pure(name)]
-    return next((f"{place}{end}" for place in places for end in endings if there(f"{place}{end}")), None)
 
 
 def _answer(

@@ -18,10 +18,10 @@ from dspy import lm15
 
 from engines import COMMAND, REQUEST, asking, never
 from lerim.errors import ModelGoneError
-from lerim.models.command import found, launched
+from lerim.models.command import launched
 from lerim.models.engine import Engine
 from lerim.paths import Home
-from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW
+from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, found
 
 SERVER = Path(__file__).resolve().parents[3] / "server"
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"

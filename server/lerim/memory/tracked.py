@@ -1,0 +1,79 @@
+"""Which files git knows in a worktree, read from its index without starting git."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from lerim.memory import commits
+from lerim.repository import read_config
+
+MOST_BYTES = 64_000_000
+NAME = 8
+"""Bytes that stand for a path where many are kept."""
+_ENTRY = 40
+"""Bytes of an entry before the name of its object."""
+
+
+def tracked(root: Path, common_dir: Path) -> list[str]:
+    """The paths in the index of the worktree at `root`; empty where it cannot be read."""
+    try:
+        path = commits.git_dir(root) / "index"
+        if path.stat().st_size > MOST_BYTES:
+            return []
+        data = path.read_bytes()
+    except (OSError, ValueError):
+        return []
+    extended = read_config(common_dir).get(("extensions", "", "objectformat"), "")
+    try:
+        return list(_paths(data, 32 if extended.lower() == "sha256" else 20))
+    except (IndexError, ValueError, OverflowError):
+        return []
+
+
+def index_stamp(root: Path) -> str:
+    """Changes whenever git's index does."""
+    try:
+        state = (commits.git_dir(root) / "index").stat()
+    except (OSError, ValueError):
+        return ""
+    return f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
+
+
+def name(path: str) -> bytes:
+    """What stands for a path."""
+    return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=NAME).digest()
+
+
+def _paths(data: bytes, hash_size: int) -> Iterator[str]:
+    version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
+    if data[:4] != b"DIRC" or version not in (2, 3, 4):
+        return
+    at, before = 12, b""
+    for _ in range(count):
+        start = at
+        at += _ENTRY + hash_size
+        flags = int.from_bytes(data[at : at + 2], "big")
+        at += 4 if version > 2 and flags & 0x4000 else 2
+        if version == 4:
+            cut, at = _number(data, at)
+            end = data.index(b"\0", at)
+            before = before[: len(before) - cut] + data[at:end]
+            at = end + 1
+        else:
+            end = data.index(b"\0", at)
+            before = data[at:end]
+            at = start + (end - start + 8) // 8 * 8
+        yield before.decode("utf-8", "surrogateescape")
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A number as git packs it (seven bits a byte, each but the last with its eighth set), and the place after it."""
+    byte = data[at]
+    value = byte & 0x7F
+    while byte & 0x80:
+        at += 1
+        byte = data[at]
+        value = ((value + 1) << 7) | (byte & 0x7F)
+    return value, at + 1

@@ -1,0 +1,83 @@
+"""Where a referenced file went that is not where it was: what git says, else the new file most like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from lerim.memory import commits, tracked
+from lerim.memory.baselines import Baseline, Baselines
+from lerim.memory.fingerprint import HELD, held
+from lerim.memory.renames import Git
+from lerim.memory.sources import Reader
+from lerim.project import Project
+
+MOST_CANDIDATES = 200
+
+
+class Whereabouts:
+    """The renames of one worktree. A file counts as new where git's index did not hold it when it was read last."""
+
+    def __init__(self, project: Project, kept: Baselines, git: Git | None = None) -> None:
+        self._project = project
+        self._kept = kept
+        self._git = git
+        self._head = ""
+        self._commits: Mapping[str, str] = {}
+        self._new: list[str] | None = None
+        self._found: dict[tuple[str, bytes], str] = {}
+
+    def begin(self) -> None:
+        """Notes which files there are, if that was never done; inside a transaction."""
+        if not self._kept.known()[0]:
+            self.remember()
+
+    def remember(self) -> None:
+        """Notes which files there are now; inside a transaction."""
+        stamp = tracked.index_stamp(self._project.root)
+        if stamp and stamp != self._kept.known()[0]:
+            paths = tracked.tracked(self._project.root, self._project.common_dir)
+            self._kept.know(stamp, map(tracked.name, paths))
+
+    def expect(self, missing: Mapping[str, str]) -> None:
+        """The files that will be asked for, each with a commit that had it ("" not known)."""
+        self._commits = missing
+
+    def now(self, path: str, base: Baseline, reader: Reader) -> str:
+        """Where a missing file is now; "" where that is not known."""
+        key = (path, base.sketch)
+        if key not in self._found:
+            place = self._by_git(path) or self._by_likeness(path, base, reader)
+            self._found[key] = place if place and reader.stamp(place) else ""
+        return self._found[key]
+
+    def _by_git(self, path: str) -> str:
+        commit = self._commits.get(path, "")
+        if self._git is None or not commit:
+            return ""
+        self._head = self._head or commits.head(self._project.root, self._project.common_dir)
+        return self._git.moves(commit, self._head).get(path, "")
+
+    def _by_likeness(self, path: str, base: Baseline, reader: Reader) -> str:
+        """The new file of the same ending that holds most of its lines; "" where none holds half, or two as many."""
+        if not base.sketch:
+            return ""
+        ending = PurePosixPath(path).suffix
+        alike = [one for one in self._appeared() if PurePosixPath(one).suffix == ending][:MOST_CANDIDATES]
+        ranked = sorted(((_likeness(one, base, reader), one) for one in alike), reverse=True)
+        if not ranked or ranked[0][0] < HELD or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+            return ""
+        return ranked[0][1]
+
+    def _appeared(self) -> list[str]:
+        """The files git's index holds and did not hold before."""
+        if self._new is None:
+            stamp, before = self._kept.known()
+            paths = tracked.tracked(self._project.root, self._project.common_dir) if stamp else []
+            self._new = [path for path in paths if tracked.name(path) not in before]
+        return self._new
+
+
+def _likeness(path: str, base: Baseline, reader: Reader) -> float:
+    source = reader.source(path) if reader.stamp(path) else None
+    return held(base.sketch, source.text) if source is not None and source.text is not None else 0.0
