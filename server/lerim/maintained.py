@@ -46,6 +46,7 @@ class MaintainReport(msgspec.Struct, frozen=True):
     steps: list[Step] = []
     seconds: float = 0.0
     run: str = ""
+    message: str = ""
 
 
 EmitMaintain = Callable[[MaintainProgress], None]

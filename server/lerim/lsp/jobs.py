@@ -9,24 +9,28 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from lerim.errors import LerimError
 from lerim.lead.cited import Answer, Question, Said, Sentence
 from lerim.lsp.questions import Asker, Questions
+from lerim.maintained import MaintainReport
 from lerim.models.editor import Ask, Unask
 from lerim.process import Launch, kill, lerim
 from lerim.report import SessionCounts, State, SyncReport
-from lerim.worker import Answered, Cancel, Failed, Line, Report, Told
+from lerim.worker import Answered, Cancel, Failed, Line, Maintained, Report, Told
 
 log = logging.getLogger("lerim.jobs")
 
 GRACE = 0.8
 """Seconds a cancelled job has before it is killed."""
 MAX_LINE = 64 * 1024 * 1024
+_AGAIN = "Try again; it carries on."
 
 Tell = Callable[[Line], None]
+Outcome = SyncReport | MaintainReport
 
 
 class JobError(LerimError):
@@ -37,15 +41,22 @@ class JobError(LerimError):
 
 @dataclass(slots=True)
 class Job:
-    """A running sync and who waits for it. `waiting` 0 is one that the idle clock started."""
+    """A running sync or maintaining and who waits for it. `waiting` 0 is one that the idle clock started."""
 
+    what: Literal["sync", "maintain"]
     root: Path
     explicit: bool
     told: Tell
-    task: asyncio.Task[SyncReport] | None = None
+    dry_run: bool = False
+    task: asyncio.Task[Outcome] | None = None
     process: asyncio.subprocess.Process | None = None
     waiting: int = 0
     cancelled: bool = False
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "sync" if self.what == "sync" else "maintaining"
 
 
 @dataclass(slots=True)
@@ -67,6 +78,20 @@ class Jobs:
 
         An explicit sync takes more than an idle one, so that it runs again after an idle one it had to wait for.
         """
+        report = await self._joined(key, Job("sync", root, explicit, told), waits=waits)
+        assert isinstance(report, SyncReport)
+        return report
+
+    async def maintain(
+        self, key: str, root: Path, told: Tell, *, dry_run: bool = False, explicit: bool = True, waits: bool = True
+    ) -> MaintainReport:
+        """Maintains the memories of a project, or joins the maintaining that runs, in the way of `sync`."""
+        job = Job("maintain", root, explicit, told, dry_run)
+        report = await self._joined(f"{key} maintain{' dry' if dry_run else ''}", job, waits=waits)
+        assert isinstance(report, MaintainReport)
+        return report
+
+    async def _joined(self, key: str, wanted: Job, *, waits: bool) -> Outcome:
         while True:
             job = self.running.get(key)
             if job is not None and job.cancelled:
@@ -74,14 +99,14 @@ class Jobs:
                 continue
             joined = job is not None
             if job is None:
-                job = self.running[key] = Job(root, explicit, told)
+                job = self.running[key] = wanted
                 job.task = asyncio.create_task(self._run(key, job))
                 job.task.add_done_callback(lambda task: task.cancelled() or task.exception())
             report = await self._wait(job, waits=waits)
-            if not joined or job.explicit or not explicit:
+            if not joined or job.explicit or not wanted.explicit:
                 return report
 
-    async def _wait(self, job: Job, *, waits: bool) -> SyncReport:
+    async def _wait(self, job: Job, *, waits: bool) -> Outcome:
         assert job.task is not None
         job.waiting += waits
         try:
@@ -99,7 +124,7 @@ class Jobs:
         assert job.task is not None
         done, _ = await asyncio.wait({job.task}, timeout=self.patience)
         if not done:
-            raise JobError("The sync that was cancelled has not ended yet.", todo="Sync again in a moment.")
+            raise JobError(f"The {job.name} that was cancelled has not ended yet.", todo="Try again in a moment.")
 
     async def _end(self, job: Job) -> None:
         """Asks the job to stop, and kills it and its children if it has not within the grace."""
@@ -111,26 +136,27 @@ class Jobs:
             kill(job.process.pid, self.environ())
             await asyncio.wait({job.task})
 
-    async def _run(self, key: str, job: Job) -> SyncReport:
-        arguments = ["worker", "sync", "--repo", str(job.root), *(["--explicit"] if job.explicit else [])]
+    async def _run(self, key: str, job: Job) -> Outcome:
+        flags = [*(["--explicit"] if job.explicit else []), *(["--dry-run"] if job.dry_run else [])]
+        arguments = ["worker", job.what, "--repo", str(job.root), *flags]
         try:
             job.process = await start(lerim(arguments, self.executable, self.environ()), self.home)
             if job.cancelled:
                 kill(job.process.pid, self.environ())
             return await self._follow(job, job.process)
         except OSError as error:
-            raise JobError(f"The sync could not be started: {error.strerror}.", where=self.executable) from error
+            raise JobError(f"The {job.name} could not be started: {error.strerror}.", where=self.executable) from error
         except ValueError as error:  # what asyncio makes of a line over MAX_LINE
-            raise JobError("The sync sent more than can be taken in.", todo="Sync again; it carries on.") from error
+            raise JobError(f"The {job.name} sent more than can be taken in.", todo=_AGAIN) from error
         finally:
             self.running.pop(key, None)
             if job.process is not None and job.process.returncode is None:
                 kill(job.process.pid, self.environ())
 
-    async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> SyncReport:
+    async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> Outcome:
         assert process.stdout is not None
         decoder = msgspec.json.Decoder(Line)
-        last: Report | Failed | None = None
+        last: Report | Maintained | Failed | None = None
         questions = Questions(self.asker, job.explicit, lambda answer: tell(process, answer))
         try:
             async for raw in process.stdout:
@@ -139,7 +165,7 @@ class Jobs:
                 except msgspec.MsgspecError as error:
                     log.warning("A line of the job was not understood: %s.", type(error).__name__)
                     continue
-                if isinstance(line, Report | Failed):
+                if isinstance(line, Report | Maintained | Failed):
                     last = line
                 elif isinstance(line, Ask | Unask):
                     questions.take(line)
@@ -148,14 +174,14 @@ class Jobs:
         finally:
             questions.end()
         code = await process.wait()
-        if isinstance(last, Report):
+        if isinstance(last, Report | Maintained):
             return last.report
         if job.cancelled:
-            return ended("cancelled", "The sync was cancelled; the next one carries on.")
+            return ended(job, "cancelled", f"The {job.name} was cancelled; the next one carries on.")
         if last is None:
-            raise JobError(f"The sync ended without a report (exit code {code}).", todo="Sync again; it carries on.")
+            raise JobError(f"The {job.name} ended without a report (exit code {code}).", todo=_AGAIN)
         if last.code == "busy":
-            return ended("busy", last.message)
+            return ended(job, "busy", last.message)
         raise failure(last)
 
     async def ask(self, root: Path, question: Question, told: Callable[[Sentence], None]) -> Answer:
@@ -225,8 +251,10 @@ def tell(process: asyncio.subprocess.Process, line: Told) -> None:
         process.stdin.write(msgspec.json.encode(line) + b"\n")
 
 
-def ended(state: State, message: str) -> SyncReport:
-    """A report of a sync that did nothing."""
+def ended(job: Job, state: State, message: str) -> Outcome:
+    """A report of a job that did nothing."""
+    if job.what == "maintain":
+        return MaintainReport("", state=state, message=message)
     return SyncReport(
         project="",
         sessions=SessionCounts(),

@@ -234,3 +234,38 @@ async def test_an_asker_that_fails_is_an_answer_to_the_job_all_the_same(jobs, tm
     heard = tmp_path / "heard"
     await jobs(ASKS + TELLS.format(str(heard)), asker).sync("key", Path("/repo"), print, explicit=True)
     assert heard.read_text(encoding="utf-8").count('"why":"failed","message":""') == 2
+
+
+MAINTAINED = '{"event":"maintained","report":{"project":"p","counts":{"merged":1}}}'
+
+
+async def test_a_maintaining_is_a_job_of_its_own_beside_a_sync(jobs, tmp_path: Path) -> None:
+    both = jobs(
+        "say(PROGRESS); say(MAINTAINED if 'maintain' in sys.argv else REPORT.replace('STATE', 'done'))".replace(
+            "MAINTAINED", repr(MAINTAINED)
+        )
+    )
+    synced, maintained, tried = await asyncio.gather(
+        both.sync("key", tmp_path, lambda _line: None, explicit=True),
+        both.maintain("key", tmp_path, lambda _line: None),
+        both.maintain("key", tmp_path, lambda _line: None, dry_run=True),
+    )
+    assert synced.project == maintained.project == tried.project == "p"
+    assert maintained.counts == {"merged": 1}
+    orders = sorted(line.split(" ", 1)[1] for line in starts(tmp_path))
+    assert [order.split("worker ")[1].replace(str(tmp_path), "PATH") for order in orders] == [
+        "maintain --repo PATH --explicit",
+        "maintain --repo PATH --explicit --dry-run",
+        "sync --repo PATH --explicit",
+    ]
+
+
+async def test_a_maintaining_that_finds_the_project_busy_says_so_and_one_that_fails_raises(
+    jobs, tmp_path: Path
+) -> None:
+    busy = jobs('say(\'{"event":"error","code":"busy","message":"process 7 is syncing"}\')')
+    report = await busy.maintain("key", tmp_path, lambda _line: None)
+    assert (report.state, report.message) == ("busy", "process 7 is syncing")
+    silent = jobs("sys.exit(3)")
+    with pytest.raises(JobError, match="The maintaining ended without a report"):
+        await silent.maintain("key", tmp_path, lambda _line: None)
