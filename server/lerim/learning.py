@@ -133,7 +133,7 @@ class Learning:
             self.memories = MemorySearch(self.place.project, self.place.home)
         match queue.propose(self.place, candidate, self.memories):
             case queue.Proposed(proposal):
-                view = candidate_view(proposal)
+                view = candidate_view(proposal, "global" if self.place.project.is_personal else "project")
                 self.candidates.append(view)
                 self._did(f"proposed-{proposal.action}", proposal.id, candidate.title, proposal.target)
                 self.emit(Found(view))

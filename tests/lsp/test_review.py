@@ -215,3 +215,28 @@ async def test_an_unknown_candidate_and_an_unknown_root_are_errors_with_a_kind(e
     assert (await editor.refused(protocol.REVIEW_ACT, act)).data["kind"] == "not-found"
     outside = {"root": tmp_path.as_uri()}
     assert (await editor.refused(protocol.REVIEW_LIST, outside)).data["kind"] == "project"
+
+
+async def test_candidates_of_sessions_outside_any_repository_wait_beside_the_first_repositorys(
+    editor: Editor, isolated: Path
+) -> None:
+    personal = queue.Place(_project(editor.repo, isolated), Home(isolated / ".lerim")).personal()
+    found = queue.propose(personal, replace(CANDIDATE, references=()))
+    assert isinstance(found, queue.Proposed)
+    await editor.start()
+    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert [(one.title, one.scope) for one in listed.candidates] == [(CANDIDATE.title, "global")]
+
+    act = {"root": editor.root, "id": found.proposal.id, "scope": "global", "action": "accept", "quotes": "shared"}
+    done = await editor.ask(protocol.REVIEW_ACT, act)
+    assert done.ok
+    assert Path(done.path).is_relative_to(isolated / ".lerim" / "memory")
+    assert memory_files(editor.repo) == []
+    await editor.until(lambda: editor.told[protocol.CANDIDATES_CHANGED])
+    assert editor.told[protocol.CANDIDATES_CHANGED][-1].pending == 0
+
+    undone = await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root, "action": done.action})
+    assert undone.ok
+    assert not Path(done.path).exists()
+    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert [one.scope for one in listed.candidates] == ["global"]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from claude_lines import Fields, prompt, reply, text
-from conftest import Git
 from desk import Desk
 from lerim.memory.search import search
 from lerim.paths import Home
 from lerim.review import queue
 from lerim.review.place import Place
+
+Git = Callable[..., str]
 
 
 @pytest.fixture

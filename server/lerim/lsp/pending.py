@@ -16,14 +16,28 @@ def place(sidecar: Sidecar, repo: Repo) -> Place:
     return Place(repo.project, sidecar.home)
 
 
+def places(sidecar: Sidecar, repo: Repo) -> list[Place]:
+    """Whose candidates a repository shows: its own, and with the first of the window the person's, of sessions outside
+    any repository."""
+    own = place(sidecar, repo)
+    first = next(iter(sidecar.repos.known), None)
+    return [own, own.personal()] if repo is first else [own]
+
+
 def count(sidecar: Sidecar, repo: Repo) -> int:
     """How many candidates wait; none in Restricted Mode."""
-    return glance.count(place(sidecar, repo)) if sidecar.options.trusted else 0
+    return sum(map(glance.count, places(sidecar, repo))) if sidecar.options.trusted else 0
+
+
+def stamp(sidecar: Sidecar, repo: Repo) -> int:
+    """Differs once a candidate was added, changed or removed; 0 where none waits."""
+    found = tuple(map(glance.stamp, places(sidecar, repo)))
+    return hash(found) if any(found) else 0
 
 
 async def announce(sidecar: Sidecar, repo: Repo) -> None:
     """Tells the editor how many candidates wait, and that the list may be another one."""
-    repo.reviewed = await sidecar.run(glance.stamp, place(sidecar, repo))
+    repo.reviewed = await sidecar.run(stamp, sidecar, repo)
     waiting = await sidecar.run(count, sidecar, repo)
     sidecar.notify(repo, CANDIDATES_CHANGED, project=repo.project.key, pending=waiting)
 
@@ -33,5 +47,5 @@ async def look(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
     if not sidecar.options.trusted:
         return
     for repo in repos:
-        if await sidecar.run(glance.stamp, place(sidecar, repo)) != repo.reviewed:
+        if await sidecar.run(stamp, sidecar, repo) != repo.reviewed:
             await announce(sidecar, repo)

@@ -86,13 +86,14 @@ class Edit(Params, frozen=True):
 
 
 class ActParams(Params, frozen=True):
-    """One step with one candidate. `quotes` answers `askQuotes`."""
+    """One step with one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's."""
 
     root: str
     id: str
     action: Literal["accept", "reject", "edit"]
     edit: Edit | None = None
     quotes: Literal["shared", "local"] | None = None
+    scope: Literal["project", "global"] = "project"
 
 
 class UndoParams(Params, frozen=True):

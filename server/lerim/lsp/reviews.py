@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lerim.errors import MemoryError_
+from lerim.errors import MemoryError_, Problem
 from lerim.lsp import pending, watching
 from lerim.lsp.protocol import ActParams, RootParams, UndoParams
 from lerim.lsp.repos import Repo, refresh, rescan
 from lerim.lsp.sidecar import Sidecar
+from lerim.memory.record import Scope
 from lerim.review import queue
 from lerim.review.place import Place
-from lerim.review.views import candidate_view, undo_view
+from lerim.review.views import CandidateView, candidate_view, undo_view
 
 Message = dict[str, object]
 
@@ -28,7 +29,8 @@ async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
     """Accepts, edits or rejects one candidate."""
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
-    result = await sidecar.run(_act, pending.place(sidecar, repo), params)
+    own = pending.place(sidecar, repo)
+    result = await sidecar.run(_act, own if params.scope == "project" else own.personal(), params)
     written = Path(result.path) if result.path else None
     if written is not None and written.is_relative_to(repo.project.memory_dir):
         await sidecar.run(refresh, repo, [written])
@@ -41,7 +43,7 @@ async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
     """Takes back an action, the last one where none is named."""
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
-    result = await sidecar.run(queue.undo, pending.place(sidecar, repo), params.action)
+    result = await sidecar.run(_undo, pending.place(sidecar, repo), params.action)
     if await sidecar.run(rescan, repo, True):  # what it took back may be any file
         watching.announce(sidecar, repo)
     await pending.announce(sidecar, repo)
@@ -49,15 +51,28 @@ async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
 
 
 def _listed(sidecar: Sidecar, repo: Repo) -> Message:
-    where = pending.place(sidecar, repo)
-    proposals, problems, blocked = queue.pending(where)
+    candidates: list[CandidateView] = []
+    problems: list[Problem] = []
+    blocked = 0
+    for where in pending.places(sidecar, repo):
+        scope: Scope = "global" if where.project.is_personal else "project"
+        proposals, more, times = queue.pending(where)
+        candidates += (candidate_view(proposal, scope) for proposal in proposals)
+        problems += more
+        blocked += times
     return {
-        "candidates": [candidate_view(proposal) for proposal in proposals],
+        "candidates": candidates,
         "blocked": blocked,
         "dropped": dict(repo.dropped),
         "problems": problems,
-        "undo": undo_view(queue.undoable(where)),
+        "undo": undo_view(queue.undoable(pending.place(sidecar, repo))),
     }
+
+
+def _undo(where: Place, action: str | None) -> queue.ReviewResult:
+    """Takes back an action of the project, or one that is named and was of the person's own."""
+    result = queue.undo(where, action)
+    return queue.undo(where.personal(), action) if action and result.code == "nothing" else result
 
 
 def _act(where: Place, params: ActParams) -> queue.ReviewResult:

@@ -6,6 +6,7 @@ import msgspec
 
 from lerim.extraction.redact import redact
 from lerim.memory.lines import moment
+from lerim.memory.record import Scope
 from lerim.memory.views import EvidenceView, evidence_views, safe
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.ledger import Action
@@ -25,7 +26,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     and signal, but a `reason`.
 
     `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
-    first; `ends` are the ids of those that would be no longer active.
+    first; `ends` are the ids of those that would be no longer active. `scope` global: it would be the person's own.
     """
 
     id: str
@@ -52,6 +53,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     reason: str = ""
     maker: Maker = "rules"
     ends: list[str] = []
+    scope: Scope = "project"
 
 
 class UndoView(msgspec.Struct, frozen=True):
@@ -61,7 +63,7 @@ class UndoView(msgspec.Struct, frozen=True):
     label: str
 
 
-def candidate_view(proposal: Proposal) -> CandidateView:
+def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateView:
     """A proposal as it is shown, without secrets: its file and its target may have been written in by hand."""
     record = safe(proposal.record)
     return CandidateView(
@@ -90,6 +92,7 @@ def candidate_view(proposal: Proposal) -> CandidateView:
         ],
         reason=redact(proposal.reason).text,
         maker=proposal.maker,
+        scope=scope,
         ends=list(proposal.ends),
     )
 
