@@ -22,6 +22,13 @@ export function parseTurn(value: unknown): TurnTarget | undefined {
   return isFileUri(root) ? { root, session, turn } : undefined;
 }
 
+/** A proposal of a folder, as a row of the Memories view names it; undefined when it is none. */
+export function parseReview(value: unknown): { readonly root: string; readonly id: string } | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { root, id } = value as Record<string, unknown>;
+  return isFileUri(root) && isToken(id) ? { root, id } : undefined;
+}
+
 /** The URI of a file on this machine (`file:///…`) or on a share of another (`file://server/share/…`). */
 export function isFileUri(value: unknown): value is string {
   return isToken(value) && /^file:\/\/(?:\/|[\w.%-]+\/[^/])/.test(value);

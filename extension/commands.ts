@@ -1,16 +1,21 @@
 import * as vscode from "vscode";
-import { isFileUri, isToken, parseTurn } from "./arguments";
+import { actOn, changeKind, editMemory, promoteMemory } from "./acts";
+import { isFileUri, isToken, parseReview, parseTurn } from "./arguments";
 import { chooseModel, enterKey, forgetKey } from "./choosemodel";
 import { actOnJob, connectAgent, disconnectAgent } from "./connect";
 import type { Context } from "./context";
 import { showDebugInformation } from "./debug";
+import { maintainRoot } from "./maintain";
 import { openMemory, searchMemories, showFileMemories } from "./memories";
+import type { Merging } from "./merging";
 import { NotRunning } from "./notrunning";
-import { chooseRoot } from "./roots";
+import { chooseRoot, rootFolders } from "./roots";
 import { searchSessions } from "./sessionsearch";
 import { syncRoot } from "./sync";
 import type { Turns } from "./turns";
 import { type AgentsTree, jobOf, platformOf } from "./views/agents";
+import type { AskPanel } from "./views/ask";
+import { conflictOf, handleOf, type MemoriesView } from "./views/memories";
 import type { ReviewPanel } from "./views/review";
 import type { SessionsView } from "./views/sessions";
 import type { Transcripts } from "./views/transcripts";
@@ -22,16 +27,20 @@ export interface Views {
   readonly transcripts: Transcripts;
   readonly sessions: SessionsView;
   readonly agents: AgentsTree;
+  readonly memories: MemoriesView;
+  readonly ask: AskPanel;
+  readonly merging: Merging;
 }
 
 /** Registers every command; an error of one is shown once, with the log a click away. */
-export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents }: Views): vscode.Disposable {
+export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, merging }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
-    "lerim.openReview": async () => {
-      const root = await chooseRoot();
-      if (root !== undefined) await review.show(root);
+    "lerim.openReview": async (value) => {
+      const wanted = parseReview(value);
+      const root = rootFolders().find(({ uri }) => uri.toString() === wanted?.root) ?? (await chooseRoot());
+      if (root !== undefined) await review.show(root, wanted?.id);
     },
     "lerim.searchMemories": () => searchMemories(context),
     "lerim.openMemory": (handle) => {
@@ -73,6 +82,25 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.skipJob": async (node) => {
       if (await actOnJob(context, jobOf(node), "skip")) agents.refresh();
     },
+    "lerim.memoriesByPrimitive": () => memories.show("primitive"),
+    "lerim.memoriesByFile": () => memories.show("file"),
+    "lerim.memoriesByFreshness": () => memories.show("freshness"),
+    "lerim.refreshMemories": () => memories.refresh(),
+    "lerim.moreMemories": (node) => memories.more(node),
+    "lerim.editMemory": (target) => editMemory(context, handleIn(target)),
+    "lerim.promoteMemory": (target) => promoteMemory(context, handleIn(target)),
+    "lerim.changeKind": (target) => changeKind(context, handleIn(target)),
+    "lerim.archiveMemory": (target) => actOn(context, handleIn(target), { action: "archive" }),
+    "lerim.restoreMemory": (target) => actOn(context, handleIn(target), { action: "restore" }),
+    "lerim.globalizeMemory": (target) => actOn(context, handleIn(target), { action: "globalize" }),
+    "lerim.verifyMemory": (target) => actOn(context, handleIn(target), { action: "verify" }),
+    "lerim.memoryUseful": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "useful" }),
+    "lerim.memoryWrong": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "wrong" }),
+    "lerim.memoryOutdated": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "outdated" }),
+    "lerim.deleteTheme": (target) => actOn(context, handleIn(target), { action: "delete" }),
+    "lerim.mergeMemory": (node) => merging.merge(conflictOf(node)),
+    "lerim.maintain": () => maintainRoot(context, review),
+    "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
     "lerim.chooseModel": () => chooseModel(context),
     "lerim.enterModelKey": () => enterKey(context),
     "lerim.forgetModelKey": () => forgetKey(context),
@@ -83,6 +111,13 @@ export function registerCommands(context: Context, { turns, review, transcripts,
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([id, command]) => vscode.commands.registerCommand(id, (...args: unknown[]) => guarded(context, () => command(...args)))),
   );
+}
+
+/** The memory a link or a row names; undefined where the command was called from the palette. Throws for anything else. */
+function handleIn(target: unknown): string | undefined {
+  const handle = handleOf(target) ?? target;
+  if (handle === undefined || isToken(handle)) return handle;
+  throw new Error("This link is broken.");
 }
 
 async function guarded(context: Context, command: () => unknown): Promise<void> {

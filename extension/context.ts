@@ -1,25 +1,26 @@
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 import { type CancellationToken, FileChangeType, type LanguageClient, State } from "vscode-languageclient/node";
-import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, pruneEnvironments, repairEnvironment, type Tools } from "./bootstrap";
+import { environmentFolder, pruneEnvironments } from "./bootstrap";
 import { SidecarClient, traceOf } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
 import { BootstrapError } from "./failure";
 import { NotRunning } from "./notrunning";
 import { EditorModels } from "./models";
 import { openSetting } from "./opensetting";
-import { isAlive, run } from "./process";
+import { isAlive } from "./process";
 import * as protocol from "./protocol";
 import { RestartQueue } from "./restart";
 import { isUseful, rootFolders } from "./roots";
 import { Keys } from "./secrets";
-import { chosenModel, maxFileKb, readSettings, type Settings } from "./settings";
+import { forJobs, maxFileKb, readSettings, type Settings } from "./settings";
+import { SetUp } from "./setup";
 import { Status } from "./status";
 import { FolderWatch } from "./watch";
 import { progressText } from "./wording";
 
-const cancelledKey = "setupCancelled";
+/** What views and panels are told of as it comes. */
+const passedOn = [protocol.memoriesChanged, protocol.maintainProgress, protocol.answer] as const;
 
 /** Owns the sidecar, the status item, the log and everything to be disposed of. */
 export class Context implements vscode.Disposable {
@@ -41,9 +42,10 @@ export class Context implements vscode.Disposable {
   readonly #syncs = new Map<string, protocol.SyncProgress>();
   readonly #restarts = new RestartQueue(() => this.#restart());
   readonly #closing = new AbortController();
+  readonly #setUp: SetUp;
+  readonly #told = new vscode.EventEmitter<{ readonly method: string; readonly params: unknown }>();
   #sidecar: SidecarClient | undefined;
   #watch: FolderWatch | undefined;
-  #unmark: (() => Promise<void>) | undefined;
   #settings: Settings;
   #asked = false;
 
@@ -53,17 +55,11 @@ export class Context implements vscode.Disposable {
     this.models = new EditorModels(extension.languageModelAccessInformation, (line) => this.output.info(line));
     this.keys = new Keys(extension.secrets, process.env, (line) => this.output.warn(line));
     this.models.onChanged(() => this.#offerModels());
+    this.#setUp = new SetUp(extension, this.output, this.status, this.#closing.signal);
   }
 
   get settings(): Settings {
     return this.#settings;
-  }
-
-  get place(): Place {
-    return {
-      lockFile: this.extension.asAbsolutePath("requirements.lock"),
-      environments: join(this.extension.globalStorageUri.fsPath, "env"),
-    };
   }
 
   /** Starts the sidecar if this window holds a repository. */
@@ -99,6 +95,14 @@ export class Context implements vscode.Disposable {
     if (client?.state !== State.Running) throw new NotRunning();
     // by name, an undefined token would count as a second positional parameter
     return token === undefined ? client.sendRequest<R>(type.method, params) : client.sendRequest<R>(type.method, params, token);
+  }
+
+  /** Calls `listener` with what the sidecar tells by a notification. */
+  on<P>(type: protocol.Notification<P>, listener: (params: P) => unknown): vscode.Disposable {
+    return this.#told.event(({ method, params }) => {
+      // SAFETY: the sidecar's notifications have the types of the protocol, which a test compares with its own
+      if (method === type.method) listener(params as P);
+    });
   }
 
   get isRunning(): boolean {
@@ -146,7 +150,7 @@ export class Context implements vscode.Disposable {
 
   initOptions(): protocol.InitOptions {
     const { enabled, hover, codeLens, idleSeconds } = this.#settings;
-    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb, ...chosenModel(this.#settings) } };
+    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb, ...forJobs(this.#settings) } };
   }
 
   /** Ends the sidecar; resolves when its process is gone. */
@@ -167,12 +171,13 @@ export class Context implements vscode.Disposable {
     this.#candidates.dispose();
     this.#running.dispose();
     this.#model.dispose();
+    this.#told.dispose();
     this.output.dispose();
   }
 
   /** The interpreter this window would use, for the debug information. */
   async interpreter(): Promise<string> {
-    return this.#settings.python || (await environmentFolder(this.place));
+    return this.#settings.python || (await environmentFolder(this.#setUp.place));
   }
 
   private readSettings(): Settings {
@@ -188,8 +193,7 @@ export class Context implements vscode.Disposable {
     this.#endSyncs();
     await sidecar?.stop();
     if (sidecar !== undefined) this.#running.fire();
-    await this.#unmark?.();
-    this.#unmark = undefined;
+    await this.#setUp.release();
   }
 
   async #restart(): Promise<void> {
@@ -201,83 +205,19 @@ export class Context implements vscode.Disposable {
       return;
     }
     try {
-      const python = await this.#python(asked);
+      const { python: own } = this.#settings;
+      const python = await this.#setUp.python(own, asked);
       if (python === undefined) {
         this.status.state = { kind: "not-set-up" };
         return;
       }
       await this.#start(python).catch(async (error: unknown) => {
-        if (await this.#works(python)) throw error;
-        await this.#start(await this.#use(this.#setUp(repairEnvironment))); // once: a second failure is told
+        if (await this.#setUp.works(own)) throw error;
+        await this.#start(await this.#setUp.repaired()); // once: a second failure is told
       });
     } catch (error) {
       this.#failed(error);
     }
-  }
-
-  /** The interpreter to run the sidecar with; undefined when the person cancelled the set-up and has not asked again. */
-  async #python(asked: boolean): Promise<string | undefined> {
-    if (this.#settings.python !== "") return this.#settings.python;
-    const { globalState } = this.extension;
-    const folder = await environmentFolder(this.place);
-    const ready = await isReady(process.platform, folder);
-    if (!ready && !asked && globalState.get(cancelledKey) === folder) return undefined;
-    return this.#use(ready ? ensureEnvironment(this.place, this.#quietTools) : this.#setUp(ensureEnvironment));
-  }
-
-  /** Whether the interpreter of a start that failed is not what failed. Throws `BootstrapError` when it is the person's own. */
-  async #works(python: string): Promise<boolean> {
-    if (this.#settings.python === "") return isHealthy(this.place, this.#quietTools);
-    await checkInterpreter(python, dirname(this.place.environments), this.#quietTools);
-    return true;
-  }
-
-  async #use(made: Promise<string>): Promise<string> {
-    const python = await made;
-    this.#unmark = await markUsed(await environmentFolder(this.place)).catch((error: unknown) => {
-      this.output.warn(`The environment could not be marked as used: ${String(error)}`); // a full disk keeps nobody from reading
-      return undefined;
-    });
-    return python;
-  }
-
-  /** Makes the environment with progress and Cancel; a set-up that was cancelled is remembered. */
-  async #setUp(make: typeof ensureEnvironment): Promise<string> {
-    const { globalState } = this.extension;
-    const folder = await environmentFolder(this.place);
-    return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Setting up Lerim", cancellable: true }, async (progress, token) => {
-      const cancel = new AbortController();
-      token.onCancellationRequested(() => cancel.abort());
-      const report = (message: string): void => {
-        progress.report({ message });
-        this.status.state = { kind: "starting", message };
-        this.output.info(message);
-      };
-      const python = await make(this.place, this.#tools(AbortSignal.any([cancel.signal, this.#closing.signal]), report)).catch(async (error: unknown) => {
-        if (cancel.signal.aborted) await globalState.update(cancelledKey, folder);
-        throw error;
-      });
-      await globalState.update(cancelledKey, undefined);
-      return python;
-    });
-  }
-
-  /** For short checks. */
-  get #quietTools(): Tools {
-    return this.#tools(this.#closing.signal, () => undefined);
-  }
-
-  #tools(signal: AbortSignal, report: (message: string) => void): Tools {
-    return {
-      platform: process.platform,
-      environ: process.env,
-      proxy: vscode.workspace.getConfiguration("http").get("proxy", ""),
-      run,
-      alive: isAlive,
-      signal,
-      report,
-      log: (line) => this.output.info(line),
-    };
   }
 
   async #start(python: string): Promise<void> {
@@ -295,6 +235,7 @@ export class Context implements vscode.Disposable {
       this.status.setPending(changed.root, changed.pending, changed.project);
       this.#candidates.fire(changed);
     });
+    for (const { method } of passedOn) client.onNotification(method, (params: unknown) => this.#told.fire({ method, params }));
     client.onRequest(protocol.askModel.method, (params: protocol.AskModelParams, token: CancellationToken) => this.models.ask(params, token));
     client.onNotification(protocol.watchFolders.method, ({ folders }: protocol.WatchFolders) => {
       if (this.#sidecar === sidecar) this.#watchFolders(client, folders);
@@ -334,7 +275,7 @@ export class Context implements vscode.Disposable {
         this.#candidates.fire({ root: uri, project: key, pending: candidates }); // an open panel may show what a sidecar that ended told
       }
       if (this.#settings.python !== "") return;
-      const deleted = await pruneEnvironments(this.place, isAlive);
+      const deleted = await pruneEnvironments(this.#setUp.place, isAlive);
       if (deleted.length > 0) this.output.info(`Deleted environments of earlier releases: ${deleted.join(", ")}`);
     } catch (error) {
       this.output.warn(`After the start: ${String(error)}`);

@@ -1,9 +1,12 @@
 import * as vscode from "vscode";
 import { registerCommands } from "./commands";
 import { Context } from "./context";
+import { Merging } from "./merging";
 import { ModelWatch } from "./modelwatch";
 import { Turns } from "./turns";
 import { AgentsTree } from "./views/agents";
+import { AskPanel } from "./views/ask";
+import { MemoriesView } from "./views/memories";
 import { ReviewPanel } from "./views/review";
 import { SessionsView } from "./views/sessions";
 import { Transcripts } from "./views/transcripts";
@@ -20,6 +23,9 @@ export function activate(extension: vscode.ExtensionContext): void {
   const review = new ReviewPanel(owner, turns);
   const sessions = new SessionsView(owner);
   const agents = new AgentsTree(owner);
+  const memories = new MemoriesView(owner);
+  const ask = new AskPanel(owner, turns);
+  const merging = new Merging(owner);
   extension.subscriptions.push(
     owner,
     transcripts,
@@ -27,9 +33,12 @@ export function activate(extension: vscode.ExtensionContext): void {
     review,
     sessions,
     agents,
+    memories,
+    ask,
+    merging,
     new ModelWatch(owner),
     extension.secrets.onDidChange(() => owner.background(owner.keysChanged())),
-    registerCommands(owner, { turns, review, transcripts, sessions, agents }),
+    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.background(owner.settingsChanged());
     }),

@@ -1,4 +1,5 @@
 // What of the wire is about the lives of memories; mirrors server/lerim/lsp/lives_protocol.py (docs/PROTOCOL.md). Types only.
+import type { Spent, Step } from "./modelprotocol";
 import type { CandidateView, Primitive, Problem } from "./protocol";
 
 export type By = "primitive" | "file" | "freshness";
@@ -95,31 +96,39 @@ export interface MaintainParams {
   dryRun: boolean;
 }
 
-/** `total` 0: not known. */
+/** `total` 0: not counted. */
 export interface MaintainProgress {
   root: string;
-  stage: string;
+  stage: "reading" | "links" | "freshness" | "planning" | "asking" | "proposing" | "done" | "cancelled";
   done: number;
   total: number;
   message: string;
 }
 
+/** `action`: "repaired", "proposed-…", "accepted-…", "known" or "blocked"; `undo` takes it back. */
 export interface MaintainAction {
   action: string;
-  id: string;
   title: string;
   reason: string;
+  memories: string[];
+  id: string;
+  undo: string;
 }
 
-/** `done` is what was done at once: where the review is set to automatic, else repairs alone. */
+/** `proposals` wait now, or would after a dry run; `done` is what was changed or proposed on disk. */
 export interface MaintainReport {
   project: string;
   proposals: CandidateView[];
   done: MaintainAction[];
   counts: Record<string, number>;
   problems: Problem[];
-  state: string;
-  message: string;
+  state: "done" | "partial" | "cancelled" | "busy" | "failed";
+  dryRun: boolean;
+  model: string;
+  spent: Spent[];
+  steps: Step[];
+  seconds: number;
+  run: string;
 }
 
 /** `token` names the question in notifications; `all`: drifted and ended memories count, too; `passages`: no model is asked. */
@@ -134,6 +143,7 @@ export interface AskParams {
 /** What something rests on: a memory by its handle, or a turn by session and turn. `number` is the same for the same one in one answer. */
 export interface CitationView {
   number: number;
+  ref: string;
   kind: "memory" | "turn";
   title: string;
   handle: string;
@@ -146,19 +156,30 @@ export interface SentenceView {
   citations: CitationView[];
 }
 
-/** What stands in a memory or a turn, told as it is. */
+/** What stands in a memory or a turn, told as it is; `detail` says what it is, `time` when it was said. */
 export interface PassageView {
-  text: string;
   citation: CitationView;
+  detail: string;
+  time: string;
+  text: string;
+  path: string;
+  flags: string[];
 }
 
-/** `known` false: nothing was found that answers; `model` is "" where none was asked, and then there are passages alone. */
+/** `known` false: nothing was found that answers; `model` is "none" where none was asked, and then there are passages alone. */
 export interface AnswerView {
+  question: string;
   sentences: SentenceView[];
   passages: PassageView[];
   known: boolean;
   model: string;
+  leftOut: number;
+  spent: Spent[];
+  steps: Step[];
+  problems: Problem[];
+  state: "done" | "partial" | "cancelled";
   message: string;
+  seconds: number;
 }
 
 /** One sentence of an answer that is on its way. */

@@ -9,23 +9,46 @@ interface MemoryItem extends vscode.QuickPickItem {
   readonly memory: { readonly path: string };
 }
 
+interface FoundItem extends vscode.QuickPickItem {
+  readonly memory: protocol.MemoryView;
+}
+
 const searchLimit = 50;
+/** What the sidecar understands in a query. */
+const filters = "kind: tag: file: is: since:";
 
 /** Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. */
 export async function searchMemories(context: Pick<Context, "request">): Promise<void> {
   const root = await rootOrNull();
-  if (root === undefined) return;
-  await searchList<MemoryItem>(
-    "Search memories by words, symbols or paths",
+  if (root !== undefined) await listFound(context, root, `Search memories by words, symbols or paths, and with ${filters}`, (memory) => openFile(memory, root));
+}
+
+/** A memory that the person looks for and chooses; undefined when they chose none. */
+export async function pickMemory(context: Pick<Context, "request">): Promise<protocol.MemoryView | undefined> {
+  const root = await rootOrNull();
+  if (root === undefined) return undefined;
+  return new Promise((resolve, reject) => {
+    const chosen = (memory: protocol.MemoryView): Promise<void> => {
+      resolve(memory);
+      return Promise.resolve();
+    };
+    listFound(context, root, `Which memory? Words, or ${filters}`, chosen, () => resolve(undefined)).catch(reject);
+  });
+}
+
+async function listFound(context: Pick<Context, "request">, root: string | null, placeholder: string, chosen: (memory: protocol.MemoryView) => Promise<void>, hidden?: () => void): Promise<void> {
+  await searchList<FoundItem>(
+    placeholder,
     async (query, cancel) => {
       const { memories } = await context.request(protocol.memorySearch, { root, query, limit: searchLimit }, cancel);
       return { items: memories.map(rankedItem), title: memories.length === 0 ? "No memory matches" : undefined };
     },
-    ({ memory }) => openFile(memory, root),
+    ({ memory }) => chosen(memory),
+    hidden,
   );
 }
 
-function rankedItem(memory: protocol.MemoryView): MemoryItem {
+function rankedItem(memory: protocol.MemoryView): FoundItem {
   return { label: iconOf(memory), description: memory.title, detail: memoryDetail(memory), alwaysShow: true, memory };
 }
 
@@ -75,7 +98,7 @@ async function pickAndOpen(items: readonly MemoryItem[], root: string | null, pl
   if (picked !== undefined) await openFile(picked.memory, root);
 }
 
-async function openFile(memory: { readonly path: string }, root: string | null): Promise<void> {
+export async function openFile(memory: { readonly path: string }, root: string | null): Promise<void> {
   await vscode.window.showTextDocument(fileUri(memory.path, root));
 }
 

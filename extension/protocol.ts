@@ -14,6 +14,7 @@ export interface ServerSettings {
   codeLens: CodeLensMode;
   idleSeconds: number;
   maxFileKb: number;
+  review?: string;
   "model.provider"?: string;
   "model.name"?: string;
   "model.baseUrl"?: string;
@@ -76,6 +77,8 @@ export interface CandidateView {
   maker: string;
   /** The ids of the memories that would be no longer active. */
   ends: string[];
+  /** Whether it would be the project's, or the person's own. */
+  scope: "project" | "global";
 }
 
 export interface MemoryView {
@@ -178,6 +181,8 @@ export interface Edit {
 export interface ActParams {
   root: string;
   id: string;
+  /** The candidate's own. */
+  scope: "project" | "global";
   action: "accept" | "reject" | "edit";
   edit?: Edit;
   quotes?: "shared" | "local";

@@ -10,12 +10,13 @@ export interface Found<Item> {
 
 /**
  * A list that follows what a person types, in the order of the sidecar; Enter opens what is chosen. VS Code moves items whose label
- * matches the typed text to the top: what is matched by the sidecar therefore stands in an item's description, which is not.
+ * matches the typed text to the top: what is matched by the sidecar therefore stands in an item's description, which is not. `hidden` is called when the list goes, also after a choice.
  */
 export async function searchList<Item extends vscode.QuickPickItem>(
   placeholder: string,
   find: (query: string, cancel: vscode.CancellationToken) => Promise<Found<Item>>,
   open: (chosen: Item) => Promise<void>,
+  hidden: () => void = () => undefined,
 ): Promise<void> {
   const pick = vscode.window.createQuickPick<Item>();
   pick.placeholder = placeholder;
@@ -46,14 +47,16 @@ export async function searchList<Item extends vscode.QuickPickItem>(
   pick.onDidAccept(() => {
     const [chosen] = pick.selectedItems;
     if (chosen === undefined) return;
+    const opened = open(chosen);
     pick.hide();
-    open(chosen).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${error instanceof Error ? error.message : String(error)}`));
+    opened.catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${error instanceof Error ? error.message : String(error)}`));
   });
   pick.onDidHide(() => {
     clearTimeout(timer);
     cancel.cancel();
     cancel.dispose();
     pick.dispose();
+    hidden();
   });
   pick.show();
   await look("");

@@ -9,6 +9,8 @@ export interface Settings {
   readonly statusBar: boolean;
   /** Seconds; 0 turns idle sync off. */
   readonly idleSeconds: number;
+  /** "": as the files of settings say. */
+  readonly review: "" | "ask" | "auto";
   /** Path of an interpreter to use as it is; "" for our own environment. */
   readonly python: string;
   /** "" of these five, and null: as the files of settings say. */
@@ -27,6 +29,7 @@ export const defaults: Settings = {
   codeLens: "file",
   statusBar: true,
   idleSeconds: 30,
+  review: "",
   python: "",
   "model.provider": "",
   "model.name": "",
@@ -60,6 +63,7 @@ export function readSettings(configuration: Configuration): { settings: Settings
     codeLens: take("codeLens", isOneOf("file", "symbols", "off"), defaults.codeLens),
     statusBar: take("statusBar", isBoolean, defaults.statusBar),
     idleSeconds: take("idleSeconds", isAmount, defaults.idleSeconds),
+    review: take("review", isOneOf("", "ask", "auto"), ""),
     python: take("python", isString, defaults.python).trim(),
     "model.provider": take("model.provider", isString, "").trim(),
     "model.name": take("model.name", isString, "").trim(),
@@ -71,11 +75,11 @@ export function readSettings(configuration: Configuration): { settings: Settings
   return { settings, rejected };
 }
 
-const ofModels = ["model.provider", "model.name", "model.baseUrl", "extract.gate", "budget.perDayUsd"] as const;
+const ofJobs = ["review", "model.provider", "model.name", "model.baseUrl", "extract.gate", "budget.perDayUsd"] as const;
 
-/** What the person set about models; the sidecar hands it to its jobs. */
-export function chosenModel(settings: Settings): Partial<Pick<Settings, (typeof ofModels)[number]>> {
-  return Object.fromEntries(ofModels.map((key) => [key, settings[key]] as const).filter(([, value]) => value !== "" && value !== null));
+/** What the person set about models and the review; the sidecar hands it to its jobs. */
+export function forJobs(settings: Settings): Partial<Pick<Settings, (typeof ofJobs)[number]>> {
+  return Object.fromEntries(ofJobs.map((key) => [key, settings[key]] as const).filter(([, value]) => value !== "" && value !== null));
 }
 
 function isBoolean(value: unknown): value is boolean {

@@ -1,5 +1,5 @@
 // Messages between the review panel's host side (views/review.ts) and its browser side (webview/review.ts); both parse what they receive.
-import type { CandidateView, Edit, Problem, UndoView } from "../protocol";
+import type { CandidateView, Edit, Problem, ProposedAction, TargetView, UndoView } from "../protocol";
 
 export type Act = "accept" | "reject" | "edit";
 
@@ -13,6 +13,8 @@ export type FromWebview =
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "openTurn"; readonly session: string; readonly turn: string }
   | { readonly type: "openReference"; readonly reference: string }
+  /** The memory `target` that the candidate `id` is about. */
+  | { readonly type: "openTarget"; readonly id: string; readonly target: string }
   | { readonly type: "sync" }
   | { readonly type: "manageTrust" }
   | { readonly type: "showLog" };
@@ -44,17 +46,19 @@ export type ToWebview =
   | ListMessage
   | ActedMessage
   | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
+  /** Shows this candidate, now or once it is listed. */
+  | { readonly type: "select"; readonly id: string }
   | { readonly type: "sync"; readonly running: boolean; readonly text: string }
   /** What the person asked for, or the list itself, could not be had. */
   | { readonly type: "failed"; readonly of: "list" | "command"; readonly message: string };
 
 type Fields = Record<string, unknown>;
 
-function isFields(value: unknown): value is Fields {
+export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isText(value: unknown, longest = 1_000_000): value is string {
+export function isText(value: unknown, longest = 1_000_000): value is string {
   return typeof value === "string" && value.length <= longest;
 }
 
@@ -62,7 +66,7 @@ function isTextOrNull(value: unknown): value is string | null {
   return value === null || isText(value);
 }
 
-function isList<T>(value: unknown, fits: (item: unknown) => item is T): value is T[] {
+export function isList<T>(value: unknown, fits: (item: unknown) => item is T): value is T[] {
   return Array.isArray(value) && value.every(fits);
 }
 
@@ -100,7 +104,7 @@ function parseAct(id: unknown, action: unknown, edit: unknown): FromWebview | un
 /** A message of the browser side; undefined when it is none. */
 export function parseFromWebview(value: unknown): FromWebview | undefined {
   if (!isFields(value)) return undefined;
-  const { type, id, action, edit, session, turn, reference, text } = value;
+  const { type, id, action, edit, session, turn, reference, target, text } = value;
   switch (type) {
     case "ready":
     case "sync":
@@ -117,6 +121,8 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
       return isText(session, 1000) && isText(turn, 1000) ? { type, session, turn } : undefined;
     case "openReference":
       return isText(reference, 4096) ? { type, reference } : undefined;
+    case "openTarget":
+      return isText(id, 300) && isText(target, 300) ? { type, id, target } : undefined;
     default:
       return undefined;
   }
@@ -132,10 +138,21 @@ export function isCandidate(value: unknown): value is CandidateView {
     isTextOrNull(value["diff"]) &&
     typeof value["confidence"] === "number" &&
     typeof value["edited"] === "boolean" &&
-    (value["action"] === "add" || value["action"] === "update") &&
+    actions.some((action) => action === value["action"]) &&
+    isText(value["reason"]) &&
+    (value["scope"] === "project" || value["scope"] === "global") &&
+    isText(value["maker"]) &&
+    isList(value["targets"], isTarget) &&
+    isList(value["ends"], isPlainText) &&
     ["tags", "references", "flags"].every((name) => isList(value[name], isPlainText)) &&
     isList(value["evidence"], isEvidence)
   );
+}
+
+const actions: readonly ProposedAction[] = ["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
+
+function isTarget(value: unknown): value is TargetView {
+  return isFields(value) && ["id", "title", "status", "path"].every((name) => isText(value[name]));
 }
 
 function isEvidence(value: unknown): value is CandidateView["evidence"][number] {
@@ -167,6 +184,8 @@ export function parseToWebview(value: unknown): ToWebview | undefined {
     }
     case "root":
       return isText(root) && isText(name) && typeof restricted === "boolean" ? { type, root, name, restricted } : undefined;
+    case "select":
+      return isText(id) ? { type, id } : undefined;
     case "sync":
       return typeof running === "boolean" && isText(text) ? { type, running, text } : undefined;
     case "acted":

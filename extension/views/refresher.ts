@@ -4,7 +4,7 @@ import type { Context } from "../context";
 /** Between two refreshes, so that a sync that proposes quickly does not keep the views listing. */
 const betweenMs = 1000;
 
-/** Calls `refresh` when what a view lists may be another: a sync ended, candidates changed, the sidecar came or went, trust was granted. */
+/** Calls `refresh` when what a view lists may be another: a sync ended, candidates changed, the sidecar came or went, trust was granted, or what `also` calls it for. */
 export class Refresher implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
   #timer: NodeJS.Timeout | undefined;
@@ -13,6 +13,7 @@ export class Refresher implements vscode.Disposable {
   constructor(
     context: Pick<Context, "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged">,
     private readonly refresh: () => void,
+    also: (soon: () => void) => vscode.Disposable = () => vscode.Disposable.from(),
   ) {
     this.#subscriptions = [
       context.onSyncProgress(({ stage }) => {
@@ -22,6 +23,7 @@ export class Refresher implements vscode.Disposable {
       context.onRunningChanged(() => this.#soon()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#soon()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.#soon()),
+      also(() => this.#soon()),
     ];
   }
 

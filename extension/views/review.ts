@@ -25,6 +25,8 @@ interface Root {
 export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerializer {
   #panel: vscode.WebviewPanel | undefined;
   #root: Root | undefined;
+  /** The candidate to show once the browser side is there. */
+  #wanted: string | undefined;
   /** What the browser side holds: candidate id to its JSON. */
   readonly #sent = new Map<string, string>();
   /** Candidates acted upon, with the number of the act: a listing begun before the act still names them. */
@@ -58,18 +60,25 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     ];
   }
 
-  /** Opens the panel, or brings it to the front, on a root. */
-  async show(folder: vscode.WorkspaceFolder): Promise<void> {
+  /** Opens the panel, or brings it to the front, on a root, and on a candidate where one is named. */
+  async show(folder: vscode.WorkspaceFolder, id?: string): Promise<void> {
     const root = { uri: folder.uri.toString(), name: folder.name };
     const changed = this.#root?.uri !== root.uri;
     this.#root = root;
+    this.#wanted = id;
     if (this.#panel === undefined) {
       this.#adopt(vscode.window.createWebviewPanel(viewType, "Lerim Review", vscode.ViewColumn.Active, { enableScripts: true }));
       return;
     }
     this.#panel.reveal();
     if (changed) this.#begin();
+    else this.#select();
     await Promise.resolve();
+  }
+
+  #select(): void {
+    if (this.#wanted !== undefined) this.#post({ type: "select", id: this.#wanted });
+    this.#wanted = undefined;
   }
 
   /** Called by VS Code when a window with the panel open is opened again. */
@@ -111,6 +120,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     this.#sent.clear();
     this.#panel.title = rootFolders().length > 1 ? `Lerim Review: ${root.name}` : "Lerim Review";
     this.#post({ type: "root", root: root.uri, name: root.name, restricted: !vscode.workspace.isTrusted });
+    this.#select();
     this.#refresh();
   }
 
@@ -166,6 +176,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
         return this.turns.open({ root, session: message.session, turn: message.turn });
       case "openReference":
         return openReference(root, message.reference);
+      case "openTarget":
+        return this.#openTarget(message.id, message.target);
       case "sync":
         return syncRoot(this.context, root);
       case "manageTrust":
@@ -177,6 +189,18 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     }
   }
 
+  /** A candidate as the sidecar told it last. */
+  #candidate(id: string): protocol.CandidateView | undefined {
+    const sent = this.#sent.get(id);
+    return sent === undefined ? undefined : (JSON.parse(sent) as protocol.CandidateView);
+  }
+
+  /** Only what the sidecar named of this candidate is opened. */
+  async #openTarget(id: string, target: string): Promise<void> {
+    const path = this.#candidate(id)?.targets.find((one) => one.id === target)?.path;
+    if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active });
+  }
+
   /** Acts are carried out one after the other, in the order they were asked for. */
   #enqueue(work: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(work);
@@ -186,7 +210,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
 
   async #act(root: string, message: FromWebview & { type: "act" }): Promise<void> {
     const { id, action, edit } = message;
-    const params: protocol.ActParams = { root, id, action, ...(edit === null ? {} : { edit }) };
+    const scope = this.#candidate(id)?.scope ?? "project";
+    const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }) };
     this.#last = undefined;
     try {
       let result = await this.context.request(protocol.reviewAct, params);

@@ -1,7 +1,8 @@
 import type { CandidateView, EvidenceView } from "../protocol";
 import { kindOf } from "../wording";
-import { difference } from "./difference";
-import { button, type Child, h } from "./dom";
+import { proposedText } from "../memorywording";
+import { proposedChanges } from "./changes";
+import { button, h } from "./dom";
 import { prose, shown } from "./prose";
 import { flagText, plain, signalText, speakerText } from "./text";
 
@@ -12,6 +13,7 @@ export interface DetailActions {
   readonly undo: () => void;
   readonly openTurn: (session: string, turn: string) => void;
   readonly openReference: (reference: string) => void;
+  readonly openTarget: (id: string) => void;
 }
 
 /** One candidate in full: what would be kept, why, what it changes, and what to do with it. */
@@ -34,9 +36,11 @@ export function candidateDetail(candidate: CandidateView, actions: DetailActions
     ),
     h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body)),
   );
-  if (candidate.action === "update") article.append(...proposedChange(candidate));
-  article.append(h("h3", { id: "why" }, "Why"), h("p", { class: "signal" }, plain(signalText(candidate.signal))));
-  article.append(h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidence(item, candidate, actions))));
+  article.append(...proposedChanges(candidate, actions.openTarget));
+  article.append(h("h3", { id: "why" }, "Why"));
+  if (candidate.reason !== "") article.append(h("p", { class: "reason" }, ...prose(candidate.reason)));
+  if (candidate.signal !== "") article.append(h("p", { class: "signal" }, plain(signalText(candidate.signal))));
+  if (candidate.evidence.length > 0) article.append(h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidence(item, candidate, actions))));
   if (candidate.references.length > 0) {
     const links = candidate.references.map((reference) =>
       h("li", {}, button(plain(reference), () => actions.openReference(reference), { class: "link reference", title: `Open ${plain(reference)}` })),
@@ -55,7 +59,8 @@ function chips(candidate: CandidateView): HTMLElement {
     h("span", { class: "chip primitive" }, plain(candidate.primitive)),
     ...(kind === candidate.primitive ? [] : [h("span", { class: "chip kind" }, plain(kind))]),
     h("span", { class: "chip confidence", title: "Confidence" }, `${Math.round(candidate.confidence * 100)} %`),
-    h("span", { class: "chip action" }, candidate.action === "update" ? "changes a memory" : "new memory"),
+    h("span", { class: "chip action" }, candidate.action === "add" ? "new memory" : proposedText(candidate.action)),
+    ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "Of no repository: it would be found from inside all of yours" }, "global")] : []),
     ...(candidate.edited ? [h("span", { class: "chip edited" }, "edited by you")] : []),
     ...candidate.tags.map((tag) => h("span", { class: "chip tag" }, `#${plain(tag)}`)),
   );
@@ -67,20 +72,13 @@ function evidence(item: EvidenceView, candidate: CandidateView, actions: DetailA
     { class: `quote from-${["user", "assistant", "tool", "web"].includes(item.who) ? item.who : "other"}` },
     h("span", { class: "who" }, `${speakerText(item.who)}:`),
     h("blockquote", { attributes: { dir: "auto" } }, ...shown(item.quote === "" ? "(this quote is kept on the machine it was said on)" : item.quote)),
-    button("Open turn", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open turn (o)" }),
+    ...(candidate.session === "" ? [] : [button("Open turn", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open turn (o)" })]),
   );
-}
-
-function proposedChange(candidate: CandidateView): Child[] {
-  const target = candidate.target === null ? "" : ` to ${plain(candidate.target)}`;
-  return [
-    h("h3", {}, `Proposed change${target}`),
-    difference(candidate.diff ?? "", "Proposed change"),
-  ];
 }
 
 function sourceText(candidate: CandidateView): string {
   const time = new Date(candidate.time);
   const when = Number.isNaN(time.getTime()) ? plain(candidate.time) : time.toLocaleString();
+  if (candidate.session === "") return `Proposed by ${candidate.maker === "maintain" ? "Lerim: Maintain" : "Lerim"} · ${when}`;
   return `${plain(candidate.platform)} · session ${plain(candidate.session)} · ${when}`;
 }

@@ -1,4 +1,5 @@
 import type { CandidateView } from "../protocol";
+import { proposedText } from "../memorywording";
 import { kindOf } from "../wording";
 import { h } from "./dom";
 import { plain } from "./text";
@@ -110,7 +111,8 @@ export class CandidateList {
 }
 
 function rowMeta(candidate: CandidateView): string {
-  const change = candidate.action === "update" ? " · changes a memory" : "";
+  const change = candidate.action === "add" ? "" : ` · ${proposedText(candidate.action)}`;
   const flagged = candidate.flags.length > 0 ? " · ⚠ look closely" : "";
-  return `${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${change}${flagged}`;
+  const own = candidate.scope === "global" ? " · global" : "";
+  return `${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${own}${change}${flagged}`;
 }

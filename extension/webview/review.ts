@@ -11,7 +11,7 @@ import { helpDialog } from "./help";
 import { actionOf, helpRows, type KeyAction } from "./keys";
 import { CandidateList } from "./list";
 import { draftText, lostDraft } from "./lost";
-import { answered, applyList, ask, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, type Saved, selectedOf, showRoot, startDraft, undoOf } from "./state";
+import { answered, applyList, ask, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, type Saved, selectedOf, showRoot, startDraft, undoOf, want } from "./state";
 import { plain } from "./text";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; getState(): unknown; setState(state: Saved): void };
@@ -98,6 +98,10 @@ function receive(message: ToWebview): void {
       }
       return;
     }
+    case "select":
+      update(want(model, message.id));
+      list.reveal();
+      return;
     case "sync":
       return update({ ...model, sync: { running: message.running, text: message.text } });
     case "acted":
@@ -213,6 +217,7 @@ function drawDetail(): void {
           undo: () => perform("undo"),
           openTurn: (session, turn) => vscode.postMessage({ type: "openTurn", session, turn }),
           openReference: (reference) => vscode.postMessage({ type: "openReference", reference }),
+          openTarget: (target) => vscode.postMessage({ type: "openTarget", id: candidate.id, target }),
         },
         { act: !model.restricted, undo: undoTitle !== "", undoTitle },
       ),
@@ -297,7 +302,9 @@ function perform(action: KeyAction): void {
     case "undo":
       return undo();
     case "openTurn":
-      if (candidate !== undefined) vscode.postMessage({ type: "openTurn", session: candidate.session, turn: candidate.evidence[0]?.turn ?? candidate.turn });
+      if (candidate === undefined) return;
+      if (candidate.session !== "") vscode.postMessage({ type: "openTurn", session: candidate.session, turn: candidate.evidence[0]?.turn ?? candidate.turn });
+      else if (candidate.targets[0] !== undefined) vscode.postMessage({ type: "openTarget", id: candidate.id, target: candidate.targets[0].id });
       return;
     case "help":
       return help.open();

@@ -10,6 +10,8 @@ export interface Model {
   readonly list: Omit<ListMessage, "type" | "changed"> | undefined;
   readonly candidates: ReadonlyMap<string, CandidateView>;
   readonly selected: string | undefined;
+  /** What is selected once it is listed. */
+  readonly wanted: string | undefined;
   /** Edits under way, also of other roots and of candidates that are gone: a person's text goes only when they say so. */
   readonly drafts: readonly Draft[];
   /** What was asked of the host and is not answered yet: the candidate's id with the draft that was sent along. */
@@ -41,6 +43,7 @@ export const emptyModel: Model = {
   list: undefined,
   candidates: new Map(),
   selected: undefined,
+  wanted: undefined,
   drafts: [],
   asked: new Map(),
   undoing: false,
@@ -90,7 +93,9 @@ export function applyList(model: Model, message: ListMessage): Model {
   const { root, blocked, dropped, problems, undo } = message;
   const list = { root, order, blocked, dropped, problems, undo };
   const gone = [...model.candidates.values()].filter(({ id }) => !candidates.has(id));
-  return { ...model, candidates, list, undoing: false, selected: keepSelection(model, order), drafts: withoutUnchanged(model, gone) };
+  const wanted = model.wanted !== undefined && candidates.has(model.wanted);
+  const selected = wanted ? model.wanted : keepSelection(model, order);
+  return { ...model, candidates, list, undoing: false, selected, wanted: wanted ? undefined : model.wanted, drafts: withoutUnchanged(model, gone) };
 }
 
 /** The drafts without those of candidates that are gone in which nothing was changed. */
@@ -137,6 +142,11 @@ function removeCandidate(model: Model, id: string): Model {
   const candidates = new Map(model.candidates);
   candidates.delete(id);
   return { ...model, candidates, list: { ...model.list, order }, selected: keepSelection(model, order), drafts: withoutUnchanged(model, [candidate]) };
+}
+
+/** The candidate to be shown: now, or as soon as it is listed. */
+export function want(model: Model, id: string): Model {
+  return model.candidates.has(id) ? { ...model, selected: id, wanted: undefined } : { ...model, wanted: id };
 }
 
 /** Moves the selection by `step`, kept inside the list. */

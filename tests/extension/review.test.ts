@@ -91,7 +91,7 @@ test("accept is carried out and reported", async () => {
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null });
   expect(await message(panel, "acted")).toEqual({ type: "acted", id: "c1", action: "accept", ok: true, message: "Accepted: c1", undo: { action: "a1", label: "Accepted: c1" }, diff: "" });
-  expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", action: "accept" } });
+  expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", scope: "project", action: "accept" } });
 });
 
 test("an edit goes along with what is asked", async () => {
@@ -100,7 +100,7 @@ test("an edit goes along with what is asked", async () => {
   const edit = { title: "Better", body: "b", tags: [] };
   panel.send({ type: "act", id: "c1", action: "edit", edit });
   await message(panel, "acted");
-  expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", action: "edit", edit } });
+  expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", scope: "project", action: "edit", edit } });
 });
 
 test.each([

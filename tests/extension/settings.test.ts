@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { linkCommands } from "../../extension/arguments";
-import { chosenModel, defaults, readSettings } from "../../extension/settings";
+import { forJobs, defaults, readSettings } from "../../extension/settings";
 
 interface Manifest {
   readonly engines: { readonly vscode: string };
@@ -36,6 +36,25 @@ test("the manifest's commands carry the titles people are told", () => {
     "Lerim: Open Review",
     "Lerim: Search Memories",
     "Lerim: Open Memory",
+    "Lerim: Maintain",
+    "Lerim: Ask",
+    "Lerim: Show Memories by Kind",
+    "Lerim: Show Memories by File",
+    "Lerim: Show Memories by Freshness",
+    "Lerim: Refresh Memories",
+    "Lerim: Show More Memories",
+    "Lerim: Edit Memory",
+    "Lerim: Archive Memory",
+    "Lerim: Restore Memory",
+    "Lerim: Promote Question to Decision",
+    "Lerim: Copy Memory to Your Own",
+    "Lerim: Change Kind of Memory",
+    "Lerim: Memory Is Still True",
+    "Lerim: Memory Was Useful",
+    "Lerim: Memory Is Wrong",
+    "Lerim: Memory Is Outdated",
+    "Lerim: Delete Theme",
+    "Lerim: Merge Memory",
     "Lerim: Search Sessions",
     "Lerim: Open Session",
     "Lerim: Refresh Sessions",
@@ -75,25 +94,25 @@ test("a workspace cannot name the interpreter", () => {
   expect(manifest.capabilities.virtualWorkspaces.supported).toBe(false);
 });
 
-test("a workspace can neither choose a model nor where it is nor what may be spent", () => {
-  const own = ["lerim.model.provider", "lerim.model.name", "lerim.model.baseUrl", "lerim.extract.gate", "lerim.budget.perDayUsd", "lerim.python"];
+test("a workspace can neither choose a model nor where it is, nor what may be spent or is decided for the person", () => {
+  const own = ["lerim.model.provider", "lerim.model.name", "lerim.model.baseUrl", "lerim.extract.gate", "lerim.budget.perDayUsd", "lerim.python", "lerim.review"];
   for (const key of own) expect(properties[key]?.scope, key).toBe("machine");
   expect([...manifest.capabilities.untrustedWorkspaces.restrictedConfigurations].sort()).toEqual([...own].sort());
 });
 
 test("of the model's settings the sidecar is told those the person set", () => {
-  expect(chosenModel(defaults)).toEqual({});
+  expect(forJobs(defaults)).toEqual({});
   const set: Record<string, unknown> = { "model.provider": "editor", "model.name": " copilot/gpt-4o ", "budget.perDayUsd": 0 };
   const { settings, rejected } = readSettings({ get: (key) => set[key] });
   expect(rejected).toEqual([]);
-  expect(chosenModel(settings)).toEqual({ "model.provider": "editor", "model.name": "copilot/gpt-4o", "budget.perDayUsd": 0 });
+  expect(forJobs(settings)).toEqual({ "model.provider": "editor", "model.name": "copilot/gpt-4o", "budget.perDayUsd": 0 });
 });
 
 test("a provider, gate or budget that cannot be is left out and named", () => {
   const set: Record<string, unknown> = { "model.provider": 3, "extract.gate": "some", "budget.perDayUsd": -1 };
   const { settings, rejected } = readSettings({ get: (key) => set[key] });
   expect(rejected).toEqual(["lerim.model.provider", "lerim.extract.gate", "lerim.budget.perDayUsd"]);
-  expect(chosenModel(settings)).toEqual({});
+  expect(forJobs(settings)).toEqual({});
 });
 
 test("values are taken as they are set and a missing one takes its default", () => {

@@ -132,38 +132,3 @@ class AskParams(Params, frozen=True):
     all: bool = False
     passages: bool = False
 
-
-class CitationView(msgspec.Struct, frozen=True):
-    """What something rests on: a memory by its handle, or a turn by session and turn. `number` is the same for the same
-    one in one answer."""
-
-    number: int
-    kind: Literal["memory", "turn"]
-    title: str
-    handle: str
-    session: str
-    turn: str
-
-
-class SentenceView(msgspec.Struct, frozen=True):
-    """One sentence of an answer and what it rests on."""
-
-    text: str
-    citations: list[CitationView]
-
-
-class PassageView(msgspec.Struct, frozen=True):
-    """What stands in a memory or a turn, told as it is."""
-
-    text: str
-    citation: CitationView
-
-
-class AnswerView(msgspec.Struct, frozen=True):
-    """An answer. Not `known`: nothing was found that answers. `model` is "" where none was asked: passages alone."""
-
-    sentences: list[SentenceView]
-    passages: list[PassageView]
-    known: bool
-    model: str
-    message: str

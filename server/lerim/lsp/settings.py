@@ -16,7 +16,8 @@ CodeLensMode = Literal["file", "symbols", "off"]
 class Settings:
     """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` get no answers.
 
-    `models` is what the person set about models, by the names of `config.KEYS`: every job is handed it, and checks it.
+    `models` is what the person set about models and the review, by the names of `config.KEYS`: every job is handed it,
+    and checks it.
     """
 
     enabled: bool = True
@@ -43,7 +44,8 @@ NAMES = {
     "idleSeconds": "idle_seconds",
     "maxFileKb": "max_file_kb",
 }
-MODELS: Mapping[str, tuple[str, type[str] | type[float]]] = {
+JOBS: Mapping[str, tuple[str, type[str] | type[float]]] = {
+    "review": ("review.mode", str),
     "model.provider": ("roles.extract.provider", str),
     "model.name": ("roles.extract.model", str),
     "model.baseUrl": ("roles.extract.base_url", str),
@@ -70,8 +72,8 @@ def read(raw: object, before: Options | None = None) -> tuple[Options, tuple[str
     values: dict[str, object] = {}
     models: dict[str, object] = {}
     for name, value in given.items():
-        if name in MODELS:
-            dotted, kind = MODELS[name]
+        if name in JOBS:
+            dotted, kind = JOBS[name]
             if _is(kind, value):
                 models[dotted] = value
             else:

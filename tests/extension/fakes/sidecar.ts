@@ -1,6 +1,6 @@
 import { Keys } from "../../../extension/secrets";
 import { EventEmitter, workspace } from "./vscode";
-import type { ModelView, AgentView, CandidatesChanged, CandidateView, MemoryView, Request, SessionTurn, SessionView, SyncProgress, SyncReport } from "../../../extension/protocol";
+import type { ModelView, AgentView, CandidatesChanged, CandidateView, MemoryView, Notification, Request, SessionTurn, SessionView, SyncProgress, SyncReport } from "../../../extension/protocol";
 
 interface Token {
   readonly isCancellationRequested: boolean;
@@ -41,12 +41,31 @@ export class FakeContext {
     error: (line: string) => this.logged.push(line),
     show: () => this.logged.push("(shown)"),
   };
-  readonly extension = { extensionUri: { scheme: "file", path: "/extension", query: "" } };
+  readonly state = new Map<string, unknown>();
+  readonly extension = {
+    extensionUri: { scheme: "file", path: "/extension", query: "" },
+    workspaceState: {
+      get: (key: string) => this.state.get(key),
+      update: (key: string, value: unknown) => Promise.resolve(void this.state.set(key, value)),
+    },
+  };
+  readonly told = new EventEmitter<{ method: string; params: unknown }>();
   readonly #handlers = new Map<string, Handler>();
 
   /** From now on the sidecar answers this request so; a handler that throws is an error reply. */
   answer<P, R>(type: Request<P, R>, handler: (params: P, token: Token | undefined) => R | Promise<R>): void {
     this.#handlers.set(type.method, handler as Handler);
+  }
+
+  /** Listens to what the test tells through `tell`. */
+  on<P>(type: Notification<P>, listener: (params: P) => unknown): { dispose(): void } {
+    return this.told.event(({ method, params }) => {
+      if (method === type.method) listener(params as P);
+    });
+  }
+
+  tell<P>(type: Notification<P>, params: P): void {
+    this.told.fire({ method: type.method, params });
   }
 
   // what happens in between requests stands among them
@@ -117,6 +136,11 @@ export function candidate(id: string, changes: Partial<CandidateView> = {}): Can
     flags: [],
     edited: false,
     path: "",
+    targets: [],
+    reason: "",
+    maker: "rules",
+    ends: [],
+    scope: "project",
     ...changes,
   };
 }
