@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from lerim import __version__, output
+from lerim.cli_act import memory_app
 from lerim.cli_ask import ask_command
 from lerim.cli_config import config_app
 from lerim.cli_connect import connect_app
 from lerim.cli_eval import eval_command
-from lerim.cli_memory import memory_app
 from lerim.cli_model import model_app
 from lerim.cli_project import project_app
 from lerim.cli_queue import queue_app

@@ -9,12 +9,12 @@ import msgspec
 import typer
 
 from lerim import output
-from lerim.cli_place import HERE, Json, Repo, guarded, here
+from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, place_of
 from lerim.cli_review import name_of
 from lerim.errors import Problem
 from lerim.memory.record import LearningKind
 from lerim.memory.reference import written
-from lerim.memory.search import search
+from lerim.memory.search import EVERY_STATUS, Filters, search
 from lerim.memory.views import MemoryView, memory_view
 from lerim.review import queue
 
@@ -37,18 +37,19 @@ def list_command(
     primitive: Annotated[PrimitiveName | None, typer.Option(help="Only memories of this kind.")] = None,
     tag: Tags = [],  # noqa: B006 - typer reads it and never writes it
     archived: Annotated[bool, typer.Option("--archived", help="Archived ones too.")] = False,
+    own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
     """List the memories of this repository, newest first."""
-    stored, problems = here(repo).place.store().load_all(archived=archived)
+    stored, problems = place_of(repo, own).store().load_all(archived=archived)
     wanted = [
         item
         for item in stored
         if (primitive is None or item.record.primitive == primitive) and set(tag) <= set(item.record.tags)
     ]
     wanted.sort(key=lambda item: (item.record.updated, item.record.id), reverse=True)
-    _show([memory_view(item) for item in wanted], problems, as_json=as_json)
+    _show([memory_view(item, "global" if own else "project") for item in wanted], problems, as_json=as_json)
 
 
 @memory_app.command("search")
@@ -66,7 +67,12 @@ def search_command(
     at = here(repo)
     problems: list[Problem] = []
     hits = search(
-        at.project, at.home, " ".join(words), limit or at.settings.search_limit, archived=archived, problems=problems
+        at.project,
+        at.home,
+        " ".join(words),
+        limit or at.settings.search_limit,
+        filters=EVERY_STATUS if archived else Filters(),
+        problems=problems,
     )
     _show([memory_view(hit.stored, hit.scope) for hit in hits], problems, as_json=as_json)
 
@@ -74,10 +80,13 @@ def search_command(
 @memory_app.command("show")
 @guarded
 def show_command(
-    memory_id: Annotated[str, typer.Argument(metavar="ID")], repo: Repo = HERE, as_json: Json = False
+    memory_id: Annotated[str, typer.Argument(metavar="ID")],
+    own: Own = False,
+    repo: Repo = HERE,
+    as_json: Json = False,
 ) -> None:
     """Print one memory with its evidence."""
-    shown = memory_view(here(repo).place.store().read(memory_id))
+    shown = memory_view(place_of(repo, own).store().read(memory_id), "global" if own else "project")
     if as_json:
         output.show_json(shown)
         return

@@ -19,7 +19,7 @@ from lerim.errors import LerimError, Problem, ProjectError
 from lerim.moments import moment
 from lerim.moved import known_as
 from lerim.paths import Home
-from lerim.project import Project, locate
+from lerim.project import Project, locate, personal
 from lerim.review.place import Place
 
 Repo = Annotated[Path, typer.Option("--repo", metavar="PATH", help="A folder of the repository.", show_default="here")]
@@ -27,6 +27,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object (READM
 Alias = Annotated[
     list[str], typer.Option("--alias", metavar="OLD_PATH", help="A folder this repository was before; may be repeated.")
 ]
+Own = Annotated[bool, typer.Option("--global", help="Your own memories, which belong to no repository.")]
 HERE = Path()
 
 P = ParamSpec("P")
@@ -73,6 +74,11 @@ def here(repo: Path, aliases: list[str] | None = None) -> Here:
     settings, problems = config.load(os.environ, mine, project.root)
     output.warn(problems)
     return Here(project, mine, settings, problems)
+
+
+def place_of(repo: Path, own: bool) -> Place:
+    """Where the memories are that a command is about: the repository's, or the person's own. Raises ProjectError."""
+    return Place(personal(home()), home()) if own else here(repo).place
 
 
 def there(repo: Path) -> Path:

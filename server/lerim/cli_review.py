@@ -11,7 +11,7 @@ import typer
 
 from lerim import output
 from lerim.cli_editor import edited
-from lerim.cli_place import HERE, Here, Json, Repo, guarded, here
+from lerim.cli_place import HERE, Here, Json, Own, Repo, guarded, here, place_of
 from lerim.errors import LerimError, Problem
 from lerim.review import queue
 from lerim.review.queue import ReviewResult
@@ -56,9 +56,9 @@ class ResultsView(msgspec.Struct, frozen=True):
 
 @review_app.command("list")
 @guarded
-def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
+def list_command(own: Own = False, repo: Repo = HERE, as_json: Json = False) -> None:
     """Show the candidates waiting for review, oldest first."""
-    proposals, problems, blocked = queue.pending(here(repo).place)
+    proposals, problems, blocked = queue.pending(place_of(repo, own))
     views = [candidate_view(proposal) for proposal in proposals]
     if as_json:
         output.show_json(PendingView(views, blocked, problems))
@@ -111,19 +111,21 @@ def name_of(primitive: str, kind: str | None) -> str:
 
 @review_app.command("accept")
 @guarded
-def accept_command(ids: Ids, quotes: QuotesOption = None, repo: Repo = HERE, as_json: Json = False) -> None:
+def accept_command(
+    ids: Ids, quotes: QuotesOption = None, own: Own = False, repo: Repo = HERE, as_json: Json = False
+) -> None:
     """Make candidates memories."""
-    at = here(repo)
+    place = place_of(repo, own)
 
     def accept(candidate_id: str) -> ReviewResult:
         nonlocal quotes
-        result = queue.accept(at.place, candidate_id, quotes=quotes)
+        result = queue.accept(place, candidate_id, quotes=quotes)
         if result.ask_quotes:
-            quotes = _ask_quotes(at, ask=not as_json)
-            result = queue.accept(at.place, candidate_id, quotes=quotes)
+            quotes = "shared" if own else _ask_quotes(here(repo), ask=not as_json)  # your own lie in no repository
+            result = queue.accept(place, candidate_id, quotes=quotes)
         return result
 
-    _each(ids, accept, as_json=as_json)
+    each(ids, accept, as_json=as_json, own=own)
 
 
 def _ask_quotes(at: Here, *, ask: bool) -> Quotes:
@@ -146,11 +148,12 @@ def edit_command(
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="The new tags; may be repeated.")
     ] = None,
+    own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
     """Change a candidate's words; in $EDITOR if no option is given."""
-    place = here(repo).place
+    place = place_of(repo, own)
     before = queue.show(place, candidate_id).record
     if title is None and body is None and tag is None:
         change = edited(queue.Edit(before.title, before.body, before.tags))
@@ -160,36 +163,37 @@ def edit_command(
             before.body if body is None else body,
             before.tags if tag is None else tuple(tag),
         )
-    _each([candidate_id], lambda name: queue.edit(place, name, change), as_json=as_json)
+    each([candidate_id], lambda name: queue.edit(place, name, change), as_json=as_json, own=own)
 
 
 @review_app.command("reject")
 @guarded
-def reject_command(ids: Ids, repo: Repo = HERE, as_json: Json = False) -> None:
+def reject_command(ids: Ids, own: Own = False, repo: Repo = HERE, as_json: Json = False) -> None:
     """Refuse candidates for good."""
-    place = here(repo).place
-    _each(ids, lambda name: queue.reject(place, name), as_json=as_json)
+    place = place_of(repo, own)
+    each(ids, lambda name: queue.reject(place, name), as_json=as_json, own=own)
 
 
 @review_app.command("undo")
 @guarded
 def undo_command(
     action: Annotated[str | None, typer.Argument(metavar="ACTION", help="As the other commands print it.")] = None,
+    own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
     """Take back the last step, or the one named."""
-    place = here(repo).place
-    _each([action or ""], lambda name: queue.undo(place, name or None), as_json=as_json)
+    place = place_of(repo, own)
+    each([action or ""], lambda name: queue.undo(place, name or None), as_json=as_json, own=own)
 
 
-def _each(ids: list[str], act: Callable[[str], ReviewResult], *, as_json: bool) -> None:
+def each(ids: list[str], act: Callable[[str], ReviewResult], *, as_json: bool, own: bool = False) -> None:
     """Acts on each id; one that fails leaves the others alone. Exits with 1 if all failed, 3 if some did."""
     results: list[ResultView] = []
     first: LerimError | None = None
     for name in dict.fromkeys(ids):
         try:
-            results.append(_view(name, act(name)))
+            results.append(result_view(name, act(name)))
         except LerimError as error:
             if len(ids) == 1:
                 raise
@@ -199,18 +203,20 @@ def _each(ids: list[str], act: Callable[[str], ReviewResult], *, as_json: bool) 
         output.show_json(ResultsView(results))
     else:
         for result in results:
-            _say(result)
+            say(result, own=own)
     failed = sum(not result.ok for result in results)
     if failed:
         alone = first.exit_code if first else 1
         raise typer.Exit(3 if failed < len(results) else alone)
 
 
-def _view(name: str, result: ReviewResult) -> ResultView:
+def result_view(name: str, result: ReviewResult) -> ResultView:
+    """The outcome for this id."""
     return ResultView(name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes)
 
 
-def _say(result: ResultView) -> None:
+def say(result: ResultView, *, own: bool = False) -> None:
+    """The outcome in words, and how it is taken back."""
     message = output.visible(result.message, lines=True)
     if not result.ok:
         output.note(f"error: {f'{output.visible(result.id)}: ' if result.id else ''}{message}")
@@ -220,4 +226,4 @@ def _say(result: ResultView) -> None:
     if result.path:
         output.say(f"  file: {output.visible(result.path)}")
     if result.action and result.code not in ("undone", "already"):
-        output.say(f"  take back: lerim review undo {output.visible(result.action)}")
+        output.say(f"  take back: lerim review undo {output.visible(result.action)}{' --global' if own else ''}")

@@ -29,6 +29,7 @@ from lerim.models.editor import Bridge
 from lerim.paths import Home
 from lerim.project import Owners, Project
 from lerim.report import Emit, Progress, SessionCounts, Stage, State, SyncReport, combine
+from lerim.review import acts
 from lerim.review.place import Place
 from lerim.review.run import Run, try_write
 from lerim.sessions.catalog import Catalog
@@ -185,7 +186,7 @@ def sync(
     seen = _Seen()
     state: State = "done"
     with project_lock(home, project.key, "syncing"), Catalog.open(home) as catalog, closing(learning):
-        learning.problems += [*catalog.problems, *_remember(project, home)]
+        learning.problems += [*catalog.problems, *_remember(project, home), *_links(learning)]
         catalog.recover(project.key)
         catalog.reown(owners)
         catalog.hold(removed(home))
@@ -296,6 +297,17 @@ def _remember(project: Project, home: Home) -> list[Problem]:
     except LerimError as error:
         return [Problem(error.code, error.where, f"{error.message} {error.todo}".strip())]
     return [problem for problem in problems if problem.path == str(project.root)]
+
+
+def _links(learning: Learning) -> list[Problem]:
+    """Makes the links between memories agree, as after a merge of two branches; what cannot be is told."""
+    try:
+        repaired = acts.repair(learning.place)
+    except LerimError as error:
+        return [Problem(error.code, error.where, f"{error.message} {error.todo}".strip())]
+    if repaired.count:
+        learning.run.note(f"links of {repaired.count} memories put right, undo {repaired.action}")
+    return list(repaired.problems)
 
 
 def _owners(project: Project, home: Home) -> Owners:

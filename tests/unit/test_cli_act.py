@@ -1,0 +1,124 @@
+"""`lerim memory edit` and its siblings: what they do, print and take back."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from lerim.cli import app
+
+CLONE = Path(__file__).resolve().parents[2]
+
+
+def answer(*arguments: str, code: int = 0, typed: str | None = None) -> Any:
+    result = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False, input=typed)
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def say(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture
+def memory(repo: Path) -> str:
+    added = answer("memory", "add", "--title", "Use uv", "--body", "It is fast.", "--tag", "ci", "--repo", str(repo))
+    return str(added["id"])
+
+
+def act(repo: Path, *arguments: str, code: int = 0, typed: str | None = None) -> Any:
+    return answer("memory", *arguments, "--repo", str(repo), code=code, typed=typed)
+
+
+def shown(repo: Path, memory: str) -> Any:
+    return answer("memory", "show", memory, "--repo", str(repo))
+
+
+def test_an_edit_leaves_what_no_option_names(repo: Path, memory: str) -> None:
+    [result] = act(repo, "edit", memory, "--body", "-", "--reference", "src\\app.py", typed="Very fast.\n")["results"]
+    assert (result["ok"], result["code"]) == (True, "change") and result["action"]
+    view = shown(repo, memory)
+    assert (view["title"], view["body"], view["tags"]) == ("Use uv", "Very fast.", ["ci"])
+    assert view["references"] == ["src/app.py"]
+    answer("review", "undo", result["action"], "--repo", str(repo))
+    assert shown(repo, memory)["body"] == "It is fast."
+    assert "Nothing is to be changed" in act(repo, "edit", memory, code=2)["error"]["message"]
+
+
+def test_archived_memories_come_back(repo: Path, memory: str) -> None:
+    other = answer("memory", "add", "--title", "Use ruff", "--repo", str(repo))["id"]
+    results = act(repo, "archive", memory, other, "--reason", "We moved on")["results"]
+    assert [one["code"] for one in results] == ["archive", "archive"]
+    assert answer("memory", "list", "--repo", str(repo))["memories"] == []
+    results = act(repo, "restore", memory, "20200101-nobody", code=3)["results"]
+    assert [one["ok"] for one in results] == [True, False]
+    assert [one["id"] for one in answer("memory", "list", "--repo", str(repo))["memories"]] == [memory]
+
+
+def test_a_question_is_answered(repo: Path) -> None:
+    asked = answer("memory", "add", "--title", "Which installer?", "--primitive", "question", "--repo", str(repo))["id"]
+    path = act(repo, "promote", asked, "--title", "Use uv", "--body", "Fast.")["results"][0]["path"]
+    assert (shown(repo, asked)["status"], shown(repo, Path(path).stem)["primitive"]) == ("resolved", "decision")
+
+
+def test_a_kind_a_theme_a_word_and_a_check(repo: Path, memory: str) -> None:
+    assert act(repo, "kind", memory, "--primitive", "theme")["results"][0]["ok"]
+    assert (
+        "has no kind"
+        in act(repo, "kind", memory, "--primitive", "theme", "--kind", "pitfall", code=2)["error"]["message"]
+    )
+    assert act(repo, "verify", memory)["results"][0]["code"] == "verify"
+    assert act(repo, "feedback", memory, "wrong")["results"][0]["ok"]
+    assert shown(repo, memory)["confidence"] == pytest.approx(0.19)
+    assert act(repo, "delete", memory)["results"][0]["ok"]
+    assert act(repo, "delete", memory, code=1)["error"]["code"] == "not-found"
+
+
+def test_ones_own_are_acted_on_from_anywhere(repo: Path, memory: str, tmp_path: Path) -> None:
+    assert act(repo, "globalize", memory)["results"][0]["ok"]
+    elsewhere = ("--global", "--repo", str(tmp_path))
+    [view] = answer("memory", "list", *elsewhere)["memories"]
+    assert (view["id"], view["scope"]) == (memory, "global")
+    said = say("memory", "archive", memory, *elsewhere)
+    [undo] = re.findall(r"take back: lerim (.*)", said)
+    assert undo.endswith(" --global")
+    assert answer("memory", "list", *elsewhere)["memories"] == []
+    say(*undo.split())
+    assert answer("memory", "show", memory, *elsewhere)["status"] == "active"
+    act(repo, "archive", memory)
+    assert [view["status"] for view in answer("memory", "list", *elsewhere)["memories"]] == ["active"]
+
+
+def test_what_is_ones_own_alone_is_named_so(repo: Path, memory: str) -> None:
+    act(repo, "globalize", memory)
+    Path(shown(repo, memory)["path"]).unlink()
+    assert "--global" in act(repo, "archive", memory, code=1)["error"]["todo"]
+
+
+def test_a_merge_is_shown_before_it_is_done(repo: Path, memory: str) -> None:
+    path = Path(shown(repo, memory)["path"])
+    text = path.read_text()
+    path.write_text(text.replace("It is fast.", "<<<<<<< a\nIt is fast.\n=======\nCaches lie in `/ci`.\n>>>>>>> b"))
+    conflicted = path.read_text()
+    listed = answer("memory", "list", "--repo", str(repo))
+    assert [problem["code"] for problem in listed["problems"]] == ["memory-conflict"]
+    look = act(repo, "merge", memory)
+    assert look["result"] is None and "Caches lie" in look["diff"] and path.read_text() == conflicted
+    assert "nothing was written" in say("memory", "merge", memory, "--repo", str(repo))
+    assert act(repo, "merge", memory, "--yes")["result"]["code"] == "join"
+    assert shown(repo, memory)["body"] == "It is fast.\n\nCaches lie in `/ci`."
+    assert "Only one file" in act(repo, "merge", memory, "--yes", code=1)["error"]["message"]
+
+
+def test_the_readme_names_every_command_of_memories() -> None:
+    readme = (CLONE / "README.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"lerim memory ([a-z]+)", readme.split("## Command line")[1]))
+    assert told == set(get_command(app).commands["memory"].commands)  # type: ignore[attr-defined]
