@@ -13,6 +13,8 @@ from pathlib import Path
 from lerim.errors import Problem
 from lerim.memory import files
 
+TWICE = "memory-twice"
+"""The code of the problem of an id that two files have."""
 _OTHERS = frozenset({"archived", "summaries", "journal"})
 _DEPTH = 4
 _ENTRIES = 2_000
@@ -48,7 +50,7 @@ def doubled(memory_dir: Path, names: Iterable[str]) -> list[Problem]:
         if len(same) > 1:
             message = f"One id has {len(same)} files: {' and '.join(same)}. The id finds only the first."
             todo = f"Join them with `lerim memory merge {file.removesuffix('.md')}`, or rename one."
-            problems.append(Problem("memory-twice", str(memory_dir / same[0]), f"{message} {todo}"))
+            problems.append(Problem(TWICE, str(memory_dir / same[0]), f"{message} {todo}"))
     return problems
 
 

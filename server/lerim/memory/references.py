@@ -6,62 +6,39 @@ One thread may change it while others read: what a reader gets is never changed 
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory import files
-from lerim.memory.record import LearningKind, Primitive
+from lerim.memory.ends import Ended, Link, ended
+from lerim.memory.entries import Elsewhere, Entry, Moves, elsewhere, entry_of, keys, links_of, newest_first
+from lerim.memory.misplaced import TWICE
 from lerim.memory.reference import Reference, normalise
-from lerim.memory.store import LIVE, Found, Stamp, Stored, find, read_file, stat_file, unreadable
+from lerim.memory.store import LIVE, Found, Stamp, find, read_file, stat_file
 
 __all__ = ["Entry", "Reference", "ReferenceMap", "normalise"]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What a hover's headline and a lens need of a memory; the rest is read from `path`, when it is shown."""
-
-    folder: Path
-    name: str
-    primitive: Primitive
-    kind: LearningKind | None
-    title: str
-    created: datetime
-    confidence: float
-    references: tuple[Reference, ...]
-    verified: str = ""
-
-    @property
-    def path(self) -> Path:
-        """The memory's file."""
-        return self.folder / self.name
-
-    @property
-    def id(self) -> str:
-        """The memory's id."""
-        return self.path.stem
-
-    @property
-    def label(self) -> str:
-        """The learning's kind where it has one, else the primitive."""
-        return self.kind or self.primitive
-
-
 class ReferenceMap:
-    """The live memories of one folder by file and by symbol. Empty until the first `scan`."""
+    """The live memories of one folder by file and by symbol. Empty until the first `scan`.
+
+    A memory that another live file ends is left out, also while it still lies among the live ones.
+    """
 
     def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
         self.memory_dir = memory_dir
         self._anchor = anchor or memory_dir.parent.parent
         self._stamps: dict[str, Stamp] = {}
         self._entries: dict[str, Entry] = {}
+        self._links: dict[str, tuple[Link, ...]] = {}
+        self._ended: Mapping[str, Ended] = {}
+        self._over: dict[str, Entry] = {}
         self._by_file: dict[str, tuple[Entry, ...]] = {}
         self._by_symbol: dict[tuple[str, str], tuple[Entry, ...]] = {}
+        self._moves: Moves = {}
+        self._elsewhere = Elsewhere()
         self._file_problems: dict[str, tuple[Problem, ...]] = {}
         self._folder_problems: tuple[Problem, ...] = ()
 
@@ -78,18 +55,28 @@ class ReferenceMap:
         """Every live memory."""
         return list(self._entries.values())
 
+    def entry(self, path: Path) -> Entry | None:
+        """The live memory of a file."""
+        return self._entries.get(f"{path.parent.name}/{path.name}")
+
     def for_file(self, path: str) -> tuple[Entry, ...]:
         """The memories that refer to a file or to something in it, newest first. `path` as in references."""
-        return self._by_file.get(path, ())
+        return _joined(self._by_file.get(path, ()), self._elsewhere.by_file.get(path, ()))
 
     def for_symbol(self, path: str, symbol: str) -> tuple[Entry, ...]:
         """The memories that refer to a symbol of a file; `save` finds `Store.save` too."""
-        return self._by_symbol.get((path, symbol), ())
+        key = (path, symbol)
+        return _joined(self._by_symbol.get(key, ()), self._elsewhere.by_symbol.get(key, ()))
 
     def symbols(self, path: str) -> list[str]:
-        """The symbols of a file that memories refer to, as they are written there."""
-        names = [reference.symbol for entry in self.for_file(path) for reference in entry.references]
-        return sorted({name for name in names if name and self.for_symbol(path, name)})
+        """The symbols of a file that memories refer to, as they are written there, or called now."""
+        names = {one.symbol for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path}
+        return sorted({*names, *self._elsewhere.names.get(path, ())} - {""})
+
+    def follow(self, moves: Moves) -> None:
+        """Takes over where references are that were renamed or moved: by memory, the old and the new as written."""
+        self._moves = moves
+        self._elsewhere = elsewhere(self._moves, self._entries)
 
     def scan(self) -> bool:
         """Compare every file's stat with what is known and read the changed ones; True if anything changed."""
@@ -97,116 +84,140 @@ class ReferenceMap:
         changed = tuple(problems) != self._folder_problems
         self._folder_problems = tuple(problems)
         now = {item.name for item in found}
-        touched: set[Reference] = set()
-        for name in [name for name in self._stamps if name not in now]:
-            touched |= self._drop(name)
-            changed = True
-        for item in found:
-            if self._stamps.get(item.name) != item.stamp:
-                touched |= self._drop(item.name) | self._read(item)
-                changed = True
-        self._rebuild(touched)
-        return changed
+        gone = [name for name in self._stamps if name not in now]
+        new = [item for item in found if self._stamps.get(item.name) != item.stamp]
+        return self._change(gone, new) or changed
 
-    def apply(self, path: Path) -> bool:
-        """Take over one file that was written, moved or removed; True if anything changed."""
+    def apply(self, *paths: Path) -> bool:
+        """Take over files that were written, moved or removed, all at once; True if anything changed."""
+        gone: list[str] = []
+        new: list[Found] = []
+        for path in dict.fromkeys(paths):
+            name = self._name(path)
+            folder, _, file = name.rpartition("/")
+            if not name or path.suffix != ".md" or file.startswith("."):
+                continue
+            if folder not in LIVE:
+                if name.split("/")[0] in ("archived", "summaries", "journal"):
+                    continue
+                return self.scan()  # one misplaced
+            try:
+                files.inside(self._anchor, path)
+                item = stat_file(self.memory_dir, name)
+            except NotFoundError:
+                gone += [name] if name in self._stamps else []
+                continue
+            except LerimError:
+                return self.scan()  # a link, or a folder that cannot be listed: the scan says so
+            if self._stamps.get(name) != item.stamp:
+                new.append(item)
+        if self._doubled(gone, new):
+            return self.scan()
+        return self._change(gone, new)
+
+    def _name(self, path: Path) -> str:
         try:
-            name = path.relative_to(self.memory_dir).as_posix()
+            return path.relative_to(self.memory_dir).as_posix()
         except ValueError:
-            return False
-        if path.suffix != ".md" or path.name.startswith("."):
-            return False
-        folder, _, file = name.rpartition("/")
-        if folder not in LIVE:
-            return name.split("/")[0] not in ("archived", "summaries", "journal") and self.scan()  # one misplaced
-        if any(f"{other}/{file}" in self._stamps for other in LIVE if other != folder):
-            return self.scan()  # an id there twice, or no longer
-        known = name in self._stamps
-        item: Found | None = None
-        try:
-            files.inside(self._anchor, path)
-            item = stat_file(self.memory_dir, name)
-        except NotFoundError:
-            pass
-        except LerimError:
-            return self.scan()  # a link, or a folder that cannot be listed: the scan says so
-        if item is not None and self._stamps.get(name) == item.stamp:
-            return False
-        touched = self._drop(name)
-        if item is not None:
-            touched |= self._read(item)
-        self._rebuild(touched)
-        return known or item is not None
+            return ""
 
-    def _read(self, item: Found) -> set[Reference]:
+    def _doubled(self, gone: list[str], new: list[Found]) -> bool:
+        """Whether an id is there twice with these changes, or was before them."""
+        now = {item.name for item in new}
+        for name in (*gone, *now):
+            folder, _, file = name.rpartition("/")
+            others = [f"{other}/{file}" for other in LIVE if other != folder]
+            if any(other in now or (other in self._stamps and other not in gone) for other in others):
+                return True
+        return any(problem.code == TWICE for problem in self._folder_problems)
+
+    def _change(self, gone: list[str], new: list[Found]) -> bool:
+        """Takes files out and reads others, then makes the lists that name them anew; True if any file did change."""
+        out: dict[str, Entry] = {}
+        into: dict[str, Entry] = {}
+        linked = False
+        for name in (*gone, *(item.name for item in new)):
+            linked = self._links.pop(name, None) is not None or linked
+            self._drop(name, out)
+        for item in new:
+            self._read(item, into)
+            linked = item.name in self._links or linked
+        if linked:
+            self._ended = ended(link for links in self._links.values() for link in links)
+            for name in [name for name, entry in self._over.items() if entry.id not in self._ended]:
+                self._entries[name] = into[name] = self._over.pop(name)
+            self._hide(self._ended, out, into)
+        elif self._ended:
+            self._hide([entry.id for entry in into.values() if entry.id in self._ended], out, into)
+        if out or into:
+            self._rebuild(out, into)
+            self._elsewhere = elsewhere(self._moves, self._entries)
+        return bool(gone or new)
+
+    def _hide(self, over: Iterable[str], out: dict[str, Entry], into: dict[str, Entry]) -> None:
+        """Takes out the memories that others end."""
+        for name in [f"{folder}/{memory}.md" for memory in over for folder in LIVE]:
+            if name in self._entries:
+                self._over[name] = self._entries.pop(name)
+                if into.pop(name, None) is None:
+                    out[name] = self._over[name]
+
+    def _read(self, item: Found, into: dict[str, Entry]) -> None:
         self._stamps[item.name] = item.stamp
         try:
             stored, problems = read_file(item)
         except NotFoundError:
             del self._stamps[item.name]
-            return set()
+            return
         except MemoryError_ as error:
-            self._file_problems[item.name] = (unreadable(str(item.path), error),)
-            return set()
+            problem = Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}")
+            self._file_problems[item.name] = (problem,)
+            return
         if problems:
             self._file_problems[item.name] = tuple(problems)
-        if stored.status != "active":
-            return set()
-        entry = _entry(stored, item)
-        self._entries[item.name] = entry
-        return set(entry.references)
+        if links := links_of(stored):
+            self._links[item.name] = links
+        if stored.status == "active":
+            self._entries[item.name] = into[item.name] = entry_of(stored, item)
 
-    def _drop(self, name: str) -> set[Reference]:
+    def _drop(self, name: str, out: dict[str, Entry]) -> None:
         self._stamps.pop(name, None)
         self._file_problems.pop(name, None)
+        self._over.pop(name, None)
         entry = self._entries.pop(name, None)
-        return set(entry.references) if entry else set()
+        if entry is not None:
+            out[name] = entry
 
-    def _rebuild(self, touched: set[Reference]) -> None:
-        """Make the lists of the touched references anew, from the entries that name them."""
-        if not touched:
-            return
-        wanted = {reference.path for reference in touched}
-        by_file: dict[str, list[Entry]] = {path: [] for path in wanted}
-        by_symbol: dict[tuple[str, str], list[Entry]] = {key: [] for key in _keys(touched)}
-        for entry in self._entries.values():
-            for path in {reference.path for reference in entry.references} & wanted:
-                by_file[path].append(entry)
-            for key in _keys(reference for reference in entry.references if reference.path in wanted):
+    def _rebuild(self, out: dict[str, Entry], into: dict[str, Entry]) -> None:
+        """Make the lists anew of which these entries are no longer part, or are now; no other is looked at."""
+        by_file: dict[str, list[Entry]] = {}
+        by_symbol: dict[tuple[str, str], list[Entry]] = {}
+        for entry in out.values():
+            for path in {reference.path for reference in entry.references}:
+                by_file.setdefault(path, [])
+            for key in keys(entry.references):
+                by_symbol.setdefault(key, [])
+        for entry in into.values():
+            for path in {reference.path for reference in entry.references}:
+                by_file.setdefault(path, []).append(entry)
+            for key in keys(entry.references):
                 by_symbol.setdefault(key, []).append(entry)
         for path, entries in by_file.items():
-            _put(self._by_file, path, entries)
+            _put(self._by_file, path, entries, out)
         for key, entries in by_symbol.items():
-            _put(self._by_symbol, key, entries)
+            _put(self._by_symbol, key, entries, out)
 
 
 _Key = TypeVar("_Key")
 
 
-def _put(places: dict[_Key, tuple[Entry, ...]], key: _Key, entries: list[Entry]) -> None:
-    if entries:
-        places[key] = tuple(sorted(entries, key=lambda entry: (entry.created, entry.name), reverse=True))
+def _put(places: dict[_Key, tuple[Entry, ...]], key: _Key, new: list[Entry], out: Mapping[str, Entry]) -> None:
+    kept = [entry for entry in places.get(key, ()) if entry.name not in out]
+    if kept or new:
+        places[key] = newest_first((*kept, *new))
     else:
         places.pop(key, None)
 
 
-def _keys(references: Iterable[Reference]) -> set[tuple[str, str]]:
-    """The places a symbol is found at: by its whole name and by its last part."""
-    names = [(one.path, one.symbol) for one in references if one.symbol]
-    return {(path, name) for path, whole in names for name in (whole, sys.intern(whole.rpartition(".")[2])) if name}
-
-
-def _entry(stored: Stored, found: Found) -> Entry:
-    record = stored.record
-    references = dict.fromkeys(filter(None, map(normalise, record.references)))
-    return Entry(
-        folder=found.folder,
-        name=found.name,
-        primitive=record.primitive,
-        kind=record.kind,
-        title=record.title,
-        created=record.created,
-        confidence=record.confidence,
-        references=tuple(references),
-        verified=sys.intern(record.verified),
-    )
+def _joined(here: tuple[Entry, ...], moved: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return newest_first({entry.name: entry for entry in (*here, *moved)}.values()) if moved else here

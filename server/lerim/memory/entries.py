@@ -1,0 +1,113 @@
+"""One live memory as hovers and lenses hold it, and where its references are looked up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from lerim.memory.ends import Ended, Link
+from lerim.memory.record import LearningKind, Primitive
+from lerim.memory.reference import Reference, normalise
+from lerim.memory.store import LIVE, Found, Stored
+
+Moves = Mapping[str, Mapping[str, str]]
+"""By memory: a reference and where it is now, both as they are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a hover's headline and a lens need of a memory; the rest is read from `path`, when it is shown."""
+
+    folder: Path
+    name: str
+    primitive: Primitive
+    kind: LearningKind | None
+    title: str
+    created: datetime
+    confidence: float
+    references: tuple[Reference, ...]
+    verified: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The memory's file."""
+        return self.folder / self.name
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.path.stem
+
+    @property
+    def label(self) -> str:
+        """The learning's kind where it has one, else the primitive."""
+        return self.kind or self.primitive
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The memories whose references were renamed or moved, where they are now; `names` are a file's symbols."""
+
+    by_file: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    by_symbol: Mapping[tuple[str, str], tuple[Entry, ...]] = field(default_factory=dict)
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def elsewhere(moves: Moves, entries: Mapping[str, Entry]) -> Elsewhere:
+    """Where memories are found besides where they say."""
+    by_file: dict[str, tuple[Entry, ...]] = {}
+    by_symbol: dict[tuple[str, str], tuple[Entry, ...]] = {}
+    names: dict[str, frozenset[str]] = {}
+    for memory, moved in moves.items():
+        entry = next(filter(None, (entries.get(f"{folder}/{memory}.md") for folder in LIVE)), None)
+        own = {*entry.references} if entry else set()
+        now = [normalise(new) for old, new in moved.items() if entry and normalise(old) in own]
+        for reference in filter(None, now):
+            assert entry
+            by_file[reference.path] = (*by_file.get(reference.path, ()), entry)
+            names[reference.path] = names.get(reference.path, frozenset()) | {reference.symbol}
+            for key in keys((reference,)):
+                by_symbol[key] = (*by_symbol.get(key, ()), entry)
+    return Elsewhere(by_file, by_symbol, names)
+
+
+def entry_of(stored: Stored, found: Found) -> Entry:
+    """What is held of a memory that was read."""
+    record = stored.record
+    references = dict.fromkeys(filter(None, map(normalise, record.references)))
+    return Entry(
+        folder=found.folder,
+        name=found.name,
+        primitive=record.primitive,
+        kind=record.kind,
+        title=record.title,
+        created=record.created,
+        confidence=record.confidence,
+        references=tuple(references),
+        verified=sys.intern(record.verified),
+    )
+
+
+def links_of(stored: Stored) -> tuple[Link, ...]:
+    """What a memory says that it ends."""
+    record = stored.record
+    updated = int(record.updated.timestamp())
+    kinds: tuple[tuple[Ended, tuple[str, ...]], ...] = (
+        ("superseded", record.supersedes),
+        ("resolved", record.resolves),
+    )
+    return tuple(Link(record.id, updated, target, how) for how, targets in kinds for target in targets)
+
+
+def newest_first(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The order in which memories are shown."""
+    return tuple(sorted(entries, key=lambda entry: (entry.created, entry.name), reverse=True))
+
+
+def keys(references: Iterable[Reference]) -> set[tuple[str, str]]:
+    """The places a symbol is found at: by its whole name and by its last part."""
+    names = [(one.path, one.symbol) for one in references if one.symbol]
+    return {(path, name) for path, whole in names for name in (whole, sys.intern(whole.rpartition(".")[2])) if name}
