@@ -21,7 +21,7 @@ class IdleClock:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, idle: Callable[[], object]) -> None:
         self._loop = loop
-        self._seconds = seconds
+        self.seconds = seconds
         self._idle = idle
         self._last = loop.time()
         self._timer: asyncio.TimerHandle | None = None
@@ -36,7 +36,7 @@ class IdleClock:
     def change(self, seconds: float) -> None:
         """A new length from the settings, counted from now."""
         self.stop()
-        self._seconds = seconds
+        self.seconds = seconds
         self.touch()
 
     def stop(self) -> None:
@@ -46,12 +46,12 @@ class IdleClock:
             self._timer = None
 
     def _arm(self) -> None:
-        if self._seconds > 0:
-            self._timer = self._loop.call_at(self._last + self._seconds, self._fire)
+        if self.seconds > 0:
+            self._timer = self._loop.call_at(self._last + self.seconds, self._fire)
 
     def _fire(self) -> None:
         self._timer = None
-        if self._loop.time() < self._last + self._seconds:
+        if self._loop.time() < self._last + self.seconds:
             self._arm()
         else:
             self._idle()

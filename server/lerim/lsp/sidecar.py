@@ -56,6 +56,7 @@ class Sidecar:
         default_factory=lambda: ThreadPoolExecutor(WORKERS, thread_name_prefix="lerim")
     )
     idle: IdleClock | None = None
+    rest: IdleClock | None = None
     looked: Look | None = None
     watched: set[str] = field(default_factory=set)
     models: tuple[EditorModel, ...] = ()
@@ -103,9 +104,9 @@ class Sidecar:
         task.add_done_callback(self._tasks.discard)
 
     def touch(self) -> None:
-        """The person did something: the idle clock starts anew."""
-        if self.idle is not None:
-            self.idle.touch()
+        """The person did something: the idle clocks start anew."""
+        for clock in filter(None, (self.idle, self.rest)):
+            clock.touch()
 
     def trust(self, what: str) -> None:
         """Raises UntrustedError in Restricted Mode."""
@@ -134,8 +135,8 @@ class Sidecar:
 
     def stop(self) -> None:
         """Ends everything that would outlive the window."""
-        if self.idle is not None:
-            self.idle.stop()
+        for clock in filter(None, (self.idle, self.rest)):
+            clock.stop()
         if self._jobs is not None:
             self._jobs.kill_all()
         self.executor.shutdown(wait=False, cancel_futures=True)

@@ -35,9 +35,10 @@ async def begin(sidecar: Sidecar) -> None:
 
 
 async def _idle(sidecar: Sidecar) -> None:
-    from lerim.lsp import syncing  # what only a sync needs is not in memory before one
+    from lerim.lsp import lookafter, syncing  # what only a sync needs is not in memory before one
 
     await syncing.idle(sidecar)
+    await lookafter.arm(sidecar)
 
 
 async def watch(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
