@@ -16,7 +16,7 @@ from lerim.extraction.hidden import flags
 from lerim.extraction.redact import clean
 from lerim.lead.cited import Citation, Passage, PassageKind, Question
 from lerim.memory.lines import moment
-from lerim.memory.search import Hit, MemorySearch
+from lerim.memory.search import ACTIVE, EVERY_STATUS, Hit, MemorySearch
 from lerim.memory.views import handle, safe
 from lerim.paths import Home
 from lerim.project import Project
@@ -107,7 +107,9 @@ def _memories(
     project: Project, home: Home, text: str, query: Query, everything: bool, problems: list[Problem]
 ) -> Iterator[_Found]:
     with MemorySearch(project, home) as memories:
-        hits = memories.search(f"{text}?", MEMORIES, archived=everything)  # some of the words are enough
+        hits = memories.search(
+            f"{text}?", MEMORIES, EVERY_STATUS if everything else ACTIVE
+        )  # some of the words are enough
         problems += memories.problems
     known: set[str] = set()
     for hit in hits:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from lerim.lsp.hovers import Shown
 from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
+from lerim.lsp.uris import to_path
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Store, Stored
 from lerim.memory.views import MemoryView, memory_view, source_parts
@@ -36,14 +38,14 @@ async def search(sidecar: Sidecar, params: SearchParams) -> Message:
             found.setdefault(hit.stored.path, (repo, hit))
     hits = list(found.values())
     if len(repos) > 1:
-        hits.sort(key=lambda one: one[1].score)
+        hits.sort(key=lambda one: one[1].rank)
     owned = [(repo if hit.scope == "project" else None, hit.stored) for repo, hit in hits[:limit]]
     return {"memories": await sidecar.run(_views, sidecar, owned)}
 
 
 async def show(sidecar: Sidecar, params: ShowParams) -> MemoryView:
-    """One memory by its handle. Raises NotFoundError."""
-    repo, stored = await find(sidecar, params.id)
+    """One memory by its handle, or by its file's URI. Raises NotFoundError, MemoryError_."""
+    repo, stored = await (_at if params.id.startswith("file:") else find)(sidecar, params.id)
     return await sidecar.run(view, sidecar, repo, stored)
 
 
@@ -51,11 +53,28 @@ async def find(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Stored]:
     """The memory a handle names and its repository (None for a global one). Raises NotFoundError."""
     meant = await sidecar.run(_meant, sidecar, handle)
     if meant is not None and meant.root == sidecar.home.root:
-        return None, await sidecar.run(_global(sidecar).read, meant.id)
+        return None, await sidecar.run(personal_store(sidecar).read, meant.id)
     repo = next((repo for repo in sidecar.repos.known if meant and repo.project.root == meant.root), None)
     if meant is None or repo is None:
         raise NotFoundError("This link is no longer valid.", todo="Hover again, or use Lerim: Search Memories.")
     return repo, await sidecar.run(repo.store.read, meant.id)
+
+
+async def _at(sidecar: Sidecar, uri: str) -> tuple[Repo | None, Stored]:
+    """The memory in a file, where it is one of the person's own or of a repository of this window."""
+    path = await sidecar.run(_real, uri)
+    if path.is_relative_to(sidecar.home.memory):
+        return None, (await sidecar.run(personal_store(sidecar).load, path))[0]
+    await sidecar.repos.load()
+    repo = sidecar.repos.of_memory(path)
+    if repo is None:
+        raise NotFoundError("This file is no memory.", where=path.name[:80], todo="Use Lerim: Search Memories.")
+    return repo, (await sidecar.run(repo.store.load, path))[0]
+
+
+def _real(uri: str) -> Path:
+    path = to_path(uri)
+    return Path(os.path.realpath(path)) if path is not None else Path()
 
 
 async def for_file(sidecar: Sidecar, params: FileParams) -> Message:
@@ -87,7 +106,11 @@ def load(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
 def shown(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) -> list[Shown]:
     """The memories with the handle a hover's links need."""
     names = [sidecar.handles.name(Meant(repo.project.root, one.record.id)) for one in stored]
-    return [Shown(one.record, name, turn_of(one.record)[1] != "") for one, name in zip(stored, names, strict=True)]
+    standings = repo.standings.by_id
+    return [
+        Shown(one.record, name, turn_of(one.record)[1] != "", standings.get(one.record.id))
+        for one, name in zip(stored, names, strict=True)
+    ]
 
 
 def turn_of(record: MemoryRecord) -> tuple[str, str]:
@@ -109,8 +132,17 @@ def _views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, Stored]]) -> lis
 
 
 def _meant(sidecar: Sidecar, handle: str) -> Meant | None:
-    live = (Meant(repo.project.root, entry.id) for repo in sidecar.repos.known for entry in repo.references.entries)
-    return sidecar.handles.find(handle, live)
+    return sidecar.handles.find(handle, _named(sidecar))
+
+
+def _named(sidecar: Sidecar) -> Iterator[Meant]:
+    """Every memory there is: the live ones first, which are at hand."""
+    for repo in sidecar.repos.known:
+        yield from (Meant(repo.project.root, entry.id) for entry in repo.references.entries)
+    yield from (Meant(sidecar.home.root, entry.id) for entry in sidecar.repos.personal())
+    stores = [(repo.project.root, repo.store) for repo in sidecar.repos.known]
+    for root, store in [*stores, (sidecar.home.root, personal_store(sidecar))]:
+        yield from (Meant(root, found.path.stem) for found in store.find(archived=True)[0] if found.archived)
 
 
 def _search(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:
@@ -123,7 +155,8 @@ def _search(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:
         return repo.index.search(query, limit)
 
 
-def _global(sidecar: Sidecar) -> Store:
+def personal_store(sidecar: Sidecar) -> Store:
+    """The person's own memories, of no repository."""
     from lerim.memory.search import GLOBAL_KEY
 
     return Store(sidecar.home.memory, sidecar.home.project(GLOBAL_KEY), sidecar.home.root)

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal, get_args
+from typing import get_args
 
-from lerim.memory.record import KINDS, LearningKind, Primitive
+from lerim.memory.baselines import STATES, State
+from lerim.memory.record import KINDS, LearningKind, MemoryRecord, Primitive
+from lerim.memory.reference import normalise
 from lerim.memory.store import Status
+from lerim.memory.views import source_parts
 from lerim.moments import moment
 
-State = Literal["fresh", "drifted", "gone", "unknown"]
-"""What became of the places a memory refers to since it was last verified."""
 SEARCHED: tuple[Primitive, ...] = ("decision", "learning", "question", "theme")
 STATUSES: tuple[Status, ...] = get_args(Status)
 
@@ -25,7 +26,7 @@ class Filters:
     A kind narrows the learnings: with `primitives` given, the others of them stay. `file`: what refers to this file
     (as seen from the repository's root), to something in it, or to anything below it where it is a folder. `since` and
     `until` bound the time a memory was last changed, `until` excluded. `by_session`: the beginning of the id of the
-    session it rests on. `standings` empty: whatever its places look like.
+    session it rests on. Bounds count in whole seconds. `standings` empty: whatever its places look like.
     """
 
     primitives: tuple[Primitive, ...] = ()
@@ -37,6 +38,36 @@ class Filters:
     until: datetime | None = None
     by_session: str = ""
     standings: tuple[State, ...] = ()
+
+
+def fits(record: MemoryRecord, status: Status, filters: Filters) -> bool:
+    """Whether a memory is one of those, whatever its places look like."""
+    session = source_parts(record.source)[1]
+    return (
+        status in filters.statuses
+        and _is_what(record, filters)
+        and {tag.casefold() for tag in filters.tags} <= {tag.casefold() for tag in record.tags}
+        and (not filters.file or _speaks_of(record, filters.file))
+        and (filters.since is None or record.updated >= filters.since.replace(microsecond=0))
+        and (filters.until is None or record.updated < filters.until.replace(microsecond=0))
+        and session.startswith(filters.by_session)
+    )
+
+
+def _is_what(record: MemoryRecord, filters: Filters) -> bool:
+    if not (filters.primitives or filters.kinds):
+        return True
+    if record.primitive == "learning" and filters.kinds:
+        return record.kind in filters.kinds
+    return record.primitive in filters.primitives
+
+
+def _speaks_of(record: MemoryRecord, file: str) -> bool:
+    wanted = normalise(file)
+    found = [reference for text in record.references if (reference := normalise(text))]
+    if wanted is None or wanted.symbol:
+        return wanted in found if wanted else False
+    return any(one.path == wanted.path or one.path.startswith(f"{wanted.path}/") for one in found)
 
 
 EVERY_STATUS = Filters(statuses=STATUSES)
@@ -82,7 +113,7 @@ def _state(filters: Filters, value: str, _: datetime) -> Filters | None:
     for status in STATUSES:
         if value.lower() == status:
             return replace(filters, statuses=(*filters.statuses, status))
-    for state in get_args(State):
+    for state in STATES:
         if value.lower() == state:
             return replace(filters, standings=(*filters.standings, state))
     return None

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,30 +25,23 @@ from filelock import FileLock, Timeout
 
 from lerim.errors import LerimError, MemoryError_, Problem
 from lerim.memory import files
-from lerim.memory.record import MemoryRecord
-from lerim.memory.store import Found, Stamp
-from lerim.memory.terms import indexed
+from lerim.memory.facets import wanted
+from lerim.memory.filters import Filters
+from lerim.memory.index_rows import SCHEMA, VERSION, Read, add, first_row, forget, row_of, seconds, settle, unsigned
+from lerim.memory.ranking import Ranked
+from lerim.memory.store import Found, Stamp, Status
 
-VERSION = 3
-WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0)
-"""Of title, tags, references, body and quotes."""
+WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
+"""Of title, tags, references, body, quotes and facets."""
 COMMON = 2_000
 """A word that so many memories have tells little about any of them."""
 RANKED = 1_000
 _KEPT_COUNTS = 2_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
-_SCHEMA = f"""
-CREATE TABLE meta (nonce TEXT NOT NULL);
-CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, size INTEGER NOT NULL,
-    inode INTEGER NOT NULL, archived INTEGER NOT NULL, updated TEXT NOT NULL, problems TEXT NOT NULL
-);
-CREATE INDEX files_updated ON files (archived, updated);
-CREATE VIRTUAL TABLE words USING fts5 (
-    title, tags, places, body, quotes, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
-);
-PRAGMA user_version = {VERSION};
-"""
+_LOOK = "id, path, memory, said, shown, updated, confidence, fades"
+_AT_ONCE = 2_000
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
+_BEYOND = "\U0010ffff"
 _WAIT_SECONDS = 2
 _SIBLINGS = ("-wal", "-shm", "-journal")
 
@@ -62,12 +56,15 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A found file and what reading it gave: no record where it cannot be read, and what is wrong with it."""
+class Narrow:
+    """What a search is narrowed to, as an index has it: groups of facets that must all be met (the statuses first), a
+    span of rows, rows that alone count, and rows that do not."""
 
-    found: Found
-    record: MemoryRecord | None
-    problems: tuple[Problem, ...] = ()
+    facets: tuple[str, ...]
+    low: int
+    high: int
+    only: frozenset[int] | None
+    but: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ class Index:
         self._counts: dict[str, int] = {}
         if spot is None:
             self._sql = _connect(":memory:")
-            self._sql.executescript(_SCHEMA)
+            self._sql.executescript(SCHEMA)
             return
         with _exclusive(spot):
             self._open(spot)
@@ -150,40 +147,80 @@ class Index:
             self._counts[query] = known
         return known
 
-    def match(
-        self, query: str, likely: Sequence[str], limit: int, *, archived: bool, most: int = RANKED
-    ) -> list[tuple[str, float]]:
-        """The files matching an FTS5 query, best first, with their score (smaller is better). Raises MemoryError_.
+    def total(self) -> int:
+        """How many memories there are to find."""
+        known = self._counts.get("")
+        if known is None:
+            known = self._counts[""] = int(self._rows("SELECT count(*) FROM files WHERE memory != ''", ())[0][0])
+        return known
+
+    def narrow(self, filters: Filters, only: Iterable[str] | None = None, but: Iterable[str] = ()) -> Narrow:
+        """What a search is narrowed to: filters, and memories by id that alone count, or do not."""
+        rows = None if only is None else self._rows_of(only)
+        if filters.by_session:
+            query = "SELECT id FROM files WHERE session >= ? AND session < ?"
+            own = {row[0] for row in self._rows(query, (filters.by_session, f"{filters.by_session}{_BEYOND}"))}
+            rows = own if rows is None else rows & own
+        low = _LOWEST if filters.since is None else first_row(seconds(filters.since))
+        high = _HIGHEST if filters.until is None else first_row(seconds(filters.until)) - 1
+        return Narrow(
+            tuple(wanted(filters)), low, high, None if rows is None else frozenset(rows), frozenset(self._rows_of(but))
+        )
+
+    def match(self, query: str, likely: Sequence[str], narrow: Narrow, most: int = RANKED) -> list[tuple[int, float]]:
+        """The rows matching an FTS5 query, best first, with their score (smaller is better). Raises MemoryError_.
 
         Ranking costs by the row. Where more than `most` match, only these are ranked: what matches the `likely`
         queries, one after the other until one of them gives `most`, and last whatever else matches; of each the `most`
-        that were indexed last.
+        that were changed last.
         """
-        where, values = "", list[str | int]()
-        if self._rows("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?", (query, most)):
-            pool: set[int] = set()
-            last = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
+        pool = set(self.newest(narrow, most + 1, query))
+        if len(pool) > most:
+            pool = set()
             for one in (*likely, query):
-                found = self._rows(last, (one, most))
-                pool.update(row[0] for row in found)
+                found = self.newest(narrow, most, one)
+                pool.update(found)
                 if len(found) == most:
                     break
-            # `+`: FTS5 would look each row up by a search of its own
-            where = " AND words.rowid >= ? AND +words.rowid IN (SELECT value FROM json_each(?))"
-            values += (min(pool), json.dumps(list(pool)))
-        live = "" if archived else " AND files.archived = 0"
-        rows = self._rows(
-            f"SELECT files.path, {_SCORE} AS score FROM words JOIN files ON files.id = words.rowid "
-            f"WHERE words MATCH ?{where}{live} ORDER BY score LIMIT ?",
-            (query, *values, limit),
+        if not pool:
+            return []
+        asked = _asked([f"({query})", *(f"facets : ({group})" for group in narrow.facets[1:])])
+        # `+`: FTS5 would look each row up by a search of its own
+        return self._rows(
+            f"SELECT rowid, {_SCORE} AS score FROM words WHERE words MATCH ? AND rowid >= ? AND rowid <= ? "
+            "AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY score, rowid DESC",
+            (asked, min(pool), max(pool), json.dumps(list(pool))),
         )
-        return [(name, score) for name, score in rows]
 
-    def newest(self, limit: int, *, archived: bool) -> list[tuple[str, float]]:
-        """The files by the time their memory was last changed, newest first."""
-        where = "" if archived else " WHERE archived = 0"
-        rows = self._rows(f"SELECT path FROM files{where} ORDER BY updated DESC, path LIMIT ?", (limit,))
-        return [(row[0], 0.0) for row in rows]
+    def newest(self, narrow: Narrow, limit: int, query: str = "") -> list[int]:
+        """The rows by the time their memory was last changed, newest first; those that match an FTS5 query."""
+        if not all(narrow.facets) or narrow.low > narrow.high:
+            return []
+        asked = _asked([f"({query})"] * bool(query) + [f"facets : ({group})" for group in narrow.facets])
+        where, values = "", list[str | int]()
+        if narrow.only is not None:
+            where += " AND +rowid IN (SELECT value FROM json_each(?))"
+            values.append(json.dumps(list(narrow.only)))
+        if narrow.but:
+            where += " AND +rowid NOT IN (SELECT value FROM json_each(?))"
+            values.append(json.dumps(list(narrow.but)))
+        rows = self._rows(
+            "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? AND rowid <= ?"
+            f"{where} ORDER BY rowid DESC LIMIT ?",
+            (asked, narrow.low, narrow.high, *values, limit),
+        )
+        return [row[0] for row in rows]
+
+    def look(self, rows: Iterable[int]) -> dict[int, Ranked]:
+        """What is known of these rows."""
+        query = f"SELECT {_LOOK} FROM files WHERE id IN (SELECT value FROM json_each(?))"
+        found = self._rows(query, (json.dumps(list(rows)),))
+        return {row[0]: _ranked(row) for row in found}
+
+    def has(self, found: Iterable[Ranked]) -> set[int]:
+        """Those rows of another index whose memory is here, too, in the same status: by its id, or word by word."""
+        query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND shown = ? LIMIT 1"
+        return {one.row for one in found if self._rows(query, (one.memory, one.said, one.shown))}
 
     def problems(self) -> list[Problem]:
         """What is wrong with the files as they were read last."""
@@ -197,39 +234,35 @@ class Index:
             except sqlite3.Error as error:
                 raise _unusable(error, self._spot) from error
 
+    def _rows_of(self, memories: Iterable[str]) -> set[int]:
+        query = "SELECT id FROM files WHERE memory IN (SELECT value FROM json_each(?))"
+        names = list(memories)
+        return {row[0] for row in self._rows(query, (json.dumps(names),))} if names else set()
+
     def _write(self, read: Iterable[Read], gone: Iterable[str]) -> None:
         known = self._known()
         with self._sql:
             self._sql.execute("BEGIN IMMEDIATE")
             for name in gone:
-                self._forget(known.pop(name, None))
-            for one in read:
-                name = one.found.name
-                self._forget(known.pop(name, None))
-                updated = one.record.updated.isoformat() if one.record else ""
-                told = msgspec.json.encode(one.problems).decode()
-                row = self._sql.execute(
-                    "INSERT INTO files (path, mtime, size, inode, archived, updated, problems) VALUES (?,?,?,?,?,?,?)",
-                    (name, *_signed(one.found.stamp), one.found.archived, updated, told),
-                )
-                known[name] = (row.lastrowid or 0, one.found.stamp)
-                if one.record is not None:
-                    self._sql.execute(
-                        "INSERT INTO words (rowid, title, tags, places, body, quotes) VALUES (?,?,?,?,?,?)",
-                        (row.lastrowid, *_fields(one.record)),
-                    )
+                self._drop(name)
+            rest = iter(read)
+            while some := list(islice(rest, _AT_ONCE)):
+                # in the order of their rows: FTS5 puts what it has away at each step back
+                for at, one in sorted(((row_of(one), one) for one in some), key=lambda pair: pair[0]):
+                    self._drop(one.found.name)
+                    known[one.found.name] = (add(self._sql, at, one), one.found.stamp)
+            settle(self._sql)
 
-    def _forget(self, known: tuple[int, Stamp] | None) -> None:
-        if known is not None:
-            self._sql.execute("DELETE FROM files WHERE id = ?", (known[0],))
-            self._sql.execute("DELETE FROM words WHERE rowid = ?", (known[0],))
+    def _drop(self, name: str) -> None:
+        if (known := self._known().pop(name, None)) is not None:
+            forget(self._sql, known[0])
 
     def _known(self) -> dict[str, tuple[int, Stamp]]:
         """What is indexed, read anew only if another process wrote since."""
         version = self._sql.execute("PRAGMA data_version").fetchone()[0]
         if self._stamps is None or version != self._version:
             rows = self._sql.execute("SELECT path, id, mtime, size, inode FROM files")
-            self._stamps = {row[0]: (row[1], _unsigned(row[2:5])) for row in rows}
+            self._stamps = {row[0]: (row[1], unsigned(row[2:5])) for row in rows}
             self._version = version
         return self._stamps
 
@@ -254,7 +287,7 @@ class Index:
             spot.path.unlink(missing_ok=True)  # of a link, the link
             os.close(os.open(spot.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             self._sql = _connect(str(spot.path))
-            self._sql.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
+            self._sql.executescript(f"BEGIN;{SCHEMA}COMMIT;")
             self._nonce = secrets.token_hex(16)
             with self._sql:
                 self._sql.execute("INSERT INTO meta VALUES (?)", (self._nonce,))
@@ -332,18 +365,9 @@ def _unusable(error: Exception, spot: Spot | None) -> MemoryError_:
     return MemoryError_(f"The index cannot be used: {error}.", where=where, todo="Make its folder writable.")
 
 
-def _fields(record: MemoryRecord) -> tuple[str, str, str, str, str]:
-    quotes = "\n".join(item.quote for item in record.evidence)
-    labels = "\n".join((*record.tags, record.kind or ""))
-    texts = (record.title, labels, "\n".join(record.references), record.body, quotes)
-    title, tags, places, body, said = map(indexed, texts)
-    return title, tags, places, body, said
+def _asked(parts: Sequence[str]) -> str:
+    return " AND ".join(parts)
 
 
-def _signed(stamp: Stamp) -> Stamp:
-    """SQLite's integers end at 2^63; inodes of some file systems do not."""
-    return (stamp[0], stamp[1], stamp[2] - (1 << 63))
-
-
-def _unsigned(stamp: Sequence[int]) -> Stamp:
-    return (stamp[0], stamp[1], stamp[2] + (1 << 63))
+def _ranked(row: tuple[int, str, str, str, Status, int, float, int]) -> Ranked:
+    return Ranked(row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]))

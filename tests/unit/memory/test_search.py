@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lerim.errors import Problem
 from lerim.memory.index import RANKED
 from lerim.memory.record import Evidence, MemoryRecord, render
-from lerim.memory.search import MemorySearch, search
+from lerim.memory.search import EVERY_STATUS, MemorySearch, search
 from lerim.paths import Home
 from lerim.project import Project, locate
 
@@ -104,7 +104,7 @@ def test_of_thousands_that_match_the_best_come_first_however_old(project: Projec
         assert [hit.record.title for hit in one.search("alpha 7")][:1] == ["Other things"]
         assert one.search("beta 7")[0].record.id == "20260802-other-7"
         assert one.search("alpha")[0].record.title in ("Alpha beta", "Alpha rules")
-        assert one.search("alpha beta", archived=True)[0].record.title in ("Alpha beta", "Alpha beta gone")
+        assert one.search("alpha beta", filters=EVERY_STATUS)[0].record.title in ("Alpha beta", "Alpha beta gone")
 
 
 @given(
@@ -158,7 +158,7 @@ def test_archived_memories_are_found_on_request_only(project: Project, home: Hom
     archive.mkdir(parents=True)
     path.rename(archive / path.name)
     assert titles(project, home, "alpha") == []
-    assert titles(project, home, "alpha", archived=True) == ["Past"]
+    assert titles(project, home, "alpha", filters=EVERY_STATUS) == ["Past"]
 
 
 def test_the_persons_own_memories_are_found_everywhere_and_marked(project: Project, home: Home) -> None:

@@ -1,0 +1,147 @@
+"""What an index holds of each memory: a row of facts, its words, and what it ends."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.memory.ends import Ended, Link, ended
+from lerim.memory.facets import facets, moved
+from lerim.memory.record import MemoryRecord
+from lerim.memory.store import Found, Stamp, Status, status_of
+from lerim.memory.terms import indexed
+from lerim.memory.views import source_parts
+
+VERSION = 4
+_SPREAD = 20
+"""A row's number is the second its memory was last changed, and so many bits of its file's name: so that rows are in
+the order of time, whenever they were written."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SCHEMA = f"""
+CREATE TABLE meta (nonce TEXT NOT NULL);
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, size INTEGER NOT NULL,
+    inode INTEGER NOT NULL, memory TEXT NOT NULL, said TEXT NOT NULL, status TEXT NOT NULL, shown TEXT NOT NULL,
+    updated INTEGER NOT NULL, confidence REAL NOT NULL, fades INTEGER NOT NULL, session TEXT NOT NULL,
+    problems TEXT NOT NULL
+);
+CREATE INDEX files_memory ON files (memory);
+CREATE INDEX files_session ON files (session);
+CREATE INDEX files_over ON files (shown) WHERE status != shown;
+CREATE INDEX files_wrong ON files (path) WHERE problems != '[]';
+CREATE TABLE ends (ender INTEGER NOT NULL, target TEXT NOT NULL, status TEXT NOT NULL);
+CREATE INDEX ends_ender ON ends (ender);
+CREATE INDEX ends_target ON ends (target);
+CREATE VIRTUAL TABLE words USING fts5 (
+    title, tags, places, body, quotes, facets, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
+);
+PRAGMA user_version = {VERSION};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A found file and what reading it gave: no record where it cannot be read, and what is wrong with it."""
+
+    found: Found
+    record: MemoryRecord | None
+    problems: tuple[Problem, ...] = ()
+
+
+def first_row(second: int) -> int:
+    """The lowest row of what was changed in this second, or at any later time."""
+    return second << _SPREAD
+
+
+def seconds(time: datetime) -> int:
+    """Whole seconds since 1970."""
+    return (time - _EPOCH) // timedelta(seconds=1)
+
+
+def row_of(one: Read) -> int:
+    """The row of a file, if that is free."""
+    name = hashlib.blake2b(one.found.name.encode("utf-8", "surrogateescape"), digest_size=4).digest()
+    second = seconds(one.record.updated) if one.record else 0
+    return first_row(second) + int.from_bytes(name, "big") % (1 << _SPREAD)
+
+
+def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
+    """Write a file's rows at `row`, or at the next that is free."""
+    while sql.execute("SELECT 1 FROM files WHERE id = ?", (row,)).fetchone():
+        row += 1
+    told = msgspec.json.encode(one.problems).decode()
+    record = one.record
+    if record is None:
+        values = ("", "", "", "", 0, 0.0, False, "", told)
+    else:
+        status = status_of(record, one.found.archived)
+        said = hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8)
+        session = source_parts(record.source)[1]
+        fades = record.primitive == "learning"
+        dated = (seconds(record.updated), record.confidence, fades, session, told)
+        values = (record.id, said.hexdigest(), status, status, *dated)
+        links = [(row, target, how) for how, targets in _links(record) for target in dict.fromkeys(targets)]
+        sql.executemany("INSERT INTO ends VALUES (?,?,?)", links)
+        sql.execute(
+            "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
+            (row, *_fields(record), facets(record, status)),
+        )
+    sql.execute(
+        "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        (row, one.found.name, *signed(one.found.stamp), *values),
+    )
+    return row
+
+
+def settle(sql: sqlite3.Connection) -> None:
+    """Show as over what another memory ends, though its own file does not say so (yet)."""
+    over = "SELECT memory FROM files WHERE status != shown"
+    named = "SELECT memory FROM files JOIN ends ON target = memory WHERE files.status = 'active' AND files.id != ender"
+    concerned = [row[0] for row in sql.execute(f"{over} UNION {named}")]
+    if not concerned:
+        return
+    links = sql.execute("SELECT memory, updated, target, ends.status FROM ends JOIN files ON id = ender")
+    over_now = ended(Link(*row) for row in links)
+    for memory in concerned:
+        for row, status, shown in sql.execute(
+            "SELECT id, status, shown FROM files WHERE memory = ?", (memory,)
+        ).fetchall():
+            now: Status = over_now.get(memory, status) if status == "active" else status
+            if now != shown:
+                [(told,)] = sql.execute("SELECT facets FROM words WHERE rowid = ?", (row,))
+                sql.execute("UPDATE words SET facets = ? WHERE rowid = ?", (moved(told, shown, now), row))
+                sql.execute("UPDATE files SET shown = ? WHERE id = ?", (now, row))
+
+
+def forget(sql: sqlite3.Connection, row: int) -> None:
+    """Forget a file's rows."""
+    for table, column in (("files", "id"), ("words", "rowid"), ("ends", "ender")):
+        sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
+
+
+def signed(stamp: Stamp) -> Stamp:
+    """SQLite's integers end at 2^63; inodes of some file systems do not."""
+    return (stamp[0], stamp[1], stamp[2] - (1 << 63))
+
+
+def unsigned(stamp: Sequence[int]) -> Stamp:
+    """A file's stamp as SQLite gave it."""
+    return (stamp[0], stamp[1], stamp[2] + (1 << 63))
+
+
+def _fields(record: MemoryRecord) -> tuple[str, str, str, str, str]:
+    quotes = "\n".join(item.quote for item in record.evidence)
+    labels = "\n".join((*record.tags, record.kind or ""))
+    texts = (record.title, labels, "\n".join(record.references), record.body, quotes)
+    title, tags, places, body, said = map(indexed, texts)
+    return title, tags, places, body, said
+
+
+def _links(record: MemoryRecord) -> tuple[tuple[Ended, tuple[str, ...]], ...]:
+    return ("superseded", record.supersedes), ("resolved", record.resolves)

@@ -1,0 +1,94 @@
+"""A query's words as full-text queries: all of them, else some, the rarer first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lerim.memory.index import COMMON, RANKED, Index, Narrow
+from lerim.memory.ranking import ground, rarity, relevance
+from lerim.memory.terms import STOP, words
+
+_MAX_TERMS = 32
+_MANY = 4
+_HEAD = "{title tags}"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A row of the index; `every`: it has all the words."""
+
+    row: int
+    every: bool
+    relevance: float
+
+    @property
+    def ground(self) -> tuple[int, int]:
+        return ground(self.every, self.relevance)
+
+
+def matched(index: Index, query: str, limit: int, narrow: Narrow, most: int = RANKED) -> list[Match]:
+    """The rows that match any text, best first: what has every word before what has some; at least `limit` where
+    there are so many, and at most about `most`. A query without words gives none."""
+    terms, question = _terms(query)
+    if not terms:
+        return []
+    total = index.total()
+    rarities = [rarity(total, min(index.count(term), total)) for term in terms]
+    found: list[tuple[int, float]] = [] if question else _match_all(index, terms, query, narrow)
+    every = [Match(row, True, relevance(score, rarities)) for row, score in found]
+    if len(found) >= limit or not (question or len(terms) > 1):
+        return every
+    have = {row for row, _ in found}
+    more = _match_some(index, terms, narrow, most)
+    return every + [Match(row, False, relevance(score, rarities)) for row, score in more if row not in have]
+
+
+def _terms(text: str) -> tuple[list[str], bool]:
+    """FTS5 terms for the words that matter in a text, and whether it is a question: its answer has not all of them.
+
+    A word with parts matches whole or by its parts.
+    """
+    found = list(dict.fromkeys(words(text)))[:_MAX_TERMS]
+    content = [word for word in found if word[0] not in STOP] or found
+    asks = len(content) < len(found) or len(content) > _MANY or text.rstrip().endswith(("?", "？"))
+    return [_term(whole, parts) for whole, parts in content], asks
+
+
+def _match_all(index: Index, terms: Sequence[str], text: str, narrow: Narrow) -> list[tuple[int, float]]:
+    """The best of what has all of the terms; the last word may be unfinished, unless it is common as it is."""
+    last = re.search(r"\w{3,}\Z", text)
+    if last is not None and index.count(terms[-1]) < COMMON:
+        terms = [*terms[:-1], f'({terms[-1]} OR "{last.group().lower()}"*)']
+    return index.match(" AND ".join(terms), _headed(terms), narrow)
+
+
+def _headed(terms: Sequence[str]) -> tuple[str, ...]:
+    """Queries for what has all of the terms, first all of them in title or tags, then any."""
+    every, some = " AND ".join(terms), " OR ".join(terms)
+    headed = f"{_HEAD} : ({every})"
+    return (headed, f"({every}) AND {_HEAD} : ({some})") if len(terms) > 1 else (headed,)
+
+
+def _match_some(index: Index, terms: Sequence[str], narrow: Narrow, most: int) -> list[tuple[int, float]]:
+    """The best of what has any of the terms. Words most memories have only rank what a rarer word found."""
+    terms = sorted(terms, key=index.count)
+    rare = [term for term in terms if index.count(term) < COMMON] or terms
+    query = " OR ".join(rare)
+    if common := " OR ".join(terms[len(rare) :]):
+        query = f"({query}) OR (({query}) AND ({common}))"
+    room, kept = most, 0
+    while kept < len(rare) and (room := room - index.count(rare[kept])) >= 0:
+        kept += 1
+    telling = [*rare[:kept], *([f"{_HEAD} : ({' OR '.join(rare[kept:])})"] if kept < len(rare) else [])]
+    rarest = rare[:2]
+    likely = (*_headed(rarest), " AND ".join(rarest), " OR ".join(telling))
+    return index.match(query, likely, narrow, most)
+
+
+def _term(whole: str, parts: tuple[str, ...]) -> str:
+    if not parts:
+        return f'"{whole}"'
+    split = " AND ".join(f'"{part}"' for part in parts)
+    return f'("{whole}" OR ({split}))'

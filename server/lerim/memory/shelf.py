@@ -1,0 +1,181 @@
+"""One folder of memories and its index, kept up with the files; the index moves into memory where it cannot be
+written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.memory.baselines import State
+from lerim.memory.filters import Filters
+from lerim.memory.index import Index, Spot
+from lerim.memory.index_rows import Read
+from lerim.memory.matching import matched
+from lerim.memory.ranking import Ranked
+from lerim.memory.record import Scope
+from lerim.memory.store import ARCHIVED, LIVE, Found, Status, Store, Stored, stat_file, unreadable
+from lerim.memory.uses import Uses
+
+ACTIVE = Filters()
+_TRIES = 3
+_ALIKE = 3_000
+R = TypeVar("R")
+
+
+class Shelf:
+    """One store and its index; the index moves into memory where it cannot be written."""
+
+    def __init__(self, scope: Scope, store: Store, spot: Spot | None) -> None:
+        self.scope: Scope = scope
+        self.store = store
+        self.uses = Uses(store.quotes.private)
+        self._own: list[Problem] = []
+        self._told: list[Problem] = []
+        self._spot = spot
+        self._index: Index | None = None
+        self._folders: tuple[int, ...] = ()
+
+    def close(self) -> None:
+        if self._index is not None:
+            self._index.close()
+
+    @property
+    def problems(self) -> list[Problem]:
+        return list(dict.fromkeys((*self._own, *self._told)))
+
+    def follow(self) -> None:
+        if self._folders != self._changed():
+            self.refresh()
+
+    def _changed(self) -> tuple[int, ...]:
+        """When each folder of memories was last changed; 0 where it is not there."""
+        return tuple(_when(self.store.memory_dir / name) for name in (*LIVE, *ARCHIVED))
+
+    def refresh(self) -> None:
+        self._folders = self._changed()
+        found, self._own = self.store.find(archived=True)
+        if not found and self._index is None:
+            return  # nothing to index: nothing is made
+        try:
+            self._bring_up(found)
+        except LerimError as error:
+            self._give_up(error)
+            self._bring_up(found)
+
+    def apply(self, path: Path) -> None:
+        try:
+            name = self.store.name(path)
+            if name.rpartition("/")[0] not in (*LIVE, *ARCHIVED) or path.suffix != ".md":
+                return
+            found = stat_file(self.store.memory_dir, name)
+            if self._index is not None and self._index.update(self._read([found])):
+                self._told = self._index.problems()
+                return
+        except LerimError:
+            pass  # gone, a link, or the index is damaged: the stat pass says which
+        self.refresh()
+
+    def find(self, query: str, limit: int, filters: Filters, states: Mapping[str, State]) -> list[Ranked]:
+        """What matches, best first, or newest for an empty query; and whatever is on equal ground with the last."""
+        return self._tried(lambda index: _found(index, query, limit, filters, states), [])
+
+    def has(self, ranked: list[Ranked]) -> set[int]:
+        """Those rows of another scope that are here, too."""
+        return self._tried(lambda index: index.has(ranked), set()) if ranked else set()
+
+    def near(self, text: str, limit: int) -> list[Stored]:
+        """The active memories that share some of a text's words."""
+
+        def alike(index: Index) -> list[Ranked]:
+            rows = matched(index, f"{text}?", limit, index.narrow(ACTIVE), _ALIKE)[:limit]
+            known = index.look(one.row for one in rows)
+            return [known[one.row] for one in rows if one.row in known]
+
+        return list(self.load(self._tried(alike, [])).values())
+
+    def load(self, ranked: Sequence[Ranked]) -> dict[str, Stored]:
+        """The memories themselves by the name of their file, those that can be read; what another memory ends is told
+        as over."""
+        loaded, problems = self.store.load_many(one.name for one in ranked)
+        self._own += [problem for problem in problems if problem not in self._own]
+        over = {one.name: one.shown for one in ranked}
+        return {name: _shown(stored, over[name]) for name, stored in loaded.items()}
+
+    def _tried(self, ask: Callable[[Index], R], nothing: R) -> R:
+        """Ask the index; over one in memory where it turns out to be unusable."""
+        if self._index is None:
+            return nothing
+        try:
+            return ask(self._index)
+        except LerimError as error:
+            self._give_up(error)
+            self._bring_up(self.store.find(archived=True)[0])
+            return nothing if self._index is None else ask(self._index)
+
+    def _bring_up(self, found: list[Found]) -> None:
+        if self._index is None:
+            self._index = Index(self.store.memory_dir, self._spot)
+        for _ in range(_TRIES):
+            changed, gone = self._index.stale(found)
+            if not (changed or gone) or self._index.update(self._read(sorted(changed, key=_age)), gone):
+                self._told = self._index.problems()
+                return
+        raise MemoryError_("The index changes all the time.", where=str(self.store.memory_dir), todo="Try again.")
+
+    def _read(self, found: Iterable[Found]) -> Iterator[Read]:
+        for item in found:
+            try:
+                stored, problems = self.store.load_found(item)
+            except NotFoundError:
+                continue
+            except MemoryError_ as error:
+                problem = unreadable(str(item.path), error)
+                yield Read(item, None, (problem,))
+                continue
+            yield Read(item, stored.record, tuple(problems))
+
+    def _give_up(self, error: LerimError) -> None:
+        message = f"{error.message} {error.todo} Memories were searched without it."
+        self._own.append(Problem("index", error.where, message))
+        self.close()
+        self._index = None
+        self._spot = None
+
+
+def _age(found: Found) -> str:
+    """Names begin with the day: what is indexed last is the newest."""
+    return found.name.rpartition("/")[2]
+
+
+def _when(folder: Path) -> int:
+    """When something was last added to a folder or removed from it, in ns; 0 where it is not there."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _found(index: Index, query: str, limit: int, filters: Filters, states: Mapping[str, State]) -> list[Ranked]:
+    only: list[str] | None = None
+    but: list[str] = []
+    if "fresh" in filters.standings:
+        but = [memory for memory, state in states.items() if state not in filters.standings]
+    elif filters.standings:
+        only = [memory for memory, state in states.items() if state in filters.standings]
+    narrow = index.narrow(filters, only, but)
+    if not query.strip():
+        rows = index.newest(narrow, limit)
+        known = index.look(rows)
+        return [known[row] for row in rows if row in known]
+    found = matched(index, query, limit, narrow)
+    last = found[min(limit, len(found)) - 1].ground if found else None
+    enough = [one for at, one in enumerate(found) if at < limit or one.ground == last]
+    known = index.look(one.row for one in enough)
+    return [replace(known[one.row], every=one.every, relevance=one.relevance) for one in enough if one.row in known]
+
+
+def _shown(stored: Stored, status: Status) -> Stored:
+    return replace(stored, status=status) if stored.status == "active" else stored
