@@ -10,7 +10,9 @@ from lerim.lsp import pending, watching
 from lerim.lsp.protocol import ActParams, RootParams, UndoParams
 from lerim.lsp.repos import Repo, refresh, rescan
 from lerim.lsp.sidecar import Sidecar
+from lerim.lsp.uris import from_path
 from lerim.memory.record import Scope
+from lerim.project import personal
 from lerim.review import queue
 from lerim.review.place import Place
 from lerim.review.views import CandidateView, candidate_view, undo_view
@@ -42,6 +44,9 @@ async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
 async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
     """Takes back an action, the last one where none is named."""
     sidecar.trust("Review")
+    if params.root == from_path(sidecar.home.root):  # an act on the person's own memories
+        own = Place(personal(sidecar.home), sidecar.home)
+        return await sidecar.run(queue.undo, own, params.action)
     repo = await sidecar.repo(params.root)
     result = await sidecar.run(_undo, pending.place(sidecar, repo), params.action)
     if await sidecar.run(rescan, repo, True):  # what it took back may be any file

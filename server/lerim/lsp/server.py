@@ -16,6 +16,7 @@ from typing import Any
 from lsprotocol import types
 
 from lerim import __version__
+from lerim.lsp import lives_protocol as lives
 from lerim.lsp import model_protocol as models
 from lerim.lsp import parent, protocol
 from lerim.lsp import session_protocol as sessions
@@ -137,6 +138,12 @@ def _requests(sidecar: Sidecar) -> None:
     on(protocol.MEMORY_TITLES, protocol.TitlesParams, "titles", "titles")
     on(protocol.MEMORY_SHOW, protocol.ShowParams, "memories", "show")
     on(protocol.MEMORY_FOR_FILE, protocol.FileParams, "memories", "for_file")
+    # The views list again by themselves.
+    on(protocol.MEMORY_TREE, lives.TreeParams, "tree", "tree", person=False)
+    on(protocol.MEMORY_ACT, lives.MemoryActParams, "acts", "act")
+    on(protocol.MEMORY_MERGE, lives.MergeParams, "acts", "merge")
+    on(protocol.MAINTAIN, lives.MaintainParams, "maintaining", "maintain")
+    on(protocol.ASK, lives.AskParams, "asking", "ask")
     on(protocol.TURN, protocol.TurnParams, "transcripts", "turn")
     # The views ask again by themselves whenever a sync has ended.
     on(protocol.SESSIONS_DAYS, sessions.DaysParams, "sessions", "days", person=False)

@@ -16,7 +16,7 @@ from lerim.memory.ends import Ended, Link, ended
 from lerim.memory.entries import Elsewhere, Entry, Moves, elsewhere, entry_of, keys, links_of, newest_first
 from lerim.memory.misplaced import TWICE
 from lerim.memory.reference import Reference, normalise
-from lerim.memory.store import LIVE, Found, Stamp, find, read_file, stat_file
+from lerim.memory.store import LIVE, Found, Stamp, find, read_file, stat_file, unreadable
 
 __all__ = ["Entry", "Reference", "ReferenceMap", "normalise"]
 
@@ -170,8 +170,7 @@ class ReferenceMap:
             del self._stamps[item.name]
             return
         except MemoryError_ as error:
-            problem = Problem("memory-unreadable", str(item.path), f"{error.message} {error.todo}")
-            self._file_problems[item.name] = (problem,)
+            self._file_problems[item.name] = (unreadable(str(item.path), error),)
             return
         if problems:
             self._file_problems[item.name] = tuple(problems)

@@ -1,0 +1,54 @@
+"""Questions about a project from the editor: each sentence goes out as it is complete, its sources by handles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lerim.lead.cited import Answer, Citation, Question, Sentence
+from lerim.lsp.handles import Meant
+from lerim.lsp.lives_protocol import AskParams
+from lerim.lsp.protocol import ANSWER, wire
+from lerim.lsp.sidecar import Sidecar
+from lerim.memory.views import handle
+
+if TYPE_CHECKING:
+    from lerim.lsp.repos import Repo
+
+MAX_QUESTION = 4000
+
+
+async def ask(sidecar: Sidecar, params: AskParams) -> Answer:
+    """The answer to a question; each sentence is told before. Cancelled, nothing is asked any more."""
+    sidecar.trust("Ask")
+    repo = await sidecar.repo(params.root)
+
+    def told(sentence: Sentence) -> None:
+        cited = _sentence(sidecar, repo, sentence)
+        sidecar.server.protocol.notify(ANSWER, wire({"token": params.token, "sentence": cited}))
+
+    question = Question(params.question[:MAX_QUESTION], "none" if params.passages else "auto", params.all)
+    answer = await sidecar.jobs.ask(repo.project.root, question, told)
+    return msgspec.structs.replace(
+        answer,
+        sentences=[_sentence(sidecar, repo, one) for one in answer.sentences],
+        passages=[
+            msgspec.structs.replace(one, citation=_cited(sidecar, repo, one.citation)) for one in answer.passages
+        ],
+    )
+
+
+def _sentence(sidecar: Sidecar, repo: Repo, sentence: Sentence) -> Sentence:
+    return msgspec.structs.replace(sentence, citations=tuple(_cited(sidecar, repo, one) for one in sentence.citations))
+
+
+def _cited(sidecar: Sidecar, repo: Repo, citation: Citation) -> Citation:
+    """The source with a handle that this process knows; the job's own only tells whose memory it is."""
+    if citation.kind != "memory":
+        return citation
+    name = citation.ref.removeprefix("m:")
+    path = repo.store.path_of(name)
+    own = path is not None and handle(path) == citation.handle
+    root = repo.project.root if own else sidecar.home.root
+    return msgspec.structs.replace(citation, handle=sidecar.handles.remember(Meant(root, name)))

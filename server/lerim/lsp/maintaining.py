@@ -1,0 +1,46 @@
+"""Maintain from the editor: when the person asks, and once a day when nobody was there for long."""
+
+from __future__ import annotations
+
+import asyncio
+
+from lerim.lsp import pending, watching
+from lerim.lsp.lives_protocol import MaintainParams
+from lerim.lsp.protocol import MAINTAIN_PROGRESS
+from lerim.lsp.repos import Repo, rescan
+from lerim.lsp.sidecar import Sidecar
+from lerim.maintained import MaintainProgress, MaintainReport
+from lerim.worker import Line
+
+
+async def maintain(sidecar: Sidecar, params: MaintainParams) -> MaintainReport:
+    """Maintains the memories of a root, or joins the maintaining that runs; its progress goes out as notifications."""
+    sidecar.trust("Maintain")
+    repo = await sidecar.repo(params.root)
+    return await follow(sidecar, repo, explicit=True, dry_run=params.dry_run)
+
+
+async def follow(
+    sidecar: Sidecar, repo: Repo, *, explicit: bool, dry_run: bool = False, waits: bool = True
+) -> MaintainReport:
+    """One maintaining of a repository. `waits`: somebody waits for it and may cancel it."""
+
+    def told(line: Line) -> None:
+        if isinstance(line, MaintainProgress):
+            at = line
+            sidecar.notify(repo, MAINTAIN_PROGRESS, stage=at.stage, done=at.done, total=at.total, message=at.message)
+
+    project = repo.project
+    try:
+        return await sidecar.jobs.maintain(
+            project.key, project.root, told, dry_run=dry_run, explicit=explicit, waits=waits
+        )
+    finally:
+        await asyncio.shield(_after(sidecar, repo))
+
+
+async def _after(sidecar: Sidecar, repo: Repo) -> None:
+    """What a maintaining did, also one that was cancelled half way, shows at once."""
+    if await sidecar.run(rescan, repo, True):
+        watching.announce(sidecar, repo)
+    await pending.announce(sidecar, repo)
