@@ -7,12 +7,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from lerim.lsp.markdown import escape, escape_block, shorten
-from lerim.lsp.protocol import OPEN_MEMORY, OPEN_TURN
+from lerim.lsp.protocol import ARCHIVE_MEMORY, EDIT_MEMORY, OPEN_MEMORY, OPEN_TURN, VERIFY_MEMORY
 from lerim.memory.framing import unframed
 from lerim.memory.record import MemoryRecord, Speaker
 from lerim.memory.views import safe
+
+if TYPE_CHECKING:
+    from lerim.memory.freshness import Standing
 
 MAX_MEMORIES = 3
 MAX_TITLE = 160
@@ -29,16 +33,21 @@ SPEAKERS: dict[Speaker, str] = {
 _WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
 _END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
+WRONG = ("drifted", "gone")
+ANSWERS = (("Still true", VERIFY_MEMORY), ("Edit", EDIT_MEMORY), ("Archive", ARCHIVE_MEMORY))
+"""What a person can say to a memory that no longer stands."""
 SPANS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A memory and the handle its links carry; `turn`: it names a transcript's turn to open."""
+    """A memory and the handle its links carry; `turn`: it names a transcript's turn to open; `standing` where what it
+    speaks of is not as it was."""
 
     record: MemoryRecord
     handle: str
     turn: bool = False
+    standing: Standing | None = None
 
 
 def render(memories: Sequence[Shown], more: int, now: datetime, *, trusted: bool) -> str:
@@ -90,6 +99,8 @@ def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
     parts = [f"**{escape(shorten(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)
+    if shown.standing is not None and (said := stands(shown.standing)):
+        parts.append(f"**{said}**" if shown.standing.state in WRONG else f"*{said}*")
     told = rest(record.title, record.body).strip()
     told = told if unframed(told).strip() else ""  # nothing but where it stood, which the reader sees
     body = shorten("\n".join(told.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
@@ -102,8 +113,25 @@ def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
     return "\n\n".join(parts)
 
 
+def stands(standing: Standing) -> str:
+    """`Drifted since 2026-11-21: load changed`, as markdown; "" for what is fresh where it was."""
+    from lerim.extraction.redact import redact  # as in `safe`: its patterns are not for what is started
+
+    detail = escape(shorten(redact(standing.detail).text, MAX_TITLE))
+    if standing.state in WRONG:
+        since = f" since {standing.since}" if standing.since else ""
+        return f"{standing.state.capitalize()}{since}: {detail}"
+    return detail if standing.moved_to else ""
+
+
 def _links(shown: Shown, *, trusted: bool) -> list[str]:
-    links = [f"[Open memory](command:{OPEN_MEMORY}?%5B%22{shown.handle}%22%5D)"]
+    links = [_link("Open memory", OPEN_MEMORY, shown.handle)]
     if shown.turn and trusted:
-        links.append(f"[Open transcript](command:{OPEN_TURN}?%5B%22{shown.handle}%22%5D)")
+        links.append(_link("Open transcript", OPEN_TURN, shown.handle))
+    if trusted and shown.standing is not None and shown.standing.state in WRONG:
+        links += [_link(name, command, shown.handle) for name, command in ANSWERS]
     return links
+
+
+def _link(name: str, command: str, handle: str) -> str:
+    return f"[{name}](command:{command}?%5B%22{handle}%22%5D)"

@@ -19,13 +19,15 @@ ORDER = (
     "question",
     "theme",
     "summary",
+    "drifted",
+    "gone",
 )
-PLURALS = {"summary": "summaries"}
+PLURALS = {"summary": "summaries", "drifted": "drifted", "gone": "gone"}
 MAX_SYMBOLS = 50
 
 
 def title(kinds: Iterable[str]) -> str:
-    """`2 decisions · 1 pitfall`, the weightier kinds first."""
+    """`2 decisions · 1 pitfall · 1 drifted`, the weightier kinds first, and last what no longer stands."""
     counts = Counter(kinds)
     ranked = sorted(counts, key=lambda kind: (ORDER.index(kind) if kind in ORDER else len(ORDER), kind))
     return " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)

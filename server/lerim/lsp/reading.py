@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lsprotocol import types
 
-from lerim.lsp import cursor, memories
+from lerim.lsp import cursor, memories, watching
 from lerim.lsp import lenses as lens
 from lerim.lsp.documents import Document
 from lerim.lsp.hovers import MAX_MEMORIES, render
@@ -28,7 +28,7 @@ async def hover(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | No
     place = await sidecar.repos.place(params.text_document.uri)
     if place is None:
         return None
-    entries = about(document, params.position, place)
+    entries = sorted(about(document, params.position, place), key=_is_wrong(place))
     if not entries:
         return None
     wanted = [entry.path for entry in entries[:MAX_MEMORIES]]
@@ -60,9 +60,11 @@ async def lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.C
     references = place.repo.references
     entries = references.for_file(place.path)
     _prefetch(sidecar, place, entries)
-    whole = [entry.label for entry in entries]
+    sidecar.spawn("Looking how memories stand", watching.shown(sidecar, uri))
+    standings = place.repo.standings
+    whole = [standings.wrong(entry) or entry.label for entry in entries]
     symbols = {
-        name: [entry.label for entry in references.for_symbol(place.path, name)]
+        name: [standings.wrong(entry) or entry.label for entry in references.for_symbol(place.path, name)]
         for name in (references.symbols(place.path) if mode == "symbols" else ())
     }
     find = definitions.finder(place.path, document.source, document.lines) if symbols else lambda _: None
@@ -93,6 +95,11 @@ def about(document: Document, position: types.Position, place: Place) -> list[En
         if found:
             return found
     return list(references.for_file(place.path)) if position.line == 0 else []
+
+
+def _is_wrong(place: Place) -> Callable[[Entry], bool]:
+    """What is true comes first: three memories are shown."""
+    return lambda entry: place.repo.standings.wrong(entry) != ""
 
 
 def _prefetch(sidecar: Sidecar, place: Place, entries: Sequence[Entry]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lerim.errors import ProjectError
+from lerim.lsp.standing import Standings
 from lerim.lsp.uris import from_path, to_path
 from lerim.memory.references import Entry, ReferenceMap
 from lerim.memory.store import Store, Stored
@@ -46,6 +47,7 @@ class Repo:
     uris: tuple[str, ...]
     references: ReferenceMap
     store: Store
+    standings: Standings = field(default_factory=Standings)
     head: HeadStamp = ()
     reported: frozenset[str] = frozenset()
     reviewed: int = 0
@@ -192,13 +194,15 @@ class Repos:
 
 
 def refresh(repo: Repo, changed: Iterable[Path]) -> None:
-    """Reads changed memory files again (in the executor)."""
+    """Reads changed memory files again, all at once (in the executor)."""
+    paths = list(changed)
     with repo.lock:
         repo.generation += 1
-        for path in changed:
+        for path in paths:
             repo.cache.pop(path, None)
-            repo.references.apply(path)
-            if repo.index is not None:
+        repo.references.apply(*paths)
+        if repo.index is not None:
+            for path in paths:
                 repo.index.apply(path)
 
 

@@ -104,9 +104,9 @@ def _documents(sidecar: Sidecar) -> None:
 
         server.feature(method, options)(call)
 
-    on(types.TEXT_DOCUMENT_DID_OPEN, _look_around, person=True)
+    on(types.TEXT_DOCUMENT_DID_OPEN, _opened, person=True)
     on(types.TEXT_DOCUMENT_DID_CHANGE, _nothing, person=True)
-    on(types.TEXT_DOCUMENT_DID_SAVE, _look_around, types.SaveOptions(include_text=False), person=True)
+    on(types.TEXT_DOCUMENT_DID_SAVE, _opened, types.SaveOptions(include_text=False), person=True)
     on(types.TEXT_DOCUMENT_DID_CLOSE, _closed, person=True)
     on(types.TEXT_DOCUMENT_HOVER, _lazy("reading", "hover"), person=True)
     # The editor asks for lenses by itself, also after our own refresh: no sign of a person.
@@ -180,6 +180,13 @@ async def _look_around(sidecar: Sidecar, _params: object) -> None:
     from lerim.lsp import watching
 
     await watching.look_around(sidecar)
+
+
+async def _opened(sidecar: Sidecar, params: types.DidOpenTextDocumentParams | types.DidSaveTextDocumentParams) -> None:
+    from lerim.lsp import watching
+
+    await watching.look_around(sidecar)
+    await watching.shown(sidecar, params.text_document.uri)
 
 
 async def _closed(sidecar: Sidecar, params: types.DidCloseTextDocumentParams) -> None:

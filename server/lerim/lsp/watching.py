@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from lerim.lsp import diagnostics, pending
+from lerim.lsp import diagnostics, pending, standing
 from lerim.lsp.idle import IdleClock
 from lerim.lsp.protocol import MEMORIES_CHANGED, WATCH_FOLDERS, wire
 from lerim.lsp.repos import Repo, refresh, rescan
@@ -31,6 +31,7 @@ async def begin(sidecar: Sidecar) -> None:
     _name_folders(sidecar, repos)
     for repo in repos:
         announce(sidecar, repo)
+        sidecar.spawn("Looking how memories stand", standing.look(sidecar, repo, whole=True))
     await pending.look(sidecar, repos)
 
 
@@ -84,6 +85,7 @@ async def changed(sidecar: Sidecar, params: types.DidChangeWatchedFilesParams) -
     for repo, files in by_repo.values():
         await sidecar.run(refresh, repo, files)
         announce(sidecar, repo)
+        sidecar.spawn("Looking how memories stand", standing.look(sidecar, repo, memories=files))
     await pending.look(sidecar, await sidecar.run(_reviewed, sidecar, sidecar.repos.known, reals))
 
 
@@ -115,9 +117,22 @@ async def look_around(sidecar: Sidecar) -> None:
     """What changed behind the editor's back: a stat of each HEAD tells of a checkout or pull, one of each candidate of
     decisions made elsewhere."""
     for repo in sidecar.repos.known:
+        head = repo.head
         if await sidecar.run(rescan, repo):
             announce(sidecar, repo)
+        sidecar.spawn("Looking how memories stand", standing.look(sidecar, repo, whole=repo.head != head))
     await pending.look(sidecar, sidecar.repos.known)
+
+
+async def shown(sidecar: Sidecar, uri: str) -> None:
+    """A file was opened, saved, or asked for its lenses, as an editor does whenever its text became another one."""
+    place = await sidecar.repos.place(uri)
+    if place is None:
+        return
+    head = place.repo.head
+    if await sidecar.run(rescan, place.repo):
+        announce(sidecar, place.repo)
+    await standing.look(sidecar, place.repo, (place.path,), whole=place.repo.head != head)
 
 
 def announce(sidecar: Sidecar, repo: Repo) -> None:

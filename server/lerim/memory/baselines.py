@@ -177,6 +177,18 @@ def there(private_dir: Path) -> bool:
     return not files.is_absent(private_dir / DATABASE)
 
 
+def stamp(private_dir: Path) -> Stamp:
+    """Changes whenever something is kept, by whichever process."""
+    found: list[int] = []
+    for name in (DATABASE, f"{DATABASE}-wal"):
+        try:
+            state = (private_dir / name).stat()
+        except OSError:
+            continue
+        found += [state.st_mtime_ns, state.st_size, state.st_ino]
+    return tuple(found)
+
+
 @contextmanager
 def opened(private_dir: Path, root: Path) -> Iterator[Baselines]:
     """The database, closed at the block's end. Raises MemoryError_ where it cannot be used."""

@@ -36,7 +36,7 @@ class Reader:
     def stamp(self, path: str) -> Stamp:
         """The file's stamp by stat alone; () where there is none."""
         if path not in self._stamps:
-            self._stamps[path] = _stamp(self.root / path)
+            self._stamps[path] = stamp_of(self.root / path)
         return self._stamps[path]
 
     def source(self, path: str) -> Source | None:
@@ -76,7 +76,8 @@ def taken(reference: Reference, text: str | None, found: Outline | None) -> Base
     return Baseline(known[0].digest, known[0].words, twins, sketch(text))
 
 
-def _stamp(path: Path) -> Stamp:
+def stamp_of(path: Path) -> Stamp:
+    """A file's stamp by stat alone; () where there is none."""
     try:
         state = path.stat()
     except (OSError, ValueError):

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Git
 from lerim.memory.freshness import Freshness, Standing, verify
 from lerim.memory.record import MemoryRecord, render
 from lerim.memory.renames import git_at
 from lerim.paths import Home
 from lerim.project import Project, locate
 
+Git = Callable[..., str]
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, tzinfo=UTC)
 
