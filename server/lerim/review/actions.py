@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.errors import LerimError, NotFoundError, Problem, StaleError
-from lerim.memory import files
+from lerim.memory import files, record
+from lerim.memory.lines import Value
 from lerim.memory.record import MAX_FILE
+from lerim.review.candidates import Proposal
 from lerim.review.ledger import Action, Change, Kind, Ledger, State, opened
 from lerim.review.place import Place
 from lerim.review.rewrite import difference
@@ -94,11 +96,20 @@ def undo(place: Place, book: Ledger, action: Action) -> None:
         _apply(place, backwards)
     except LerimError:
         with contextlib.suppress(LerimError):
-            _apply(place, action.changes)
+            _take_back(place, backwards)
             book.set_stage(action, "done")
         book.commit()
         raise
     _finish_undo(book, action)
+
+
+def rewrite(book: Ledger, proposal: Proposal, changes: Mapping[str, Value]) -> None:
+    """Change keys of a waiting candidate's file; it stays ours, and edits of it can still be undone."""
+    before = files.read_text(proposal.path, MAX_FILE)
+    text = record.update(proposal.text, changes, where=str(proposal.path))  # with an edit that came with the accept
+    files.replace(proposal.path, text)
+    book.rewrote(proposal.id, str(proposal.path), before, text)
+    book.commit()
 
 
 def _backwards(changes: Sequence[Change]) -> list[Change]:
@@ -107,21 +118,23 @@ def _backwards(changes: Sequence[Change]) -> list[Change]:
 
 def _recover(place: Place, book: Ledger, action: Action) -> None:
     """Take an unfinished action to its end. Raises what stands in its way; the action then stays unfinished."""
-    forward = action.stage == "started"
-    try:
-        _apply(place, action.changes if forward else _backwards(action.changes))
-    except StaleError:
-        # Somebody changed a file meanwhile. It stays as it is; so does the candidate, to be decided again.
-        book.set_stage(action, "done") if action.stage == "undoing" else book.forget(action)
-        book.commit()
-        return
-    if forward:
-        _finish(book, action)
-    elif action.stage == "undoing":
-        _finish_undo(book, action)
-    else:
+    if action.stage == "reverting":
+        _take_back(place, action.changes)
         book.forget(action)
         book.commit()
+        return
+    undoing = action.stage == "undoing"
+    changes = _backwards(action.changes) if undoing else list(action.changes)
+    for number, change in enumerate(changes):
+        try:
+            _apply(place, [change])
+        except StaleError:
+            # Somebody changed this file meanwhile. It stays as it is, and so does the candidate, to be decided again.
+            _take_back(place, changes[:number])
+            book.set_stage(action, "done") if undoing else book.forget(action)
+            book.commit()
+            return
+    _finish_undo(book, action) if undoing else _finish(book, action)
 
 
 def _finish(book: Ledger, action: Action) -> None:
@@ -143,6 +156,13 @@ def _check(changes: Sequence[Change]) -> None:
         now = current(change)
         if now != change.before:
             raise _stale(change, now)
+
+
+def _take_back(place: Place, changes: Sequence[Change]) -> None:
+    """Undo each of these changes that was done, the last first. A file that is otherwise now stays as it is."""
+    for change in reversed(changes):
+        if current(change) == change.after:
+            _apply(place, [change.reversed()])
 
 
 def _stale(change: Change, now: str | None) -> StaleError:

@@ -9,7 +9,7 @@ from test_kill import DONE, KILLED, in_child
 
 from lerim.errors import LerimError, StaleError
 from lerim.extraction.candidate import Candidate
-from lerim.review import queue
+from lerim.review import acts, queue
 from lerim.review.place import Place
 
 Make = Callable[..., Candidate]
@@ -97,3 +97,39 @@ def test_an_undo_that_cannot_be_finished_is_told_and_no_other_is_undone_in_its_p
     with pytest.raises(StaleError):
         queue.undo(place)
     assert memory.read_text() == "my own"
+
+
+def put_away(place: Place, make: Make) -> tuple[Path, Path]:
+    """A memory whose archiving was killed with its file in both places: where it was, and where it was to be."""
+    for instant in range(200):
+        waiting = proposed(place, make(title=f"Name it number{instant}", body=f"`f{instant}.py`", turn=f"t{instant}"))
+        path = Path(queue.accept(place, waiting.id, quotes="shared").path or "")
+        to = place.store().place(waiting.record, archived=True)
+        assert in_child(lambda found=waiting.id: acts.archive(place, found), instant) in (KILLED, DONE)  # type: ignore[misc]
+        if path.exists() and to.exists():
+            return path, to
+    raise AssertionError("no kill hit the instant between the two files")
+
+
+def test_a_step_cut_short_whose_file_a_person_changed_leaves_one_file(place: Place, make: Make) -> None:
+    path, to = put_away(place, make)
+    path.write_text(path.read_text() + "\nMine.\n")
+    mine = path.read_text()
+    assert queue.add(place, "decision", "Another", "").ok
+    assert path.read_text() == mine and not to.exists()
+
+
+def test_an_undo_cut_short_whose_file_a_person_changed_leaves_one_file(place: Place, make: Make) -> None:
+    for instant in range(200):
+        waiting = proposed(place, make(title=f"Name it number{instant}", body=f"`f{instant}.py`", turn=f"t{instant}"))
+        path = Path(queue.accept(place, waiting.id, quotes="shared").path or "")
+        done = acts.archive(place, waiting.id)
+        to = Path(done.path or "")
+        in_child(lambda step=done.action: queue.undo(place, step), instant)  # type: ignore[misc]
+        if path.exists() and to.exists():
+            break
+        queue.undo(place, done.action)
+    to.write_text(to.read_text() + "\nMine.\n")
+    mine = to.read_text()
+    assert queue.add(place, "decision", "Another", "").ok
+    assert to.read_text() == mine and not path.exists()
