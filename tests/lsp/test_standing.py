@@ -1,0 +1,186 @@
+"""Memories that drift, go, move and end, as an editor sees them."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from conftest import RECORD, Editor, write_memory
+from lerim.memory.freshness import verify
+from lerim.memory.record import render
+from lerim.paths import Home
+from lerim.project import locate
+
+pytestmark = pytest.mark.asyncio
+
+Git = Callable[..., str]
+APP = "src/app.py"
+LINKS = ["openMemory", "openTurn", "verifyMemory", "editMemory", "archiveMemory"]
+
+
+def write_app(repo: Path, *changes: tuple[str, str]) -> str:
+    path = repo / APP
+    text = path.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    return text
+
+
+def save(editor: Editor, uri: str) -> None:
+    editor.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+
+def edit(editor: Editor, uri: str, version: int, *changes: tuple[str, str]) -> None:
+    """The person changes the file and saves it."""
+    text = write_app(editor.repo, *changes)
+    whole = types.TextDocumentContentChangeWholeDocument(text)
+    document = types.VersionedTextDocumentIdentifier(version=version, uri=uri)
+    editor.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [whole]))
+    save(editor, uri)
+
+
+def verified(editor: Editor, isolated: Path) -> Path:
+    """A memory of `load` that was accepted: its fingerprint is kept."""
+    home = Home(isolated / ".lerim")
+    project = locate(editor.repo, home)
+    assert project is not None
+    path = write_memory(editor.repo)
+    path.write_text(render(verify(project, home, RECORD, datetime(2026, 8, 1, tzinfo=UTC))), encoding="utf-8")
+    return path
+
+
+def baselines(isolated: Path) -> int:
+    """How many fingerprints are kept."""
+    for path in isolated.glob(".lerim/projects/*/freshness.sqlite3"):
+        with closing(sqlite3.connect(path)) as db:
+            if db.execute("PRAGMA user_version").fetchone()[0]:
+                return int(db.execute("SELECT count(*) FROM baselines").fetchone()[0])
+    return 0
+
+
+async def until_lens(editor: Editor, uri: str, title: str) -> None:
+    """Asks for lenses whenever the editor was told to, until the first says so."""
+    seen = -1
+    while True:
+        await editor.until(lambda: editor.refreshes > seen)
+        seen = editor.refreshes
+        if [title] == [text for _, text in await editor.lenses(uri)][:1]:
+            return
+
+
+async def test_a_changed_function_marks_its_memory_until_it_is_as_it_was(editor: Editor, isolated: Path) -> None:
+    verified(editor, isolated)
+    await editor.start()
+    app = editor.open(APP)
+    assert await editor.lenses(app) == [(0, "1 decision")]
+    edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
+    await until_lens(editor, app, "1 drifted")
+    found = await editor.hover(app, 0, 5) or ""
+    assert re.search(r"\*\*Drifted since \d{4}\\?-\d\d\\?-\d\d: `load` changed\*\*", found)
+    assert re.findall(r"\(command:lerim\.(\w+)\?%5B%22[0-9a-f]+%22%5D\)", found) == LINKS
+    edit(editor, app, 3, (".strip()", ""))
+    await until_lens(editor, app, "1 decision")
+    assert "Drifted" not in (await editor.hover(app, 0, 5) or "")
+
+
+async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(editor: Editor, isolated: Path) -> None:
+    verified(editor, isolated)
+    await editor.start({"trusted": True, "settings": {"codeLens": "symbols", "idleSeconds": 0}})
+    app = editor.open(APP)
+    assert await editor.lenses(app) == [(0, "1 decision"), (0, "1 decision")]
+    edit(editor, app, 2, ("def load(path):", "# how it is read\ndef read_all(path):"))
+    while (found := await editor.hover(app, 1, 8)) is None:
+        pass
+    assert "Keep load small" in found
+    assert "`load` is `read_all` now" in found
+    assert "verifyMemory" not in found
+    assert (1, "1 decision") in await editor.lenses(app)
+    edit(editor, app, 3, ("def read_all(path):\n    return open(path).read()\n", ""))
+    await until_lens(editor, app, "1 gone")
+    assert "`load` is gone" in (await editor.hover(app, 0, 0) or "")
+
+
+async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: Path, git: Git) -> None:
+    verified(editor, isolated)
+    await editor.start()
+    git(editor.repo, "mv", APP, "src/main.py")
+    git(editor.repo, "commit", "-q", "-m", "Move it")
+    main = editor.open("src/main.py")
+    while (found := await editor.hover(main, 0, 5)) is None:
+        pass
+    assert "Keep load small" in found
+    assert "`src/app.py` is `src/main.py` now" in found
+    assert await editor.lenses(main) == [(0, "1 decision")]
+
+
+async def test_a_checkout_that_takes_the_change_back_takes_the_mark_back(
+    editor: Editor, isolated: Path, git: Git
+) -> None:
+    verified(editor, isolated)
+    git(editor.repo, "checkout", "-q", "-b", "other")
+    write_app(editor.repo, ("open(path)", "open(path, 'rb')"))
+    git(editor.repo, "commit", "-q", "-m", "Bytes", "--", APP)
+    await editor.start()
+    readme = editor.open("README.md")
+    app = editor.open(APP)
+    await until_lens(editor, app, "1 drifted")
+    git(editor.repo, "checkout", "-q", "main")
+    save(editor, readme)
+    await until_lens(editor, app, "1 decision")
+
+
+async def test_a_memory_verified_by_another_process_is_marked_no_more(editor: Editor, isolated: Path) -> None:
+    path = verified(editor, isolated)
+    await editor.start()
+    app = editor.open(APP)
+    edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
+    await until_lens(editor, app, "1 drifted")
+    verified(editor, isolated)
+    editor.changed(path)
+    await until_lens(editor, app, "1 decision")
+
+
+async def test_what_an_active_memory_says_it_ends_is_not_served(editor: Editor) -> None:
+    write_memory(editor.repo)
+    later = write_memory(editor.repo, id="20260901-load-streams", title="Load streams", supersedes=(RECORD.id,))
+    await editor.start()
+    app = editor.open(APP)
+    found = await editor.hover(app, 0, 5) or ""
+    assert "Load streams" in found
+    assert "Keep load small" not in found
+    assert await editor.lenses(app) == [(0, "1 decision")]
+    later.unlink()
+    editor.changed(later)
+    await editor.until(lambda: len(editor.told["lerim/memoriesChanged"]) > 1)
+    assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
+
+
+async def test_nothing_is_kept_of_a_repository_in_restricted_mode(editor: Editor, isolated: Path) -> None:
+    write_memory(editor.repo)
+    await editor.start({"trusted": False})
+    app = editor.open(APP)
+    edit(editor, app, 2, ("open(path)", "open(path, 'rb')"))
+    assert await editor.lenses(app) == [(0, "1 decision")]
+    assert not (isolated / ".lerim").exists()
+
+
+async def test_a_memory_written_by_hand_counts_as_it_is_when_its_file_is_opened(editor: Editor, isolated: Path) -> None:
+    write_memory(editor.repo, references=(APP,), verified="")
+    long = "".join(f"def f_{at}():\n    return {at}\n\n\n" for at in range(20))
+    (editor.repo / APP).write_text(long, encoding="utf-8")
+    await editor.start()
+    app = editor.open(APP)
+    assert await editor.lenses(app) == [(0, "1 decision")]
+    await editor.until(lambda: baselines(isolated))
+    (editor.repo / APP).write_text(long.replace("return", "yield").replace("def f_", "def g_"), encoding="utf-8")
+    save(editor, app)
+    await until_lens(editor, app, "1 drifted")
