@@ -10,12 +10,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import msgspec
 
 from lerim import config
 from lerim.errors import LerimError, Problem
 from lerim.lead.cited import Answer, AnswerState, Passage, Question, Said, Sentence
+from lerim.memory.search import GLOBAL_KEY
+from lerim.memory.uses import Uses
 from lerim.models import consent, editor
 from lerim.models.choose import Model, choose
 from lerim.models.editor import Bridge
@@ -115,6 +118,7 @@ def _asked(
             answer.problems.append(Problem(error.code, error.where or model.label, message))
     answer.problems.extend(purse.problems)
     sentences = heard.sentences
+    _used(project, home, answer.passages, sentences, clock())
     return msgspec.structs.replace(
         answer,
         sentences=sentences,
@@ -126,6 +130,24 @@ def _asked(
         state=state,
         message=message or _ended(sentences, shown, heard.left_out),
     )
+
+
+def _used(
+    project: Project, home: Home, passages: Sequence[Passage], sentences: Sequence[Sentence], now: datetime
+) -> None:
+    """Citing a memory counts as use of it, in the project's own count or the person's."""
+    cited = {one.number for sentence in sentences for one in sentence.citations}
+    for key in (project.key, GLOBAL_KEY):
+        ids = [
+            one.citation.ref.removeprefix("m:")
+            for one in passages
+            if one.path and one.citation.number in cited and (key == GLOBAL_KEY) == _personal(home, one)
+        ]
+        Uses(home.project(key)).note(ids, "cited", now)
+
+
+def _personal(home: Home, passage: Passage) -> bool:
+    return Path(passage.path).is_relative_to(home.memory)
 
 
 def _ended(sentences: Sequence[Sentence], shown: Sequence[Passage], left_out: int) -> str:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from lerim.errors import Problem
+from lerim.errors import LerimError, Problem
 from lerim.extraction.hidden import flags
 from lerim.extraction.redact import clean
 from lerim.lead.cited import Citation, Passage, PassageKind, Question
+from lerim.memory.freshness import Freshness
 from lerim.memory.lines import moment
 from lerim.memory.search import ACTIVE, EVERY_STATUS, Hit, MemorySearch
 from lerim.memory.views import handle, safe
@@ -42,6 +43,7 @@ RANK, WEIGHT = 10, 1.5
 NEEDED = 3
 """At least one word of so many that the question has must stand in a passage."""
 
+_USUAL = ("project", "active", "fresh", "unknown")
 _SPACES = re.compile(r"[ \t]+")
 
 
@@ -106,14 +108,21 @@ def _numbered(number: int, one: _Found) -> Passage:
 def _memories(
     project: Project, home: Home, text: str, query: Query, everything: bool, problems: list[Problem]
 ) -> Iterator[_Found]:
+    if not everything:
+        try:
+            Freshness(project, home).check()
+        except LerimError as error:  # how they stood when somebody last looked counts then
+            problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
     with MemorySearch(project, home) as memories:
         hits = memories.search(
-            f"{text}?", MEMORIES, EVERY_STATUS if everything else ACTIVE
-        )  # some of the words are enough
+            f"{text}?", 2 * MEMORIES, EVERY_STATUS if everything else ACTIVE
+        )  # some words are enough
         problems += memories.problems
     known: set[str] = set()
     for hit in hits:
         record = safe(hit.record)
+        if len(known) == MEMORIES or (not everything and hit.state in ("drifted", "gone")):
+            continue
         if record.id in known or not _speaks(f"{record.title} {record.body} {' '.join(record.tags)}", query):
             continue
         known.add(record.id)
@@ -131,8 +140,8 @@ def _memories(
 
 def _said_of(hit: Hit) -> str:
     record, stored = hit.record, hit.stored
-    parts = (record.kind or record.primitive, "global" if hit.scope == "global" else "", stored.status)
-    return ", ".join(part for part in parts if part not in ("", "active"))
+    parts = (record.kind or record.primitive, hit.scope, stored.status, hit.state)
+    return ", ".join(part for part in parts if part not in _USUAL)
 
 
 def _grounds(hit: Hit) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from asker import asked, asking, known
 from chat_server import Chat, fails, hangs, says, streams
 from claude_lines import prompt, reply, text
 from desk import Desk
+from lerim.memory.freshness import verify
+from lerim.memory.uses import Uses
 from lerim.review import queue
 from model_desk import model
 
@@ -264,8 +267,32 @@ def test_citing_a_memory_counts_as_use(desk: Desk) -> None:
     with model(desk, streams("Use `uv`, not `pip`. [1]\n")):
         answer = asked(desk, "do we use uv or pip for installs")
     assert answer["said"] == ["Use `uv`, not `pip`."]
-    [found] = queue.pending(desk.place)[0] or [None]
-    assert found is None or found
+    [memory] = [one for one in answer["passages"] if one["citation"]["kind"] == "memory"]
+    uses = Uses(desk.place.private)
+    assert list(uses.all()) == [memory["citation"]["ref"].removeprefix("m:")]
+    assert uses.all()[memory["citation"]["ref"].removeprefix("m:")].count == 1
+
+
+def test_reading_memories_for_an_answer_is_no_use(desk: Desk) -> None:
+    known(desk)
+    asked(desk, "do we use uv or pip for installs")
+    assert Uses(desk.place.private).all() == {}
+
+
+def test_what_changed_under_a_memory_leaves_it_out_unless_asked_for(desk: Desk) -> None:
+    code = desk.repo / "src" / "install.py"
+    code.parent.mkdir(exist_ok=True)
+    code.write_text("def install():\n    return run('uv')\n")
+    queue.add(
+        desk.place, "decision", "Use uv, not pip", "Installs go through `uv`.", references=["src/install.py#install"]
+    )
+    [stored] = desk.place.store().load_all()[0]
+    verify(desk.place.project, desk.home, stored.record, datetime.now(UTC))
+    assert len(refs(asked(desk, "uv or pip for installs"))) == 1
+    code.write_text("def install():\n    check()\n    return run('pip', 'wheel', deep=True)\n")
+    assert refs(asked(desk, "uv or pip for installs")) == []
+    [passage] = asked(desk, "uv or pip for installs", everything=True)["passages"]
+    assert passage["detail"] == "decision, drifted"
 
 
 def test_a_question_is_never_in_the_arguments(desk: Desk) -> None:
