@@ -81,6 +81,15 @@ def place_of(repo: Path, own: bool) -> Place:
     return Place(personal(home()), home()) if own else here(repo).place
 
 
+def nowhere() -> Here:
+    """What belongs to the person and to no repository; broken settings are warned of."""
+    mine = home()
+    own = personal(mine)
+    settings, problems = config.load(os.environ, mine, None)
+    output.warn(problems)
+    return Here(own, mine, settings, problems)
+
+
 def there(repo: Path) -> Path:
     """The folder a person named, absolute. Raises ProjectError: a mistyped one is not the repository around it."""
     folder = repo.expanduser().absolute()

@@ -15,7 +15,7 @@ import msgspec
 import typer
 
 from lerim import output
-from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here, when
+from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here, nowhere, when
 from lerim.cli_review import Quotes, QuotesOption, show_candidates
 from lerim.errors import SpendingError
 from lerim.models.providers import RoleName
@@ -36,6 +36,7 @@ EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3, "busy": 4, "failed": 1}
 @guarded
 def sync_command(
     repo: Repo = HERE,
+    own: Annotated[bool, typer.Option("--global", help="Only the sessions outside any repository.")] = False,
     alias: Alias = [],  # noqa: B006 - typer reads it and never writes it
     since: Annotated[
         str, typer.Option(metavar="WHEN", help="Only sessions written to since then: 14d, 2026-07-01.")
@@ -60,7 +61,9 @@ def sync_command(
     if model not in ("auto", "none"):
         todo = "give “none”, or leave it out; which model is asked stands in the settings (roles.extract)"
         raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
-    at = here(repo, alias)
+    if own and alias:
+        raise typer.BadParameter("What is outside any repository has no other place.", param_hint="--alias")
+    at = nowhere() if own else here(repo, alias)
     if any(gone_from(old, at.home) for old in alias):
         keep(at.project, at.home)  # its review goes on here from now on, not in this run alone
     above = at.settings.accept_above if accept_above is None else accept_above

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk
+from lerim.cli import app
 from lerim.memory.search import search
 from lerim.paths import Home
 from lerim.review import queue
@@ -108,3 +110,13 @@ def test_a_folder_that_becomes_a_repository_takes_its_sessions_along(desk: Desk,
     own = Desk(outside, desk.home, desk.projects)
     own.sync()
     assert len(own.waiting()) == 1
+
+
+def test_sync_global_reads_them_without_a_repository(
+    desk: Desk, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.session("s1", *rule(), cwd=outside)
+    monkeypatch.chdir(outside)
+    assert CliRunner().invoke(app, ["sync", "--global", "--json"]).exit_code == 0
+    assert len(titles(desk.place.personal())) == 1
+    assert CliRunner().invoke(app, ["sync", "--global", "--alias", "/old/place"]).exit_code == 2
