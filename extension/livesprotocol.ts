@@ -123,6 +123,7 @@ export interface MaintainReport {
   counts: Record<string, number>;
   problems: Problem[];
   state: "done" | "partial" | "cancelled" | "busy" | "failed";
+  message: string;
   dryRun: boolean;
   model: string;
   spent: Spent[];

@@ -102,7 +102,7 @@ export function proposalDescription(proposal: TreeProposal): string {
 
 /** Whether a problem is a file in which git left both sides of a conflict, or of one id twice: both can be joined. */
 export function canMerge({ code }: Problem): boolean {
-  return code === "memory-conflict";
+  return code === "memory-conflict" || code === "memory-twice";
 }
 
 const done: Readonly<Record<string, string>> = {
@@ -120,6 +120,7 @@ const done: Readonly<Record<string, string>> = {
 
 /** What a maintenance proposed and did, in one or two sentences. */
 export function maintainedText(report: MaintainReport): string {
+  if (report.state === "busy" || report.state === "failed") return report.message || "The memories could not be maintained.";
   const actions = new Map<string, number>();
   for (const { action } of report.proposals) actions.set(action, (actions.get(action) ?? 0) + 1);
   const kinds = [...actions].map(([action, count]) => `${count} ${done[action] ?? action}`).join(", ");

@@ -237,7 +237,7 @@ export interface TitlesView {
   total: number;
 }
 
-/** `id` is the handle of a `MemoryView` or of a hover's link. */
+/** `id` is the handle of a `MemoryView` or of a hover's link, or the URI of a memory's file. */
 export interface ShowParams {
   id: string;
 }

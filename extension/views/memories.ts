@@ -160,7 +160,12 @@ export function handleOf(node: unknown): string | undefined {
 
 /** The file and the folder of a problem's row that can be merged; undefined of anything else. */
 export function conflictOf(node: unknown): { readonly root: string; readonly path: string } | undefined {
-  return isNode(node) && node.kind === "problem" && node.root !== null && canMerge(node.problem) ? { root: node.root, path: node.problem.path } : undefined;
+  return isNode(node) && node.kind === "problem" && node.root !== null && canMerge(node.problem) ? { root: node.root, path: fileOf(node.problem) } : undefined;
+}
+
+/** A problem's file, without the line. */
+function fileOf({ path }: protocol.Problem): string {
+  return path.replace(/:\d{1,6}$/, "");
 }
 
 function isNode(value: unknown): value is MemoriesNode {
@@ -223,7 +228,7 @@ function proposalItem(proposal: protocol.TreeProposal, root: string | null): vsc
 }
 
 function problemItem(problem: protocol.Problem): vscode.TreeItem {
-  const path = problem.path.replace(/:\d{1,6}$/, "");
+  const path = fileOf(problem);
   const item = new vscode.TreeItem(path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1));
   item.description = canMerge(problem) ? "both sides of a merge" : problem.message;
   item.tooltip = `${problem.message}\n${problem.path}`;

@@ -6,7 +6,7 @@ Rows come from what the sidecar holds; only memories that are over are read from
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lerim.errors import LerimError, Problem
@@ -53,7 +53,7 @@ def _below(sidecar: Sidecar, repo: Repo | None, by: By, node: str, start: int) -
         over = _ended(sidecar, repo)
         shown = [row for store, found in over[start : start + PAGE] for row in _over(sidecar, repo, store, found)]
         return TreeView([], [], shown, [], len(over))
-    states = _standings(repo)
+    states = repo.standings.by_id if repo is not None else {}
     kind, _, name = node.partition(":")
     within = [one for one in _own(sidecar, repo) if (kind, name) in _groups_of(by, one, states)]
     within.sort(key=lambda one: (one[1].created, one[1].name), reverse=True)
@@ -67,7 +67,7 @@ def _top(sidecar: Sidecar, repo: Repo | None, by: By) -> Iterator[TreeGroup]:
         yield TreeGroup("waiting", "waiting", "", waiting)
     if problems := _problems(repo):
         yield TreeGroup("problems", "problems", "", len(problems))
-    states = _standings(repo)
+    states = repo.standings.by_id if repo is not None else {}
     counts = Counter(group for one in _own(sidecar, repo) for group in _groups_of(by, one, states))
     for kind, name in sorted(counts, key=_place):
         yield TreeGroup(f"{kind}:{name}", kind, name, counts[kind, name])
@@ -86,7 +86,7 @@ def _own(sidecar: Sidecar, repo: Repo | None) -> list[Own]:
     return [*own, *(("global", entry) for entry in sidecar.repos.personal())]
 
 
-def _groups_of(by: By, one: Own, states: dict[str, Standing]) -> set[Group]:
+def _groups_of(by: By, one: Own, states: Mapping[str, Standing]) -> set[Group]:
     scope, entry = one
     if by == "primitive":
         return {("primitive", entry.primitive)}
@@ -94,16 +94,21 @@ def _groups_of(by: By, one: Own, states: dict[str, Standing]) -> set[Group]:
         return {("loose", "")}
     if by == "file":
         return {("file", reference.path) for reference in entry.references}
-    return {("standing", states[entry.id].state if entry.id in states else "fresh")}
+    return {("standing", _state(entry, states.get(entry.id)))}
 
 
-def _row(sidecar: Sidecar, repo: Repo | None, scope: Scope, entry: Entry, states: dict[str, Standing]) -> TreeMemory:
+def _state(entry: Entry, standing: Standing | None) -> str:
+    """Of what is held only that which is not fresh; what was never compared has no date."""
+    return standing.state if standing is not None else "fresh" if entry.verified else "unknown"
+
+
+def _row(sidecar: Sidecar, repo: Repo | None, scope: Scope, entry: Entry, states: Mapping[str, Standing]) -> TreeMemory:
     handles = sidecar.handles
     if repo is not None and scope == "project":
         handle, standing = handles.name(Meant(repo.project.root, entry.id)), states.get(entry.id)
     else:
         handle, standing = handles.remember(Meant(sidecar.home.root, entry.id)), None
-    fresh = "fresh" if scope == "project" and entry.references else ""
+    compared = scope == "project" and entry.references
     return TreeMemory(
         id=entry.id,
         handle=handle,
@@ -114,20 +119,15 @@ def _row(sidecar: Sidecar, repo: Repo | None, scope: Scope, entry: Entry, states
         created=moment(entry.created),
         scope=scope,
         status="active",
-        standing=standing.state if standing else fresh,
+        standing=_state(entry, standing) if compared else "",
         detail=redact(_told(standing)).text if standing else "",
         path=str(entry.path),
     )
 
 
 def _told(standing: Standing) -> str:
-    moved = f" → {standing.moved_to}" if standing.moved_to else ""
-    return f"{standing.reference}{moved}"
-
-
-def _standings(repo: Repo | None) -> dict[str, Standing]:
-    """What of the repository's memories is not fresh, by id."""
-    return {}
+    what = standing.detail or standing.reference
+    return f"{what} → {standing.moved_to}" if standing.moved_to else what
 
 
 def _problems(repo: Repo | None) -> list[Problem]:
@@ -147,10 +147,11 @@ def _proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
             primitive=one.record.primitive,
             kind=one.record.kind,
             title=safe(one.record).title,
-            reason="",
-            scope="project",
+            reason=redact(one.reason).text,
+            scope="global" if where.project.is_personal else "project",
         )
-        for one in queue.pending(pending.place(sidecar, repo))[0]
+        for where in pending.places(sidecar, repo)
+        for one in queue.pending(where)[0]
     ]
 
 
@@ -164,7 +165,7 @@ def _ended(sidecar: Sidecar, repo: Repo | None) -> list[tuple[Store, Found]]:
 
 
 def _over(sidecar: Sidecar, repo: Repo | None, store: Store, found: Found) -> Iterable[TreeMemory]:
-    """One row of a memory that is over; none of one that is gone or cannot be read, which is a problem told elsewhere."""
+    """The row of a memory that is over; none of one that is gone or cannot be read."""
     from lerim.memory.views import memory_view
 
     try:

@@ -1,7 +1,12 @@
 // The parts of the editor's API that trees are made of.
 
 export class ThemeIcon {
-  constructor(readonly id: string) {}
+  static readonly File = new ThemeIcon("file");
+
+  constructor(
+    readonly id: string,
+    readonly color?: { readonly id: string },
+  ) {}
 }
 
 export enum TreeItemCollapsibleState {

@@ -303,7 +303,7 @@ export const window = {
     shown.lists.push({ placeHolder: options?.placeHolder ?? "", items: items.map((item) => (typeof item === "string" ? { label: item } : item)) });
     const picked = answers.picks.shift();
     if (typeof picked !== "string") return Promise.resolve(picked === undefined ? undefined : items[picked]);
-    return Promise.resolve(items.find((item) => (typeof item === "string" ? item : item.label).replace(/^\$\(\w+\) /, "").startsWith(picked)));
+    return Promise.resolve(items.find((item) => (typeof item === "string" ? item : item.label).replace(/^\$\([\w-]+\) /, "").startsWith(picked)));
   },
   /** What is typed and refused is not taken: the person leaves the box. */
   showInputBox: (options: { title: string; password?: boolean; value?: string; validateInput?: (text: string) => string | undefined }): Promise<string | undefined> => {
@@ -338,6 +338,7 @@ export const workspace = {
   onDidChangeWorkspaceFolders: folders.event,
   textDocuments: [] as FakeDocument[],
   getWorkspaceFolder: (uri: Uri) => workspace.workspaceFolders.find((folder) => uri.path.startsWith(`${folder.uri.path}/`)),
+  onDidCloseTextDocument: new EventEmitter<{ uri: Uri }>().event,
   registerTextDocumentContentProvider: (scheme: string, provider: Provider) => {
     providers.set(scheme, provider);
     return new Disposable(() => providers.delete(scheme));

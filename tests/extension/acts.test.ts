@@ -1,0 +1,125 @@
+import { beforeEach, expect, test } from "vitest";
+import { actOn, changeKind, editMemory, promoteMemory } from "../../extension/acts";
+import { maintainRoot } from "../../extension/maintain";
+import { Merging } from "../../extension/merging";
+import * as protocol from "../../extension/protocol";
+import { candidate, FakeContext, memory } from "./fakes/sidecar";
+import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
+
+const root = "file:///repo";
+const done: protocol.ActedView = { ok: true, code: "archive", message: "Archived: Use uv", action: "a1", path: "/repo/x.md", root };
+let context: FakeContext;
+
+beforeEach(() => {
+  reset();
+  context = new FakeContext();
+  window.activeTextEditor = undefined;
+  context.answer(protocol.memoryShow, ({ id }) => memory("m", { handle: id.startsWith("file:") ? "h-of-file" : id, title: "Use uv" }));
+  context.answer(protocol.memoryAct, () => done);
+});
+
+const acted = (): unknown[] => context.asked.filter(({ method }) => method === "lerim/memory/act").map(({ params }) => params);
+
+test("an act is carried out on what the link names, and its message can undo it", async () => {
+  context.answer(protocol.reviewUndo, () => ({ ok: true, code: "undone", message: "Undone", action: null, path: null, askQuotes: false }));
+  answers.choices.push("Undo");
+  await actOn(context, "h1", { action: "archive" });
+  expect(acted()).toEqual([{ id: "h1", action: "archive" }]);
+  expect(shown.messages[0]).toMatchObject({ text: "Lerim: Archived: Use uv", choices: ["Undo", "Open"] });
+  await expect.poll(() => context.asked.at(-1)).toEqual({ method: "lerim/review/undo", params: { root, action: "a1" } });
+  await expect.poll(() => shown.messages.at(-1)?.text).toBe("Lerim: Undone");
+});
+
+test("an undo that is refused is told", async () => {
+  context.answer(protocol.reviewUndo, () => {
+    throw new Error("x.md was changed meanwhile.");
+  });
+  answers.choices.push("Undo");
+  await actOn(context, "h1", { action: "archive" });
+  await expect.poll(() => shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: x.md was changed meanwhile." });
+});
+
+test("without a link the memory open in the editor is meant, else the one the person finds", async () => {
+  window.activeTextEditor = { document: { uri: Uri.file("/repo/.lerim/memory/archived/decisions/m.md") } };
+  await actOn(context, undefined, { action: "restore" });
+  window.activeTextEditor = { document: { uri: Uri.file("/repo/src/a.py") } };
+  context.answer(protocol.memorySearch, () => ({ memories: [memory("found")] }));
+  const acting = actOn(context, undefined, { action: "verify" });
+  await expect.poll(() => shown.quickPicks[0]?.items.length).toBe(1);
+  expect(shown.quickPicks[0]?.placeholder).toContain("kind: tag: file: is: since:");
+  shown.quickPicks[0]?.accept(0);
+  await acting;
+  expect(acted()).toEqual([{ id: "h-of-file", action: "restore" }, { id: "h-found", action: "verify" }]);
+});
+
+test("who chooses no memory changes none", async () => {
+  context.answer(protocol.memorySearch, () => ({ memories: [memory("found")] }));
+  const acting = actOn(context, undefined, { action: "archive" });
+  await expect.poll(() => shown.quickPicks.length).toBe(1);
+  shown.quickPicks[0]?.hide();
+  await acting;
+  expect(acted()).toEqual([]);
+});
+
+test("edit opens the file, or changes the title or the tags in a box", async () => {
+  answers.picks.push("Edit the text");
+  await editMemory(context, "h1");
+  expect(shown.documents.map(({ uri }) => uri.path)).toEqual(["/repo/.lerim/memory/decisions/m.md"]);
+  answers.picks.push("Change the title", "Change the tags", "Change the title");
+  answers.inputs.push(" Use uv alone ", "build, ci,build", "  ");
+  await editMemory(context, "h1");
+  await editMemory(context, "h1");
+  await editMemory(context, "h1");
+  expect(acted()).toEqual([{ id: "h1", action: "edit", title: "Use uv alone" }, { id: "h1", action: "edit", tags: ["build", "ci"] }]);
+  expect(shown.inputs.at(-1)?.refused).toBe("A memory needs a title.");
+});
+
+test("a question becomes a decision under the words the person gives, a memory another kind", async () => {
+  answers.inputs.push("We use uv");
+  await promoteMemory(context, "h1");
+  answers.picks.push("pitfall");
+  await changeKind(context, "h1");
+  expect(shown.lists[0]?.items.map(({ label }) => label)).not.toContain("$(law) decision");
+  expect(acted()).toEqual([{ id: "h1", action: "promote", title: "We use uv" }, { id: "h1", action: "kind", primitive: "learning", kind: "pitfall" }]);
+});
+
+test("both sides of a conflict are joined once the person has seen how", async () => {
+  context.answer(protocol.memoryMerge, ({ preview }) => ({ diff: "-<<<<<<<", acted: preview ? null : done }));
+  const merging = new Merging(context);
+  const conflict = { root, path: "/repo/.lerim/memory/decisions/m.md" };
+  await merging.merge(conflict);
+  expect(context.asked.map(({ params }) => (params as protocol.MergeParams).preview)).toEqual([true]);
+  expect(workspace.textDocuments.at(-1)?.getText()).toBe("-<<<<<<<");
+  answers.choices.push("Join Both Sides");
+  await merging.merge(conflict);
+  expect(context.asked.map(({ params }) => (params as protocol.MergeParams).preview)).toEqual([true, true, false]);
+  merging.dispose();
+});
+
+const report: protocol.MaintainReport = {
+  project: "repo", proposals: [candidate("c1", { action: "merge" }), candidate("c2", { action: "archive" }), candidate("c3", { action: "merge" })],
+  done: [], counts: {}, problems: [], state: "done", message: "", dryRun: false, model: "none", spent: [], steps: [], seconds: 1, run: "",
+};
+
+test("maintain says how far it is and what it proposes, and leads to the review", async () => {
+  const opened: unknown[] = [];
+  context.answer(protocol.maintain, () => {
+    context.tell(protocol.maintainProgress, { root, stage: "freshness", done: 3, total: 9, message: "" });
+    context.tell(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0, message: "" });
+    return report;
+  });
+  answers.choices.push("Review");
+  await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: (folder) => Promise.resolve(void opened.push(folder)) });
+  expect(shown.progress).toEqual(["Maintaining the memories of repo: comparing with the code (3 of 9)"]);
+  expect(shown.messages[0]?.text).toBe("Lerim: Maintain: 3 proposals (2 to join, 1 to archive).");
+  await expect.poll(() => opened.length).toBe(1);
+});
+
+test("a maintain that is cancelled says so", async () => {
+  context.answer(protocol.maintain, () => {
+    cancelProgress.press();
+    throw new Error("Request cancelled");
+  });
+  await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: () => Promise.resolve() });
+  expect(shown.messages[0]?.text).toBe("Lerim: Maintain cancelled.");
+});

@@ -1,0 +1,151 @@
+import { beforeEach, expect, test } from "vitest";
+import * as protocol from "../../extension/protocol";
+import { conflictOf, handleOf, type MemoriesNode, MemoriesView } from "../../extension/views/memories";
+import { FakeContext } from "./fakes/sidecar";
+import { act, reset, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
+
+type Owner = ConstructorParameters<typeof MemoriesView>[0];
+
+const root = "file:///repo";
+let context: FakeContext;
+let view: MemoriesView;
+let rows: Record<string, Partial<protocol.TreeView>>;
+
+function memory(id: string, changes: Partial<protocol.TreeMemory> = {}): protocol.TreeMemory {
+  return {
+    id, handle: `h-${id}`, primitive: "decision", kind: null, title: `Title of ${id}`, confidence: 0.8, created: "2026-01-02T03:04:05Z",
+    scope: "project", status: "active", standing: "fresh", detail: "", path: `/repo/.lerim/memory/decisions/${id}.md`, ...changes,
+  };
+}
+
+beforeEach(() => {
+  reset();
+  act.folders("/repo");
+  context = new FakeContext();
+  rows = {
+    "": { groups: [{ node: "waiting", kind: "waiting", name: "", count: 1 }, { node: "primitive:decision", kind: "primitive", name: "decision", count: 3 }] },
+    waiting: { proposals: [{ id: "c1", action: "supersede", primitive: "decision", kind: null, title: "Use pnpm", reason: "", scope: "global" }] },
+    "primitive:decision": { memories: [memory("a"), memory("b")], total: 3 },
+  };
+  context.answer(protocol.memoryTree, ({ node, start }) => {
+    const view = { groups: [], proposals: [], memories: [], problems: [], ...rows[node] };
+    const all = start === 0 ? view : { ...view, memories: [memory("c")] };
+    return { ...all, total: rows[node]?.total ?? all.groups.length + all.proposals.length + all.memories.length + all.problems.length };
+  });
+  // SAFETY: the fake has every member the view uses
+  view = new MemoriesView(context as unknown as Owner);
+});
+
+function itemOf(node: MemoriesNode | undefined): TreeItem {
+  if (node === undefined) throw new Error("no such row");
+  return view.getTreeItem(node) as unknown as TreeItem;
+}
+
+const told = (key: string): unknown => shown.commands.filter(({ id, args }) => id === "setContext" && args[0] === key).at(-1)?.args[1];
+
+test("what waits stands on top and open, and its row leads to the proposal", async () => {
+  const [waiting, decisions] = await view.getChildren();
+  expect([itemOf(waiting).label, itemOf(waiting).collapsibleState]).toEqual(["Waiting for review", TreeItemCollapsibleState.Expanded]);
+  expect([itemOf(decisions).label, itemOf(decisions).description, itemOf(decisions).collapsibleState]).toEqual(["Decisions", "3", TreeItemCollapsibleState.Collapsed]);
+  const [proposal] = await view.getChildren(waiting);
+  expect(itemOf(proposal)).toMatchObject({ label: "Use pnpm", description: "replaces a memory · global", command: { command: "lerim.openReview", arguments: [{ root, id: "c1" }] } });
+});
+
+test("a group's memories are asked for when it is opened, page by page", async () => {
+  const [, decisions] = await view.getChildren();
+  expect(context.asked.map(({ params }) => (params as protocol.TreeParams).node)).toEqual([""]);
+  const first = await view.getChildren(decisions);
+  expect(first.map((node) => itemOf(node).label)).toEqual(["Title of a", "Title of b", "Show more (1 left)"]);
+  await view.more(first.at(-1));
+  expect(context.asked.at(-1)?.params).toMatchObject({ node: "primitive:decision", start: 2 });
+  const asked = context.asked.length;
+  expect((await view.getChildren(decisions)).map((node) => itemOf(node).label)).toEqual(["Title of a", "Title of b", "Title of c"]);
+  await view.more("nonsense");
+  expect(context.asked).toHaveLength(asked);
+});
+
+test("what drifted, is gone or over looks so and says of what; hostile words stay words", async () => {
+  const hostile = "[x](command:evil) <b>hi</b>";
+  rows["primitive:decision"] = {
+    memories: [
+      memory("a", { standing: "drifted", detail: "src/a.py#load", title: hostile }),
+      memory("b", { standing: "gone", detail: "src/b.py" }),
+      memory("c", { status: "superseded", standing: "", detail: "20260101-new" }),
+      memory("d", { scope: "global", standing: "", kind: "pitfall", primitive: "learning" }),
+      memory("e"),
+    ],
+  };
+  const [, decisions] = await view.getChildren();
+  const items = (await view.getChildren(decisions)).map(itemOf);
+  expect(items.map(({ description, iconPath, contextValue }) => [description, (iconPath as ThemeIcon).id, contextValue])).toEqual([
+    ["drifted", "warning", "lerim.memory.active.decision.project.drifted"],
+    ["gone", "circle-slash", "lerim.memory.active.decision.project.gone"],
+    ["superseded", "history", "lerim.memory.over.decision.project."],
+    ["global · pitfall", "warning", "lerim.memory.active.learning.global."],
+    ["", "law", "lerim.memory.active.decision.project.fresh"],
+  ]);
+  expect(items[0]?.tooltip).toBeTypeOf("string");
+  expect(items[0]?.tooltip).toContain("Changed since it was checked: src/a.py#load");
+  expect(items[2]?.tooltip).toContain("Superseded by 20260101-new");
+  expect(items[0]?.command).toMatchObject({ command: "lerim.openMemory", arguments: ["h-a"] });
+});
+
+test("a file that git left in two can be merged from its row, another problem cannot", async () => {
+  rows[""] = { groups: [{ node: "problems", kind: "problems", name: "", count: 2 }] };
+  rows["problems"] = {
+    problems: [
+      { code: "memory-conflict", path: "/repo/.lerim/memory/decisions/a.md:3", message: "Both sides." },
+      { code: "memory-value", path: "/repo/.lerim/memory/decisions/b.md", message: "No title." },
+    ],
+  };
+  const [problems] = await view.getChildren();
+  const both = await view.getChildren(problems);
+  expect(both.map((node) => itemOf(node).contextValue)).toEqual(["lerim.problem.merge", "lerim.problem"]);
+  expect(both.map(conflictOf)).toEqual([{ root, path: "/repo/.lerim/memory/decisions/a.md" }, undefined]);
+  expect(handleOf(both[0])).toBeUndefined();
+});
+
+test("the order is kept for the next window, and asked for", async () => {
+  await view.show("freshness");
+  await view.getChildren();
+  expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
+  expect([told("lerim.memoriesBy"), shown.trees[0]?.description]).toEqual(["freshness", "by freshness"]);
+  const next = new MemoriesView(context as unknown as Owner);
+  await next.getChildren();
+  expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
+});
+
+test("each folder of a window is a row of its own, and without one the person's own memories are listed", async () => {
+  act.folders("/one", "/two");
+  const folders = await view.getChildren();
+  expect(folders.map((node) => itemOf(node).label)).toEqual(["one", "two"]);
+  await view.getChildren(folders[1]);
+  expect(context.asked.at(-1)?.params).toMatchObject({ root: "file:///two", node: "" });
+  act.folders();
+  await view.getChildren();
+  expect(context.asked.at(-1)?.params).toMatchObject({ root: null });
+});
+
+test("an empty store, a sidecar that does not run and a failure are told apart", async () => {
+  rows[""] = {};
+  expect(await view.getChildren()).toEqual([]);
+  expect(told("lerim.memoriesState")).toBe("empty");
+  context.isRunning = false;
+  expect(await view.getChildren()).toEqual([]);
+  expect(told("lerim.memoriesState")).toBe("stopped");
+  context.isRunning = true;
+  view.refresh();
+  context.answer(protocol.memoryTree, () => {
+    throw new Error("The disk is gone.");
+  });
+  expect(await view.getChildren()).toEqual([]);
+  expect(shown.trees[0]?.message).toBe("The memories could not be listed: The disk is gone.");
+});
+
+test("it lists anew when memories changed", () => {
+  let changes = 0;
+  view.onDidChangeTreeData(() => changes++);
+  context.tell(protocol.memoriesChanged, { root, memories: 4 });
+  expect(changes).toBe(1);
+  view.dispose();
+});

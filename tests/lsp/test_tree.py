@@ -1,0 +1,177 @@
+"""The Memories view, acts by hand and joining over the wire: what a person sees of the store, and changes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from conftest import RECORD, Editor, write_memory
+from lerim.lsp import protocol
+from test_review import propose
+
+pytestmark = pytest.mark.asyncio
+
+
+def write_others(repo: Path) -> None:
+    """A learning of another file, one of no file, and a decision that is over."""
+    write_memory(
+        repo,
+        id="20260802-retry-twice",
+        primitive="learning",
+        kind="pitfall",
+        title="Retry twice",
+        created=datetime(2026, 8, 2, tzinfo=UTC),
+        references=("src/net.py#send",),
+    )
+    write_memory(
+        repo, id="20260803-plain-words", primitive="learning", kind="preference", title="Plain words", references=()
+    )
+    old = write_memory(repo, id="20260701-load-all", title="Load all at once", superseded_by=RECORD.id)
+    over = repo / ".lerim" / "memory" / "archived" / "decisions" / old.name
+    over.parent.mkdir(parents=True)
+    old.rename(over)
+
+
+async def test_memories_are_listed_by_primitive_by_file_and_those_that_are_over_last(editor: Editor) -> None:
+    write_memory(editor.repo)
+    write_others(editor.repo)
+    await editor.start()
+
+    async def below(by: str, node: str = "") -> object:
+        return await editor.ask(protocol.MEMORY_TREE, {"root": editor.root, "by": by, "node": node, "start": 0})
+
+    def rows(view: object) -> list[tuple[str, int]]:
+        return [(one.node, one.count) for one in view.groups]  # type: ignore[attr-defined]
+
+    top = await below("primitive")
+    assert rows(top) == [("primitive:decision", 1), ("primitive:learning", 2), ("ended", 1)]
+    learnings = await below("primitive", "primitive:learning")
+    assert [(one.title, one.kind, one.status) for one in learnings.memories] == [  # type: ignore[attr-defined]
+        ("Retry twice", "pitfall", "active"),
+        ("Plain words", "preference", "active"),
+    ]
+    files = rows(await below("file"))
+    assert files == [("file:src/app.py", 1), ("file:src/net.py", 1), ("loose:", 1), ("ended", 1)]
+    (loose,) = (await below("file", "loose:")).memories  # type: ignore[attr-defined]
+    assert loose.title == "Plain words"
+    (over,) = (await below("file", "ended")).memories  # type: ignore[attr-defined]
+    assert (over.title, over.status, over.detail) == ("Load all at once", "superseded", RECORD.id)
+    shown = await editor.ask(protocol.MEMORY_SHOW, {"id": over.handle})
+    assert shown.path == over.path
+
+
+async def test_of_many_memories_a_page_is_answered_and_the_next_goes_on(editor: Editor) -> None:
+    for number in range(230):
+        created = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number)
+        write_memory(editor.repo, id=f"20260101-rule-{number}", title=f"Rule {number}", created=created)
+    await editor.start()
+    asked = {"root": editor.root, "by": "primitive", "node": "primitive:decision"}
+    first = await editor.ask(protocol.MEMORY_TREE, {**asked, "start": 0})
+    rest = await editor.ask(protocol.MEMORY_TREE, {**asked, "start": len(first.memories)})
+    titles = [one.title for one in (*first.memories, *rest.memories)]
+    assert (len(first.memories), first.total) == (200, 230)
+    assert titles == [f"Rule {number}" for number in reversed(range(230))]
+
+
+async def test_what_waits_stands_on_top_but_not_in_restricted_mode(editor: Editor, isolated: Path) -> None:
+    waiting = propose(editor.repo, isolated)
+    write_memory(editor.repo)
+    await editor.start()
+    asked = {"root": editor.root, "by": "primitive", "node": "", "start": 0}
+    top = await editor.ask(protocol.MEMORY_TREE, asked)
+    assert [one.kind for one in top.groups] == ["waiting", "primitive"]
+    (row,) = (await editor.ask(protocol.MEMORY_TREE, {**asked, "node": "waiting"})).proposals
+    assert (row.id, row.action, row.scope) == (waiting, "add", "project")
+
+
+async def test_restricted_mode_shows_memories_and_lets_nothing_be_changed(editor: Editor, isolated: Path) -> None:
+    propose(editor.repo, isolated)
+    path = write_memory(editor.repo)
+    before = path.read_bytes()
+    await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
+    asked = {"root": editor.root, "by": "primitive", "node": "", "start": 0}
+    assert [one.kind for one in (await editor.ask(protocol.MEMORY_TREE, asked)).groups] == ["primitive"]
+    assert (await editor.ask(protocol.MEMORY_TREE, {**asked, "node": "waiting"})).proposals == []
+    (row,) = (await editor.ask(protocol.MEMORY_TREE, {**asked, "node": "primitive:decision"})).memories
+    refused = [
+        (protocol.MEMORY_ACT, {"id": row.handle, "action": "archive"}),
+        (protocol.MEMORY_MERGE, {"root": editor.root, "path": str(path), "preview": False}),
+        (protocol.MAINTAIN, {"root": editor.root, "dryRun": False}),
+        (protocol.ASK, {"root": editor.root, "question": "What?", "token": "t"}),
+    ]
+    for method, params in refused:
+        assert (await editor.refused(method, params)).data["kind"] == "untrusted", method
+    assert path.read_bytes() == before
+
+
+async def test_an_act_by_hand_shows_in_the_hover_at_once_and_undo_takes_it_back(editor: Editor) -> None:
+    path = write_memory(editor.repo)
+    before = path.read_text(encoding="utf-8")
+    await editor.start()
+    app = editor.open("src/app.py", "def load():\n    pass\n")
+    by_file = await editor.ask(protocol.MEMORY_SHOW, {"id": path.as_uri()})
+    edited = await editor.ask(
+        protocol.MEMORY_ACT, {"id": by_file.handle, "action": "edit", "title": "Keep load very small"}
+    )
+    assert edited.ok and "Keep load very small" in path.read_text(encoding="utf-8")
+    assert "very small" in (await editor.hover(app, 0, 0) or "")
+    archived = await editor.ask(protocol.MEMORY_ACT, {"id": by_file.handle, "action": "archive"})
+    assert not path.exists() and Path(archived.path).exists()
+    assert await editor.hover(app, 0, 0) is None
+    for action in (archived, edited):
+        undone = await editor.ask(protocol.REVIEW_UNDO, {"root": action.root, "action": action.action})
+        assert undone.ok
+    assert path.read_text(encoding="utf-8") == before
+    assert "Keep load small" in (await editor.hover(app, 0, 0) or "")
+
+
+async def test_a_question_is_answered_by_hand_and_the_answer_among_ones_own(editor: Editor, isolated: Path) -> None:
+    question = write_memory(editor.repo, id="20260801-which-cache", primitive="question", title="Which cache?")
+    await editor.start()
+    shown = await editor.ask(protocol.MEMORY_SHOW, {"id": question.as_uri()})
+    decided = await editor.ask(
+        protocol.MEMORY_ACT, {"id": shown.handle, "action": "promote", "title": "The cache is SQLite"}
+    )
+    assert decided.ok and not question.exists()
+    decision = await editor.ask(protocol.MEMORY_SHOW, {"id": Path(decided.path).as_uri()})
+    copied = await editor.ask(protocol.MEMORY_ACT, {"id": decision.handle, "action": "globalize"})
+    own = Path(copied.path)
+    assert own.is_relative_to(isolated / ".lerim") and Path(decided.path).exists()
+    asked = {"root": editor.root, "by": "file", "node": "loose:", "start": 0}
+    row = next(one for one in (await editor.ask(protocol.MEMORY_TREE, asked)).memories if one.scope == "global")
+    gone = await editor.ask(protocol.MEMORY_ACT, {"id": row.handle, "action": "archive"})
+    assert gone.ok and not own.exists()
+    assert (await editor.ask(protocol.REVIEW_UNDO, {"root": gone.root, "action": gone.action})).ok
+    assert own.exists()
+
+
+async def test_an_act_that_lacks_what_it_needs_is_refused_and_a_broken_handle_found_out(editor: Editor) -> None:
+    path = write_memory(editor.repo)
+    await editor.start()
+    handle = (await editor.ask(protocol.MEMORY_SHOW, {"id": path.as_uri()})).handle
+    for params in ({"action": "feedback"}, {"action": "kind", "primitive": "nonsense"}, {"action": "delete"}):
+        assert (await editor.refused(protocol.MEMORY_ACT, {"id": handle, **params})).data["kind"] == "memory"
+    stranger = {"id": "0" * 18, "action": "archive"}
+    assert (await editor.refused(protocol.MEMORY_ACT, stranger)).data["kind"] == "not-found"
+    elsewhere = {"id": (editor.repo / "README.md").as_uri()}
+    assert (await editor.refused(protocol.MEMORY_SHOW, elsewhere)).data["kind"] == "not-found"
+
+
+async def test_a_memory_that_git_left_in_two_is_a_problem_and_is_joined_after_a_look(editor: Editor) -> None:
+    path = write_memory(editor.repo)
+    whole = path.read_text(encoding="utf-8")
+    ours, theirs = (f"confidence: {number}" for number in (0.9, 0.8))
+    both = f"<<<<<<< HEAD\n{ours}\n=======\n{theirs}\n>>>>>>> other"
+    path.write_text(whole.replace(ours, both), encoding="utf-8")
+    await editor.start()
+    asked = {"root": editor.root, "by": "primitive", "node": "problems", "start": 0}
+    (problem,) = (await editor.ask(protocol.MEMORY_TREE, asked)).problems
+    assert problem.code == "memory-conflict"
+    merge = {"root": editor.root, "path": str(path)}
+    preview = await editor.ask(protocol.MEMORY_MERGE, {**merge, "preview": True})
+    assert preview.acted is None and "-<<<<<<< HEAD" in preview.diff and "<<<<<<<" in path.read_text(encoding="utf-8")
+    done = await editor.ask(protocol.MEMORY_MERGE, {**merge, "preview": False})
+    assert done.acted.ok and "<<<<<<<" not in path.read_text(encoding="utf-8")
+    assert (await editor.ask(protocol.MEMORY_TREE, asked)).problems == []
