@@ -1,9 +1,8 @@
 """Which of many memories say nearly the same: every pair of claims at least so similar, found without comparing all.
 
-An exact set-similarity join. To be `least` similar (`claim.similarity`, denials left out) two titles must overlap by
-2·least - 1, and so must two whole texts. Sets that overlap by so much share one of their rarest words (prefix filter)
-and are of comparable sizes; so only memories listed under such a word are compared, by title or by text, whichever
-lists are shorter.
+An exact set-similarity join. The similarity (`claim.similarity`, denials left out) is the mean of two overlaps, of the
+titles and of the whole texts: where it is at least `least`, one of them is, and the other is 2·least - 1. Sets that
+overlap by so much share one of their rarest words (prefix filter): only what is listed under such a word is compared.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ from dataclasses import dataclass
 
 from lerim.memory.claim import Claim, bare, overlap
 
+_SLACK = 1e-9
+"""What rounding may do to a bound; the similarity itself is compared as it is."""
 _NOTHING = frozenset({""})
 """What stands for a title without words: two of these are alike, and like no other."""
 
@@ -39,21 +40,20 @@ def near(claims: Sequence[Claim], least: float, cancelled: Callable[[], bool] = 
     plain = [bare(one) for one in claims]
     titles = [one.title or _NOTHING for one in plain]
     words = [one.words or _NOTHING for one in plain]
-    share = 2 * least - 1
-    by_title, by_words = _Lists(titles, share), _Lists(words, share)
+    share = 2 * least - 1 - _SLACK
+    by_title, by_words, by_part = _Lists(titles, least), _Lists(words, least), _Lists(titles, share)
     for number in range(len(plain)):
         if cancelled():
             return
-        first, second = by_title.lists(number), by_words.lists(number)
-        others = set[int]().union(*(first if sum(map(len, first)) <= sum(map(len, second)) else second))
-        by_title.add(number)
-        by_words.add(number)
+        others = by_words.near(number)
+        others &= by_part.near(number)
+        others |= by_title.near(number)
+        for lists in (by_title, by_words, by_part):
+            lists.add(number)
         title, text = titles[number], words[number]
         for other in others:
-            if 2 * least > _most(title, titles[other]) + _most(text, words[other]) + 1e-9:
-                continue
-            alike = overlap(title, titles[other])
-            if alike < share - 1e-9 or alike + _most(text, words[other]) < 2 * least - 1e-9:
+            most = _most(text, words[other])
+            if most < share or (alike := overlap(title, titles[other])) < share or alike + most < share + 1:
                 continue
             similarity = (alike + overlap(text, words[other])) / 2
             if similarity >= least:
@@ -61,15 +61,17 @@ def near(claims: Sequence[Claim], least: float, cancelled: Callable[[], bool] = 
 
 
 class _Lists:
-    """Under each word of a prefix, the sets met so far that have it there. `share` is the least overlap asked for."""
+    """Under each word of a prefix, the sets met so far that have it there: of two that overlap by `share`, the one is
+    in a list of the other's."""
 
     def __init__(self, sets: Sequence[AbstractSet[str]], share: float) -> None:
         often = Counter(word for one in sets for word in one)
         self._prefixes = [sorted(one, key=lambda word: (often[word], word))[: _prefix(len(one), share)] for one in sets]
         self._under: dict[str, list[int]] = {}
 
-    def lists(self, number: int) -> list[list[int]]:
-        return [found for word in self._prefixes[number] if (found := self._under.get(word))]
+    def near(self, number: int) -> set[int]:
+        """Those met so far that may overlap by so much with this one."""
+        return set().union(*(found for word in self._prefixes[number] if (found := self._under.get(word))))
 
     def add(self, number: int) -> None:
         for word in self._prefixes[number]:
@@ -81,7 +83,7 @@ def _prefix(size: int, share: float) -> int:
 
     With Dice's coefficient `share`, whatever the other's size: common ≥ size·share / (2 - share).
     """
-    return size - max(1, math.ceil(size * share / (2 - share) - 1e-9)) + 1
+    return size - max(1, math.ceil(size * share / (2 - share) - _SLACK)) + 1
 
 
 def _most(one: AbstractSet[str], other: AbstractSet[str]) -> float:
