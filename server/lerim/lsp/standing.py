@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("lerim.lsp")
 
 MOST_STAMPS = 2_000
+MANY = 500
+"""Memories looked at after which what was read for them is given back to the system."""
 WRONG = ("drifted", "gone")
 
 
@@ -104,6 +106,10 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
         found = fresh.check(None if whole else changed, subjects=subjects, now=sidecar.clock())
     else:
         found = set()
+    if len(subjects) > MANY:
+        from lerim.lsp.repos import release_memory
+
+        release_memory()
     stamp = baselines.stamp(private)
     if not found and stamp == known.kept:
         return False

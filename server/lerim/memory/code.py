@@ -82,6 +82,9 @@ class CodeOutline:
     def names(self) -> Sequence[str]:
         return list(self._found)
 
+    def defines(self, name: str) -> bool:
+        return name in self._found
+
     def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
         return [list(self._told(block, own)) for block in self._found.get(name, ())]
 

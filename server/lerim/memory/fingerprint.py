@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +21,9 @@ HELD = 0.5
 TELLING = 3
 """Words a definition must have to be known again under another name: a bare `pass` is everywhere."""
 _BYTES = 8
+TWINS = 20
+"""Symbols alike of which each is remembered; of more, none is known again under another name."""
+MANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,10 @@ class Definitions(Protocol):
         """Every name that is defined, qualified (`Store.save`)."""
         ...
 
+    def defines(self, name: str) -> bool:
+        """Whether this is one of them."""
+        ...
+
     def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
         """The tokens of each definition of that name, the names in `own` told by a placeholder."""
         ...
@@ -51,8 +58,10 @@ class Outline:
     """What a file defines, by its fingerprints."""
 
     def __init__(self, found: Definitions) -> None:
+        self.kind = found.kind
         self._found = found
         self._known: dict[str, list[Print]] = {}
+        self._lengths: dict[str, list[str]] = {}
 
     def prints(self, name: str) -> list[Print]:
         """The fingerprint of each definition that `name` names, whole or by its last parts."""
@@ -64,6 +73,8 @@ class Outline:
         `twins` were like it before, so that none of them is it now.
         """
         last, before = name.rpartition(".")[2], set(twins)
+        if MANY in before:
+            return ""
         telling = known.words >= TELLING
         same = [
             full
@@ -75,25 +86,35 @@ class Outline:
     def twins(self, name: str, known: Print) -> list[str]:
         """The other symbols that have the same fingerprint as this one."""
         own = set(self._matching(name))
-        return [full for full in self._same(name, known) if full not in own]
+        same = [full for full in self._same(name, known) if full not in own]
+        return same if len(same) <= TWINS else [MANY]
 
     def _matching(self, name: str) -> list[str]:
         """The qualified names that `name` may mean: itself, else those that end with it."""
         dotted = name.replace("::", ".")
-        whole = [full for full in self._found.names if full == dotted]
-        return whole or [full for full in self._found.names if full.endswith(f".{dotted}")]
+        if self._found.defines(dotted):
+            return [dotted]
+        return [full for full in self._found.names if full.endswith(f".{dotted}")]
 
     def _same(self, name: str, known: Print) -> list[str]:
         """The symbols that are what `name` was. One that was renamed may still hold its old name, for another thing of
         that name (`json.load` in `load`), or hold its new one where it calls itself: both are told as its own."""
         old = name.rpartition(".")[2]
         length = known.digest.partition("-")[0]
-        found = []
-        for full in self._found.names:
-            alike = [one.digest for one in self._own(full) if one.digest.startswith(f"{length}-")]
-            if known.digest in alike or (alike and known.digest in self._told(full, old)):
-                found.append(full)
-        return found
+        alike = self._by_length().get(length, ())
+        return [
+            full
+            for full in alike
+            if any(one.digest == known.digest for one in self._own(full)) or known.digest in self._told(full, old)
+        ]
+
+    def _by_length(self) -> Mapping[str, Sequence[str]]:
+        """The symbols by the beginning of their fingerprints."""
+        if not self._lengths:
+            for full in self._found.names:
+                for length in {one.digest.partition("-")[0] for one in self._own(full)}:
+                    self._lengths.setdefault(length, []).append(full)
+        return self._lengths
 
     def _own(self, full: str) -> list[Print]:
         if full not in self._known:

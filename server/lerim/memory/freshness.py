@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from lerim.errors import LerimError
 from lerim.memory import baselines, commits
 from lerim.memory.baselines import Baseline, Baselines, Look, State, written
-from lerim.memory.fingerprint import HELD, Print, held, kind_of, outline
+from lerim.memory.fingerprint import HELD, Print, held, kind_of, outline, sketch
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.references import ReferenceMap
@@ -263,7 +263,7 @@ class _Check:
             text = texts.get((commit, reference.path))
             if text is not None:
                 parsed = outline(reference.path, text) if reference.symbol else None
-                found[memory, reference] = taken(reference, text, parsed)
+                found[memory, reference] = taken(reference, sketch(text), parsed)
         return found
 
     def _first(self, reference: Reference, verified: str) -> Baseline | None:

@@ -29,6 +29,9 @@ class PythonOutline:
     def names(self) -> Sequence[str]:
         return list(self._found)
 
+    def defines(self, name: str) -> bool:
+        return name in self._found
+
     def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
         return [list(_told(node, own)) for node in self._found.get(name, ())]
 

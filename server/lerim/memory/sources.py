@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from lerim.memory.baselines import Baseline, Stamp
 from lerim.memory.fingerprint import Outline, outline, sketch
@@ -32,6 +34,7 @@ class Reader:
         self._stamps: dict[str, Stamp] = {}
         self._read: OrderedDict[str, Source | None] = OrderedDict()
         self._parsed: OrderedDict[tuple[str, str], Outline | None] = OrderedDict()
+        self._sketches: OrderedDict[str, bytes] = OrderedDict()
 
     def stamp(self, path: str) -> Stamp:
         """The file's stamp by stat alone; () where there is none."""
@@ -41,39 +44,46 @@ class Reader:
 
     def source(self, path: str) -> Source | None:
         """The file as it is; None where it cannot be read."""
-        if path not in self._read:
-            self._read[path] = _read(self.root, path)
-            if len(self._read) > HELD_FILES:
-                self._read.popitem(last=False)
-        return self._read[path]
+        return _held(self._read, path, lambda: _read(self.root, path))
 
     def outline(self, path: str, text: str, kind: str = "") -> Outline | None:
         """The definitions of a file's text; None where it does not parse in that way."""
-        key = (path, kind)
-        if key not in self._parsed:
-            self._parsed[key] = outline(path, text, kind)
-            if len(self._parsed) > HELD_FILES:
-                self._parsed.popitem(last=False)
-        return self._parsed[key]
+        usual = self._parsed.get((path, ""))
+        if usual is not None and usual.kind == kind:
+            return usual
+        return _held(self._parsed, (path, kind), lambda: outline(path, text, kind))
 
     def baseline(self, reference: Reference) -> Baseline | None:
         """What a reference is now; None where its file is not there or cannot be read."""
         source = self.source(reference.path) if self.stamp(reference.path) else None
         if source is None:
             return None
-        found = self.outline(reference.path, source.text) if reference.symbol and source.text is not None else None
-        return taken(reference, source.text, found)
+        path, text = reference.path, source.text
+        if text is None:
+            return Baseline("", 0, (), b"")
+        lines = _held(self._sketches, path, lambda: sketch(text))
+        return taken(reference, lines, self.outline(path, text) if reference.symbol else None)
 
 
-def taken(reference: Reference, text: str | None, found: Outline | None) -> Baseline:
-    """What a reference is in this text of its file; None for a folder and what is not read as text."""
-    if text is None:
-        return Baseline("", 0, (), b"")
+def taken(reference: Reference, lines: bytes, found: Outline | None) -> Baseline:
+    """What a reference is in a text of its file, of which `lines` is the sketch. Where the symbol is not found, or
+    twice, the file stands for it."""
     known = found.prints(reference.symbol) if found is not None else []
     if found is None or len(known) != 1:
-        return Baseline("", 0, (), sketch(text))  # the file stands for it
-    twins = tuple(found.twins(reference.symbol, known[0]))
-    return Baseline(known[0].digest, known[0].words, twins, sketch(text))
+        return Baseline("", 0, (), lines)
+    return Baseline(known[0].digest, known[0].words, tuple(found.twins(reference.symbol, known[0])), lines)
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+def _held(held: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], _Value]) -> _Value:
+    if key not in held:
+        held[key] = make()
+        if len(held) > HELD_FILES:
+            held.popitem(last=False)
+    return held[key]
 
 
 def stamp_of(path: Path) -> Stamp:
