@@ -79,29 +79,32 @@ class SummaryAction(msgspec.Struct, frozen=True):
 @dataclass(slots=True)
 class Run:
     """Gathers what one sync or maintaining did; `write` makes the folder. `started` names it; `spent` is what asking
-    models took, `steps` what did not go straight then."""
+    models took, `steps` what did not go straight then; `agent` is what the lead decided, `subagents` what the explorer
+    looked at for it, clean."""
 
     place: Place
     started: datetime
-    kind: Literal["sync", "maintain"] = "sync"
     extracted: list[Extracted] = field(default_factory=list)
     actions: list[MemoryAction] = field(default_factory=list)
     summaries: list[SummaryAction] = field(default_factory=list)
     maintained: list[MaintainAction] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
+    agent: list[str] = field(default_factory=list)
+    subagents: list[str] = field(default_factory=list)
     spent: Sequence[Spent] = ()
     steps: Sequence[Step] = ()
+    kind: Literal["sync", "maintain"] = "sync"
 
     def note(self, line: str) -> None:
         """Add a line to `session.log`; no text of a transcript belongs here."""
         self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
 
     def write(self) -> Path | None:
-        """Write the folder, keep the last fifty; None where nothing was extracted, summarized or maintained.
+        """Write the folder, keep the last fifty; None where nothing was extracted, summarized, maintained or decided.
 
         Raises MemoryError_, BoundaryError.
         """
-        if not self.extracted and not self.summaries and not self.maintained:
+        if not (self.extracted or self.summaries or self.maintained or self.agent):
             return None
         workspace = self.place.state / "workspace"
         self.place.make_state()
@@ -116,6 +119,9 @@ class Run:
         self._write(folder / "summary.json", self.summaries)
         self._write(folder / "memory_actions.json", self.actions)
         self._write(folder / "maintain_actions.json", self.maintained)
+        for name, lines in (("agent.log", self.agent), ("subagents.log", self.subagents)):
+            if lines:
+                files.create(folder / name, "\n".join(lines) + "\n")
         log = [*self.log, *map(taken, self.spent), *map(stepped, self.steps)]
         if log:
             files.create(folder / "session.log", "\n".join(log) + "\n")

@@ -1,0 +1,223 @@
+"""What should become of the memories of a store: merged, closed, archived, put together, referred anew. A plan, pure.
+
+Nothing is done here and no file is read. Each suggestion says why in a sentence with the figures it rests on; a memory
+is in one of them at most, so that none undoes another's ground. What follows from that is for the next time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time
+from typing import Literal
+
+from lerim.memory.answers import answered
+from lerim.memory.baselines import written
+from lerim.memory.claim import Claim, claim
+from lerim.memory.contrast import read
+from lerim.memory.freshness import Standing
+from lerim.memory.groups import groups, plain
+from lerim.memory.kept import joined
+from lerim.memory.lifecycle import Ground, Rules, due, over_bound
+from lerim.memory.pairs import near
+from lerim.memory.quotes import merge
+from lerim.memory.reconcile import UPDATE_FROM, Relation, relation
+from lerim.memory.record import MemoryRecord
+from lerim.memory.reference import normalise
+from lerim.memory.store import Stored
+from lerim.review.queue import Suggestion
+
+PLAIN = "plain"
+"""The flag of an insight that no model worded: it is a list, which a person should look at."""
+Why = Literal["merged", "closed", "decayed", "archived", "bounded", "consolidated", "referred"]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One suggestion and what it is counted as. `decayed`: a learning nobody uses; `bounded`: one beyond the bound;
+    `archived`: a theme that is over, or a learning whose place is gone."""
+
+    why: Why
+    suggestion: Suggestion
+
+
+def plan(
+    memories: Sequence[Stored],
+    uses: Mapping[str, datetime],
+    standings: Mapping[str, Standing],
+    moved: Mapping[str, Mapping[str, str]],
+    grounds: Mapping[str, Ground],
+    now: datetime,
+    rules: Rules,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[Planned]:
+    """What to propose of these memories, in the order in which it is to be proposed.
+
+    `uses`: when each was last used. `standings`: of those that are not fresh. `moved`: of those whose places were moved
+    or renamed, where each is now. `grounds`: of the themes. Cancelled, nothing is found.
+    """
+    live = [one for one in memories if one.status == "active" and one.record.primitive != "summary"]
+    upkeep = _Upkeep(sorted(live, key=_age), uses, standings, moved, grounds, now, rules)
+    found: list[Planned] = []
+    steps: tuple[Callable[[], Iterator[Planned]], ...] = (
+        lambda: upkeep.duplicates(cancelled),
+        upkeep.closed,
+        upkeep.ended,
+        upkeep.bounded,
+        upkeep.together,
+        upkeep.referred,
+    )
+    for step in steps:
+        for planned in step():
+            if cancelled():
+                return []
+            found.append(planned)
+            upkeep.taken.update(target.record.id for target in planned.suggestion.targets)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """What the later of two near memories is to the earlier one, and how similar they are."""
+
+    relation: Relation
+    similarity: float
+
+
+@dataclass(slots=True)
+class _Upkeep:
+    """The active memories, the oldest first, and which of them are spoken for."""
+
+    live: Sequence[Stored]
+    uses: Mapping[str, datetime]
+    standings: Mapping[str, Standing]
+    moved: Mapping[str, Mapping[str, str]]
+    grounds: Mapping[str, Ground]
+    now: datetime
+    rules: Rules
+    taken: set[str] = field(default_factory=set)
+    claims: dict[str, Claim] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.claims = {one.record.id: claim(one.record.title, one.record.body) for one in self.live}
+
+    def free(self, *primitives: str) -> list[Stored]:
+        return [one for one in self.live if one.record.id not in self.taken and one.record.primitive in primitives]
+
+    def used(self, record: MemoryRecord) -> datetime:
+        """When it was last used, or else said."""
+        return max(record.updated, self.uses.get(record.id, record.updated))
+
+    def duplicates(self, cancelled: Callable[[], bool]) -> Iterator[Planned]:
+        """Memories of one primitive that say nearly the same, each group around its oldest."""
+        for primitive in ("decision", "learning", "question", "theme"):
+            some = self.free(primitive)
+            known = [self.claims[one.record.id] for one in some]
+            alike: dict[int, dict[int, _Alike]] = {}
+            for pair in near(known, UPDATE_FROM, cancelled):
+                older, later = some[pair.first].record, some[pair.second].record
+                what, _ = relation(read(older.title, older.body), read(later.title, later.body))
+                if what != "apart":
+                    alike.setdefault(pair.first, {})[pair.second] = _Alike(what, pair.similarity)
+            gone: set[int] = set()
+            for first in sorted(alike):
+                others = [other for other in sorted(alike[first]) if other not in gone]
+                if first not in gone and others:
+                    gone |= {first, *others}
+                    how = [alike[first][other] for other in others]
+                    yield Planned("merged", self._merged(some[first], [some[other] for other in others], how))
+
+    def _merged(self, kept: Stored, others: Sequence[Stored], how: Sequence[_Alike]) -> Suggestion:
+        record = kept.record
+        for other in (one.record for one in others):
+            record = replace(
+                record,
+                title=other.title,
+                updated=max(record.updated, other.updated),
+                source=other.source,
+                confidence=max(record.confidence, other.confidence),
+                tags=tuple(dict.fromkeys((*record.tags, *other.tags))),
+                body=joined(record.body, other.title, other.body),
+                kind=other.kind or record.kind,
+                references=tuple(dict.fromkeys((*record.references, *other.references))),
+                evidence=merge(other.evidence, record.evidence),
+            )
+        same = all(one.relation == "same" for one in how)
+        what = "nearly the same" if same else "different things of the same"
+        day = f"{record.updated:%Y-%m-%d}"
+        alike = min(one.similarity for one in how)
+        reason = f"{1 + len(others)} memories say {what} ({alike:.2f} alike). Those of {day} are the latest words."
+        return Suggestion("merge", record, (kept, *others), reason)
+
+    def closed(self) -> Iterator[Planned]:
+        """Open questions that a later decision or learning answers."""
+        said = self.free("decision", "learning")
+        answers = answered(
+            [one.record for one in self.free("question")],
+            [one.record for one in said],
+        )
+        stored = {one.record.id: one for one in self.live}
+        for question, answer in answers:
+            reason = f"“{answer.title}” of {answer.updated:%Y-%m-%d} answers it."
+            yield Planned("closed", Suggestion("close", answer, (stored[question.id], stored[answer.id]), reason))
+
+    def ended(self) -> Iterator[Planned]:
+        """Themes nobody works on, learnings nobody uses, and learnings whose place is gone."""
+        for one in self.free("theme", "learning"):
+            record = one.record
+            used = self.used(record)
+            reason = due(record, used, self.grounds.get(record.id), self.now, self.rules)
+            why: Why = "decayed" if reason and record.primitive == "learning" else "archived"
+            if reason := reason or self._gone(record):
+                yield Planned(why, Suggestion("archive", record, (one,), reason))
+
+    def _gone(self, record: MemoryRecord) -> str | None:
+        """Why a learning about one place that is gone should be archived; what was decided outlives its place."""
+        standing = self.standings.get(record.id)
+        if record.primitive != "learning" or standing is None or standing.state != "gone" or standing.moved_to:
+            return None
+        since = datetime.combine(date.fromisoformat(standing.since), time(), UTC) if standing.since else self.now
+        days = (self.now - max(since, self.used(record))).days
+        if len(record.references) != 1 or days <= self.rules.grace_days:
+            return None
+        return f"{standing.reference} is gone, and nobody used this for {days} days."
+
+    def bounded(self) -> Iterator[Planned]:
+        """The learnings beyond the store's bound, the longest unused first."""
+        stored = {one.record.id: one for one in self.free("learning")}
+        learnings = [(one.record, self.used(one.record)) for one in stored.values()]
+        for record in over_bound(learnings, self.now, self.rules):
+            unused = (self.now - self.used(record)).days
+            reason = (
+                f"There are {len(learnings)} learnings and {self.rules.most_learnings} stay: nobody used this one for "
+                f"{unused} days (its confidence is {record.confidence:.2f})."
+            )
+            yield Planned("bounded", Suggestion("archive", record, (stored[record.id],), reason))
+
+    def together(self) -> Iterator[Planned]:
+        """Three and more related learnings, to be one insight."""
+        stored = {one.record.id: one for one in self.free("learning")}
+        for group in groups([one.record for one in stored.values()], self.claims):
+            reason = f"{len(group.sources)} learnings are about {group.ground} and have words in common."
+            targets = tuple(stored[one.id] for one in group.sources)
+            yield Planned("consolidated", Suggestion("consolidate", plain(group), targets, reason, flags=(PLAIN,)))
+
+    def referred(self) -> Iterator[Planned]:
+        """Memories whose place was moved or renamed."""
+        for one in self.free("decision", "learning", "question", "theme"):
+            moves = self.moved.get(one.record.id, {})
+            references = tuple(dict.fromkeys(_moved(name, moves) for name in one.record.references))
+            if references == one.record.references:
+                continue
+            said = ", ".join(f"{before} is {after} now" for before, after in moves.items())
+            record = replace(one.record, references=references)
+            yield Planned("referred", Suggestion("refer", record, (one,), f"{said}."))
+
+
+def _age(one: Stored) -> tuple[datetime, str]:
+    return one.record.updated, one.record.id
+
+
+def _moved(name: str, moves: Mapping[str, str]) -> str:
+    place = normalise(name)
+    return moves.get(written(place), name) if place else name

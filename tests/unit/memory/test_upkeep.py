@@ -1,0 +1,185 @@
+"""What should become of the memories of a store: the plan, without files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from lerim.memory.freshness import Standing
+from lerim.memory.lifecycle import Ground, Rules
+from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
+from lerim.memory.store import Status, Stored
+from lerim.memory.upkeep import Planned, plan
+
+NOW = datetime(2026, 8, 1, tzinfo=UTC)
+RULES = Rules()
+
+
+def memory(
+    title: str,
+    body: str = "",
+    *,
+    days: int = 1,
+    primitive: Primitive = "decision",
+    kind: LearningKind | None = None,
+    confidence: float = 0.8,
+    references: tuple[str, ...] = (),
+    status: Status = "active",
+) -> Stored:
+    """A memory said so many days before NOW."""
+    time = NOW - timedelta(days=days)
+    record = MemoryRecord(
+        id=f"{time:%Y%m%d}-{'-'.join(title.lower().split())[:40]}",
+        primitive=primitive,
+        title=title,
+        created=time,
+        updated=time,
+        source="claude:s#t",
+        confidence=confidence,
+        tags=(),
+        body=body,
+        kind=kind or ("pitfall" if primitive == "learning" else None),
+        references=references,
+        evidence=(Evidence(f"said {title}", f"turn-{days}", "user"),),
+    )
+    return Stored(record, Path(f"{record.id}.md"), (1, 1, 1), f"hash-{record.id}", status)
+
+
+def planned(
+    *memories: Stored,
+    uses: Mapping[str, datetime] = {},
+    standings: Mapping[str, Standing] = {},
+    moved: Mapping[str, Mapping[str, str]] = {},
+    grounds: Mapping[str, Ground] = {},
+    rules: Rules = RULES,
+) -> list[Planned]:
+    return plan(memories, uses, standings, moved, grounds, NOW, rules)
+
+
+def told(found: list[Planned]) -> list[tuple[str, str, list[str]]]:
+    return [
+        (one.why, one.suggestion.action, [target.record.title for target in one.suggestion.targets]) for one in found
+    ]
+
+
+UPLOADS = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
+
+
+def test_memories_that_say_nearly_the_same_are_merged_into_the_oldest_with_the_latest_words() -> None:
+    old = memory("Retry uploads 3 times", UPLOADS, days=40)
+    late = memory("Retry uploads 3 times", f"{UPLOADS} Never retry after a 403.", days=5)
+    [one] = planned(late, old)
+    assert told([one]) == [("merged", "merge", ["Retry uploads 3 times"] * 2)]
+    kept, record = one.suggestion.targets[0].record, one.suggestion.record
+    assert kept.id == record.id == old.record.id
+    assert (record.created, record.updated) == (old.record.created, late.record.updated)
+    assert record.body == late.record.body
+    assert {item.turn for item in record.evidence} == {"turn-5", "turn-40"}
+    assert "2 memories say" in one.suggestion.reason
+    assert "2026-07-27" in one.suggestion.reason
+
+
+def test_of_two_values_of_one_rule_the_later_stays() -> None:
+    old = memory("Retry uploads 3 times", UPLOADS, days=40)
+    late = memory("Retry uploads 5 times", UPLOADS, days=5)
+    [one] = planned(old, late)
+    assert one.suggestion.record.title == "Retry uploads 5 times"
+    assert "3" not in one.suggestion.record.body
+    assert "different things of the same" in one.suggestion.reason
+
+
+def test_rules_side_by_side_and_memories_of_another_kind_stay() -> None:
+    assert planned(memory("Run `make check`", UPLOADS), memory("Run `make ci`", UPLOADS)) == []
+    learned = memory("Retry uploads 3 times", UPLOADS, primitive="learning")
+    assert planned(memory("Retry uploads 3 times", UPLOADS), learned) == []
+
+
+def test_what_is_over_is_in_no_plan() -> None:
+    old = memory("Retry uploads 3 times", UPLOADS, days=400, status="superseded")
+    assert planned(old, memory("Retry uploads 3 times", UPLOADS)) == []
+
+
+def test_an_open_question_is_closed_by_a_later_decision_that_answers_it() -> None:
+    asked = memory("Should we use Redis or DuckDB for the cache?", primitive="question", days=20)
+    decided = memory("Use DuckDB for the cache", days=4)
+    [one] = planned(decided, asked)
+    assert told([one]) == [("closed", "close", [asked.record.title, decided.record.title])]
+    assert decided.record.title in one.suggestion.reason
+    earlier = memory("Use DuckDB for the cache", days=30)
+    assert planned(earlier, asked) == []
+
+
+def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_not() -> None:
+    faded = memory("The pool hangs without a timeout", primitive="learning", days=214)
+    [one] = planned(faded)
+    assert told([one]) == [("decayed", "archive", [faded.record.title])]
+    assert "214 days" in one.suggestion.reason
+    assert planned(faded, uses={faded.record.id: NOW - timedelta(days=3)}) == []
+    assert planned(memory("Use uv, not pip", days=2000)) == []
+
+
+def test_a_theme_nobody_works_on_is_archived() -> None:
+    theme = memory("Work on the pool", primitive="theme", days=60, references=("src/pool.py",))
+    worked = {theme.record.id: Ground(paths_alive=True, worked_on=NOW - timedelta(days=2))}
+    assert planned(theme, grounds=worked) == []
+    left = {theme.record.id: Ground(paths_alive=True, worked_on=NOW - timedelta(days=50))}
+    assert told(planned(theme, grounds=left)) == [("archived", "archive", ["Work on the pool"])]
+
+
+def test_beyond_the_bound_those_unused_for_longest_go() -> None:
+    some = [memory(f"The {name} needs a lock", primitive="learning", days=days) for days, name in enumerate(NAMES)]
+    found = planned(*some, rules=replace(RULES, most_learnings=len(NAMES) - 2))
+    assert told(found) == [
+        ("bounded", "archive", [some[-1].record.title]),
+        ("bounded", "archive", [some[-2].record.title]),
+    ]
+    assert f"There are {len(NAMES)} learnings and {len(NAMES) - 2} stay" in found[0].suggestion.reason
+
+
+NAMES = ("bus", "cache", "driver", "engine", "feed", "gate")
+
+
+def test_three_learnings_about_one_file_are_put_together_and_wait_for_a_person() -> None:
+    three = [
+        memory(title, "A connection of the pool hangs.", primitive="learning", days=9 - at, references=("src/db.py",))
+        for at, title in enumerate(("Set a timeout for the pool", "Retry twice on reset", "Close what was opened"))
+    ]
+    [one] = planned(*three)
+    assert (one.why, one.suggestion.action, one.suggestion.flags) == ("consolidated", "consolidate", ("plain",))
+    assert one.suggestion.reason == "3 learnings are about `src/db.py` and have words in common."
+    assert [target.record for target in one.suggestion.targets] == [memory.record for memory in three]
+
+
+def test_a_place_that_moved_is_referred_to_where_it_is_now() -> None:
+    here = memory("Parse dates by hand", references=("./src/old.py#parse", "src/keep.py"))
+    [one] = planned(here, moved={here.record.id: {"src/old.py#parse": "src/new.py#parse"}})
+    assert (one.why, one.suggestion.action) == ("referred", "refer")
+    assert one.suggestion.record.references == ("src/new.py#parse", "src/keep.py")
+    assert one.suggestion.reason == "src/old.py#parse is src/new.py#parse now."
+
+
+def test_a_learning_whose_only_place_is_gone_for_long_is_archived_and_a_decision_is_not() -> None:
+    gone = Standing("gone", "src/old.py", since="2026-06-01")
+    learned = memory("The parser leaks", primitive="learning", days=70, references=("src/old.py",))
+    decided = memory("Parse dates by hand", days=70, references=("src/old.py",))
+    found = planned(learned, decided, standings={learned.record.id: gone, decided.record.id: gone})
+    assert told(found) == [("archived", "archive", ["The parser leaks"])]
+    assert found[0].suggestion.reason == "src/old.py is gone, and nobody used this for 61 days."
+    lately = replace(gone, since="2026-07-20")
+    assert planned(learned, standings={learned.record.id: lately}) == []
+    both = replace(learned, record=replace(learned.record, references=("src/old.py", "src/app.py")))
+    assert planned(both, standings={learned.record.id: gone}) == []
+
+
+def test_a_memory_is_in_one_suggestion_at_most() -> None:
+    faded = memory("The pool hangs without a timeout", primitive="learning", days=300, references=("src/db.py",))
+    again = memory("The pool hangs without a timeout", primitive="learning", days=290, references=("src/db.py",))
+    found = planned(faded, again, moved={faded.record.id: {"src/db.py": "src/pool.py"}})
+    assert told(found) == [("merged", "merge", [faded.record.title] * 2)]
+
+
+def test_a_plan_that_is_cancelled_is_empty() -> None:
+    faded = memory("The pool hangs without a timeout", primitive="learning", days=214)
+    assert plan([faded], {}, {}, {}, {}, NOW, RULES, cancelled=lambda: True) == []
