@@ -28,7 +28,7 @@ _LINKS = frozenset({"of", "than"})
 _TELL_APART = {"after", "before", "during", "off", "out", "under", "until"}  # filler to a search, not to a rule
 _FILLER = (STOP | {"prefer", "simply", "use", "uses", "used", "using"}) - _TELL_APART
 _TURNS = frozenset({"but", "use"})
-_REACH = 4
+REACH = 4
 _NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _HARD = re.compile(r"[\d/_#@+]|^--?\w|\w\.\w|[a-z][A-Z]")
 _CODE = re.compile(r"`[^`\n]+`")
@@ -44,9 +44,10 @@ class Claim:
     hard: frozenset[str]
 
 
-def claim(title: str, body: str) -> Claim:
-    """The claim a memory or candidate makes."""
-    head, rest = _words(title), _words(unframed(body))
+def claim(title: str, body: str, reach: int = REACH) -> Claim:
+    """The claim a memory or candidate makes. A denial denies `reach` words after it, at most to the end of its part of
+    the sentence."""
+    head, rest = _words(title, reach), _words(unframed(body), reach)
     hard = {word for words in (head, rest) for word, is_hard in words.items() if is_hard}
     return Claim(frozenset(head), frozenset({*head, *rest}), frozenset(hard))
 
@@ -97,7 +98,7 @@ def _denied(words: AbstractSet[str]) -> frozenset[str]:
     return frozenset(word[1:] for word in words if word.startswith("!"))
 
 
-def _words(text: str) -> dict[str, bool]:
+def _words(text: str, reach: int) -> dict[str, bool]:
     """Each word of a text, and whether it is hard. A span of code is denied as one word is."""
     found: dict[str, bool] = {}
     denied = 0
@@ -118,9 +119,9 @@ def _words(text: str) -> dict[str, bool]:
             continue
         if not code:
             if token in _DENIES:
-                denied = _REACH + 1
+                denied = reach + 1
                 continue
-            if token in _TURNS and not denied > _REACH:
+            if token in _TURNS and not denied > reach:
                 denied = 0
             if token in _LINKS or token in _FILLER:
                 continue

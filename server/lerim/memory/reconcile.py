@@ -1,9 +1,9 @@
-"""What a candidate is to the memories there are: something new, a change of one of them, or nothing new.
+"""What a candidate is to the memories there are: new, nothing new, a change of one of them, or in place of one.
 
-similarity = (overlap(titles) + overlap(titles and bodies)) / 2, where overlap is 2·|common| / (|one| + |other|) over
-the sets of normalised words (`claim.py`); for `update` denials are left out, so that a reversal changes the memory it
-reverses. Alike is not the same: where each title has a word the other lacks (`make check`, `make ci`), they are two
-rules, and both stand.
+Two claims are compared in the order of their turns, whichever was synced first, so that of two that contradict each
+other the later one wins in any order (`contrast.py` has the measure, docs/MEMORY_FORMAT.md the table). Alike is not
+the same: where each title has a word the other claim lacks (`make check`, `make ci`), they are two rules, and both
+stand.
 """
 
 from __future__ import annotations
@@ -14,11 +14,22 @@ from datetime import datetime
 from typing import Literal
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.claim import another, bare, claim, similarity
+from lerim.memory.answers import answers
+from lerim.memory.claim import bare
+from lerim.memory.contrast import Contrast, Said, contrast, read, reworded, spans
 from lerim.memory.record import MemoryRecord
 
-UPDATE_FROM = 0.72
 SAME_FROM = 0.9
+UPDATE_FROM = 0.72
+"""From here on what one claim adds to another is surely a change of it; a value that changed from `CONTAINED_FROM`."""
+CONTAINED_FROM = 0.5
+BAND_FROM = 0.5
+"""Two rules so alike may be one, though each says what the other does not: somebody may look."""
+IN_BAND = 3
+SAID_LATER = "said otherwise later"
+
+Relation = Literal["same", "changed", "ended", "apart"]
+_RANK: dict[Relation, int] = {"apart": 0, "changed": 1, "same": 1, "ended": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +58,116 @@ class Decision:
     reason: str = ""
 
 
-def decide(candidate: Candidate, neighbours: Iterable[Neighbour]) -> Decision:
-    """Compare a candidate with the live memories near it; of its primitive the most similar decides.
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """How a candidate stands to one memory of its primitive."""
 
-    noop: at least 0.9 alike with the same denials, and all code, paths, numbers, flags and names of the candidate are
-    there; or an update by an older turn, because the later turn wins. update: at least 0.72 alike, and no other rule
-    (`claim.another`). add: everything else.
+    relation: Relation
+    about: float
+    sure: bool
+    neighbour: Neighbour
+
+
+def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
+    """What the later of two claims is to the earlier one, both as `contrast.read` gives them, and how they differ.
+
+    same: it says nothing more, but for a few scattered words. ended: it affirms what the other denies, or denies what
+    it affirms, of the same things. changed: only a number, version or date differs, or it says all of the other's
+    title and more. apart: each title says what the other claim does not, or too little is common.
     """
-    wanted = claim(candidate.title, candidate.body)
-    best = Decision("add")
+    found = contrast(one, other)
+    if one.claim == other.claim:
+        return "same", found
+    least = min(len(bare(one.claim).title), len(bare(other.claim).title))
+    alike = found.about >= CONTAINED_FROM
+    two = bool(found.lost and found.new)
+    if found.reversed and (not two or found.same_ground) and len(found.shared) >= max(min(2, least), least / 2):
+        return "ended", found
+    if found.opposite and alike:
+        return "ended", found
+    if found.values and alike:
+        return "changed", found
+    if two or not alike:
+        return "apart", found
+    if found.hard or found.reversed or found.moved or found.new or not reworded(one, other, found.more):
+        return "changed", found
+    return "same", found
+
+
+def contradicts(later: MemoryRecord, older: MemoryRecord) -> bool:
+    """Whether a later memory of the same primitive says the contrary of an older one on the same ground."""
+    if later.primitive != older.primitive:
+        return False
+    return relation(read(older.title, older.body), read(later.title, later.body))[0] == "ended"
+
+
+def decide(candidate: Candidate, neighbours: Iterable[Neighbour]) -> Decision:
+    """Compare a candidate with the live memories near it, of its primitive for what it does to them; the nearest that
+    is not `apart` from it decides. An older turn changes nothing: it is a noop with the reason `SAID_LATER`.
+
+    A decision or learning resolves the open questions it answers, if it was said after them.
+    """
+    found: list[_Found] = []
+    resolves: list[MemoryRecord] = []
     for neighbour in neighbours:
         memory = neighbour.record
-        if memory.primitive != candidate.primitive:
-            continue
-        known = claim(memory.title, memory.body)
-        about = similarity(bare(wanted), bare(known))
-        if about < UPDATE_FROM or about < best.similarity or another(wanted, known):
-            continue
-        same = similarity(wanted, known) >= SAME_FROM and wanted.hard <= known.words
-        older = candidate.time < neighbour.said
-        action: Literal["update", "noop"] = "noop" if same or older else "update"
-        reason = "" if same or not older else "said otherwise later"
-        best = Decision(action, memory, round(about, 4), reason=reason)
-    return best
+        if memory.primitive == candidate.primitive:
+            found.append(_compared(candidate, neighbour))
+        elif memory.primitive == "question" and _settles(candidate, neighbour):
+            resolves.append(memory)
+    found.sort(key=lambda one: (_RANK[one.relation], one.about), reverse=True)
+    near = [one for one in found if one.relation != "apart" or one.about >= BAND_FROM]
+    best = found[0] if found and found[0].relation != "apart" else None
+    sure = best.sure if best else not near
+    band = () if sure else tuple(one.neighbour.record for one in near[:IN_BAND])
+    if best is None:
+        return Decision("add", resolves=tuple(resolves), sure=sure, band=band)
+    older = candidate.time < best.neighbour.said
+    action: Literal["update", "supersede", "noop"] = (
+        "noop" if older or best.relation == "same" else "update" if best.relation == "changed" else "supersede"
+    )
+    return Decision(
+        action,
+        best.neighbour.record,
+        round(best.about, 4),
+        tuple(resolves),
+        sure,
+        band,
+        SAID_LATER if older and best.relation != "same" else "",
+    )
+
+
+def _settles(candidate: Candidate, asked: Neighbour) -> bool:
+    if candidate.primitive not in ("decision", "learning") or candidate.time <= asked.said:
+        return False
+    return answers(asked.record, candidate.title, candidate.body)
+
+
+def _compared(candidate: Candidate, neighbour: Neighbour) -> _Found:
+    memory = neighbour.record
+    wanted, known = read(candidate.title, candidate.body), read(memory.title, memory.body)
+    older = candidate.time < neighbour.said
+    what, found = relation(wanted, known) if older else relation(known, wanted)
+    two = bool(found.lost and found.new)
+    if what in ("apart", "changed") and not older and _put_in_place(candidate, wanted, known):
+        return _Found("ended", found.about, True, neighbour)
+    if what == "apart" and memory.primitive == "theme" and spans(memory.title) & spans(candidate.title):
+        return _Found("ended", found.about, True, neighbour)
+    sure = (
+        what != "apart"
+        and (what == "same" or not two)
+        and found.about >= (UPDATE_FROM if what == "changed" and not found.values else CONTAINED_FROM)
+    )
+    return _Found(what, found.about, sure, neighbour)
+
+
+def _put_in_place(candidate: Candidate, wanted: Said, known: Said) -> bool:
+    """Whether the candidate says that it puts its own in place of what this memory prefers, on the same ground: of the
+    rest of the memory's title it says at least half, too."""
+    title = known.claim.title
+    for value in candidate.replaces:
+        words = bare(read(value, "").claim).title
+        rest = bare(known.claim).title - words
+        if words and words <= title and 2 * len(rest & bare(wanted.claim).words) >= len(rest):
+            return True
+    return False

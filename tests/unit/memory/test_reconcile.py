@@ -54,7 +54,7 @@ BODY = "Uploads to the archive bucket are retried by `upload.py`."
         ("Retry uploads 3 times", BODY, "noop"),
         ("Always retry uploads 3 times", BODY, "noop"),
         ("Retry uploads 5 times", BODY, "update"),
-        ("Do not retry uploads 3 times", BODY, "update"),
+        ("Do not retry uploads 3 times", BODY, "supersede"),
         ("Retry uploads 3 times", BODY.replace("upload.py", "sync.py"), "update"),
         ("Name test files after the module", "So `test_app.py` tests `app.py`.", "add"),
     ],
@@ -66,7 +66,7 @@ def test_nothing_new_a_change_or_something_new(title: str, body: str, wanted: st
 def test_a_reversal_is_another_claim_about_the_same() -> None:
     one, other = claim("Use uv, not pip", ""), claim("Use pip, not uv", "")
     assert similarity(one, other) == 0
-    assert decide(candidate("Use pip, not uv", ""), [memory("Use uv, not pip", "")]).action == "update"
+    assert decide(candidate("Use pip, not uv", ""), [memory("Use uv, not pip", "")]).action == "supersede"
 
 
 HELD = "This holds for all further work. It concerns `src/app.py`."
@@ -80,8 +80,8 @@ HELD = "This holds for all further work. It concerns `src/app.py`."
         ("Run `make check` before a commit", "Run `make check` after a commit", "add"),
         ("Run `make check` before a commit", "Run make check before committing", "noop"),
         ("Run `make check` before a commit", "Run `make check` and `make lint` before a commit", "update"),
-        ("Use Decimal for money, not float", "Use float for money, not Decimal", "update"),
-        ("Use Decimal for money, not float", "Use float for amounts of money, not Decimal", "update"),
+        ("Use Decimal for money, not float", "Use float for money, not Decimal", "supersede"),
+        ("Use Decimal for money, not float", "Use float for amounts of money, not Decimal", "supersede"),
         ("Never log the order id in src/app.py", "Always log the user id in src/app.py", "add"),
         ("Run CI and release workflows on Python 3.11", "Run CI and release workflows on Python 3.12", "update"),
         ("Call `getOrder` with `--strict` on", "Call `getUser` with `--strict` on", "add"),

@@ -143,11 +143,11 @@ def test_an_update_keeps_the_lines_a_person_wrote(place: Place, make: Make) -> N
 
 
 def test_an_update_does_not_leave_what_it_puts_right(place: Place, make: Make) -> None:
-    old, new = "Use Decimal for money, not float", "Use float for money, not Decimal"
-    path = accepted(place, proposed(place, make(title=old, body=f"{old}. The rounding is exact.")).id)
+    old, new = "Retry uploads to the archive 3 times", "Retry uploads to the archive 5 times"
+    path = accepted(place, proposed(place, make(title=old, body=f"{old}. The bucket is slow.")).id)
     proposal = proposed(place, make(title=new, body=f"{new}.", turn="t2", minutes=5))
     accepted(place, proposal.id)
-    assert parse(path.read_text(), path).body == f"{new}.\n\nThe rounding is exact."
+    assert parse(path.read_text(), path).body == f"{new}.\n\nThe bucket is slow."
 
 
 def test_the_ledger_holds_no_word_of_a_rejected_claim(place: Place, make: Make) -> None:

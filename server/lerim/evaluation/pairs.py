@@ -1,0 +1,182 @@
+"""How well a later claim is told from a memory: pairs labelled by hand, decided by code, counted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from lerim.errors import SettingsError
+from lerim.extraction.candidate import Candidate
+from lerim.memory.reconcile import Decision, Neighbour, decide
+from lerim.memory.record import Evidence, LearningKind, MemoryRecord
+
+Is = Literal["same", "updates", "replaces", "different"]
+Action = Literal["noop", "update", "supersede", "add"]
+RIGHT: dict[Is, Action] = {"same": "noop", "updates": "update", "replaces": "supersede", "different": "add"}
+_THEN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Later(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"what": "is"}):
+    """What was said later, and what that is to the memory."""
+
+    what: Is
+    title: str
+    body: str = ""
+    replaces: tuple[str, ...] = ()
+
+
+class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A memory, and what was said of its ground later."""
+
+    id: str
+    primitive: Literal["decision", "learning"]
+    title: str
+    later: tuple[Later, ...]
+    body: str = ""
+    kind: LearningKind | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether it is set aside: nothing is tuned on it. By a hash, so that nobody chose."""
+        return bool(hashlib.sha256(self.id.encode()).digest()[0] % 2)
+
+
+class _Pairs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    memories: tuple[Known, ...]
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """One pair: what it is, what code made of it alone, and whether among all memories it found the same one."""
+
+    memory: str
+    title: str
+    held: bool
+    what: Is
+    action: Action
+    sure: bool
+    among: Action
+    similarity: float
+
+    @property
+    def right(self) -> bool:
+        return RIGHT[self.what] == self.action
+
+
+class Confusion(msgspec.Struct, frozen=True):
+    """Of one half: the share decided rightly, alone and among all memories; no-ops on pairs that are not the same; and
+    for each label how often each action was chosen."""
+
+    pairs: int
+    accuracy: float
+    among: float
+    wrong_noops: int
+    table: dict[Is, dict[Action, int]]
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """All figures: of the half that was tuned on, of the half set aside, of both; and every pair."""
+
+    tuned: Confusion
+    held: Confusion
+    total: Confusion
+    pairs: list[Judged]
+
+
+def read_pairs(path: Path) -> tuple[Known, ...]:
+    """A file of labelled pairs. Raises SettingsError where it cannot be read as one."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=_Pairs).memories
+    except (ValueError, OSError) as error:
+        raise SettingsError(
+            f"The pairs cannot be read: {error}.", where=str(path), todo="Correct the file, or name another."
+        ) from error
+
+
+def compare(memories: Sequence[Known]) -> Compared:
+    """Decides every pair, each memory by itself and among all others."""
+    everything = [Neighbour(_record(known), _THEN) for known in memories]
+    judged = []
+    for at, known in enumerate(memories):
+        for later in known.later:
+            said = _candidate(known, later)
+            alone = decide(said, everything[at : at + 1])
+            among = decide(said, everything)
+            judged.append(
+                Judged(
+                    known.id,
+                    later.title,
+                    known.held,
+                    later.what,
+                    alone.action,
+                    alone.sure,
+                    _found(among, known.id),
+                    alone.similarity,
+                )
+            )
+    tuned, held = ([one for one in judged if one.held == side] for side in (False, True))
+    return Compared(_confusion(tuned), _confusion(held), _confusion(judged), judged)
+
+
+def rows(found: Compared) -> Iterator[tuple[str, ...]]:
+    """The confusion of each half as a person reads it: a row for each label."""
+    for name, part in (("tuned on", found.tuned), ("set aside", found.held), ("all", found.total)):
+        for what in get_args(Is):
+            counts = part.table[what]
+            yield name, what, *(str(counts[action]) for action in get_args(Action))
+
+
+def totals(found: Compared) -> Iterator[tuple[str, ...]]:
+    """Accuracy of each half, alone and among all memories, and how many no-ops were wrong."""
+    for name, part in (("tuned on", found.tuned), ("set aside", found.held), ("all", found.total)):
+        yield name, str(part.pairs), f"{part.accuracy:.1%}", f"{part.among:.1%}", str(part.wrong_noops)
+
+
+def _found(decision: Decision, memory: str) -> Action:
+    """What was decided; of another memory than the one it is about it counts as an addition."""
+    return decision.action if decision.target is None or decision.target.id == memory else "add"
+
+
+def _confusion(judged: Iterable[Judged]) -> Confusion:
+    pairs = list(judged)
+    table: dict[Is, dict[Action, int]] = {
+        what: {action: sum((one.what, one.action) == (what, action) for one in pairs) for action in get_args(Action)}
+        for what in get_args(Is)
+    }
+    size = max(1, len(pairs))
+    return Confusion(
+        len(pairs),
+        round(sum(one.right for one in pairs) / size, 4),
+        round(sum(RIGHT[one.what] == one.among for one in pairs) / size, 4),
+        sum(one.what != "same" and "noop" in (one.action, one.among) for one in pairs),
+        table,
+    )
+
+
+def _record(known: Known) -> MemoryRecord:
+    return MemoryRecord(
+        known.id, known.primitive, known.title, _THEN, _THEN, "manual", 0.8, (), known.body, kind=known.kind
+    )
+
+
+def _candidate(known: Known, later: Later) -> Candidate:
+    return Candidate(
+        primitive=known.primitive,
+        kind=known.kind,
+        title=later.title,
+        body=later.body,
+        confidence=0.8,
+        tags=(),
+        references=(),
+        evidence=(Evidence(later.title, "later", "user"),),
+        platform="claude",
+        session="later",
+        turn="later",
+        time=_THEN + timedelta(days=1),
+        signal="choice",
+        replaces=later.replaces,
+    )

@@ -1,0 +1,238 @@
+"""What sets two claims apart, word by word: what the one says and the other does not, and what both say the other way
+round. The same in both orders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lerim.memory.claim import Claim, bare, claim, is_number, overlap
+from lerim.memory.framing import unframed
+from lerim.memory.wording import OPPOSITES, names, plain, tellings
+
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:-[\w.]+)?|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|\d{4}-\d\d(?:-\d\d)?")
+_DENIAL = re.compile(r"\b(?:no|not|never|cannot|without|avoid|instead|rather|over|stop)\b|n['’]?t\b", re.IGNORECASE)
+_CHOICE = re.compile(
+    r"[,;] not\b|\b(?:and|but) not\b|\binstead of\b|\brather than\b|\bover\b|\bnot\b.*\bbut\b", re.IGNORECASE
+)
+_DIRECTIONS = frozenset({"from", "to", "into", "onto", "before", "after", "than", "over", "until"})
+_SENTENCE = re.compile(r"[.!?;:](?=\s|$)|\n")
+_ON_GROUND = 0.5
+_REACH = 8
+_ENDING = re.compile(r"(?<=[a-z]{4})(?:ation|ion|ment|ly|at|[yi])$")
+_CODE = re.compile(r"`[^`\n]*`")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A claim, wordings put alike (`wording.py`), and the words it was read from. `telling` are those of its words that
+    tell rules apart though they are no names."""
+
+    claim: Claim
+    title: str
+    body: str
+    telling: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """How two claims differ. `about` is their similarity without regard to denials, in 0..1.
+
+    `lost` are words of the first's title that the second says nowhere, `new` those of the second's that the first says
+    nowhere; `more` those of the second's text. `hard` are the names, code and numbers among `lost` and `more`. `shared`
+    are words of both titles. `reversed` are words that one affirms and the other denies, where they do not deny the
+    same; `same_ground` whether that is of one thing, though each title has words of its own. `opposite`: all that sets
+    the titles apart on one side is the opposite of something on the other. `moved`: the same words put the other way
+    round (`A to B`, `B to A`).
+    """
+
+    about: float
+    lost: frozenset[str]
+    new: frozenset[str]
+    more: frozenset[str]
+    hard: frozenset[str]
+    shared: frozenset[str]
+    reversed: frozenset[str]
+    opposite: bool
+    moved: bool
+    same_ground: bool
+
+    @property
+    def values(self) -> bool:
+        """Whether all that sets the titles apart are numbers, versions, dates or commits, on both sides."""
+        return bool(self.lost and self.new) and all(map(_is_value, self.lost | self.new))
+
+
+@lru_cache(maxsize=8192)
+def read(title: str, body: str) -> Said:
+    """What is claimed."""
+    plain_title = plain(title)
+    plain_body = plain(unframed(body))
+    found = claim(plain_title, plain_body, _REACH)
+    named, telling = (claim(pick(f"{plain_title}\n{plain_body}"), "").words for pick in (names, tellings))
+    hard = {word for word in found.words if word.strip("!") in named}
+    roots = Claim(_roots(found.title), _roots(found.words), _roots(found.hard | hard))
+    return Said(roots, plain_title, plain_body, _roots(telling))
+
+
+@lru_cache(maxsize=1024)
+def _sentences(text: str) -> tuple[tuple[str, ...], ...]:
+    """The words of each sentence in order, those that carry nothing left out."""
+    sentences = _SENTENCE.split(text.replace("`", " "))
+    return tuple(words for words in map(_ordered, sentences) if words)
+
+
+def _ordered(text: str) -> tuple[str, ...]:
+    return tuple(word for part in text.split() for word in _roots(claim(part, "").title))
+
+
+def reworded(one: Said, other: Said, more: AbstractSet[str]) -> bool:
+    """Whether the words that only the second says are other words for what the first says: few, scattered, and none
+    that stands in a sentence of the first's in the place of another."""
+    if len(more) > 3:
+        return False
+    known = _sentences(f"{one.title}\n{one.body}")
+    for words in _sentences(f"{other.title}\n{other.body}"):
+        fresh = [word in more for word in words]
+        if any(fresh[at] and fresh[at + 1] for at in range(len(fresh) - 1)):
+            return False
+        if any(fresh) and any(
+            len(sentence) == len(words)
+            and all(new or word == was for new, word, was in zip(fresh, words, sentence, strict=True))
+            for sentence in known
+        ):
+            return False
+    return True
+
+
+def spans(title: str) -> frozenset[str]:
+    """What stands in backticks in a title."""
+    return frozenset(span.strip("`") for span in _CODE.findall(title))
+
+
+def contrast(one: Said, other: Said) -> Contrast:
+    """What sets two claims apart."""
+    mine, theirs = bare(one.claim), bare(other.claim)
+    more = theirs.words - mine.words
+    lost, new = mine.title - theirs.words, theirs.title - mine.words
+    hard = ((mine.title & mine.hard) - theirs.words) | (theirs.hard - mine.words) | (other.telling & more)
+    turned = _reversed(one, other)
+    shared = mine.title & theirs.title
+    about = (overlap(mine.title, theirs.title) + overlap(mine.words, theirs.words)) / 2
+    return Contrast(
+        about=about,
+        lost=lost,
+        new=new,
+        opposite=_opposite(lost, new),
+        more=more,
+        hard=hard,
+        shared=shared,
+        reversed=turned,
+        moved=not (lost or new) and _moved(one, other, shared),
+        same_ground=bool(turned) and _same_ground(one, other, lost, new, hard, about),
+    )
+
+
+def _roots(words: frozenset[str]) -> frozenset[str]:
+    """Words without the endings that make nouns and adverbs of verbs and adjectives."""
+    return frozenset(_ENDING.sub("", word) if word.isascii() and word.strip("!").isalpha() else word for word in words)
+
+
+def _reversed(one: Said, other: Said) -> frozenset[str]:
+    mine, theirs = one.claim, other.claim
+    turned = (
+        _turned(mine.title, theirs.title)
+        | _turned(theirs.title, mine.title)
+        | (_affirmed(mine.words) & mine.title & _denied(theirs.words))
+        | (_affirmed(theirs.words) & theirs.title & _denied(mine.words))
+        | (_denied(mine.title) & _denied(mine.words) & _affirmed(theirs.words))
+        | (_denied(theirs.title) & _denied(theirs.words) & _affirmed(mine.words))
+    )
+    both = _denied(mine.words) & _denied(theirs.words)
+    exchanged = _swapped(mine.title, theirs.title) and (_chooses(one) or _chooses(other))
+    if turned and both and not exchanged and (_denials(one) == _denials(other) or len(turned) < len(both)):
+        return frozenset()
+    return turned
+
+
+@lru_cache(maxsize=1)
+def _opposites() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(word for one in pair for word in read(one, "").claim.title) for pair in OPPOSITES)
+
+
+def _opposite(lost: AbstractSet[str], new: AbstractSet[str]) -> bool:
+    """Whether all that sets the titles apart on one side is the opposite of something on the other."""
+    pairs = [pair for pair in _opposites() if len(pair & lost) == 1 and len(pair & new) == 1]
+    return any(not (lost - pair and new - pair) for pair in pairs)
+
+
+def _same_ground(
+    one: Said, other: Said, lost: AbstractSet[str], new: AbstractSet[str], hard: AbstractSet[str], about: float
+) -> bool:
+    """Whether two claims that contradict each other speak of one thing, though each title has words of its own: the
+    later one names what it takes back, or nothing but words of degree sets their subjects apart."""
+    if lost & hard - other.telling - one.telling and new & hard - other.telling - one.telling:
+        return False
+    shared = bare(one.claim).title & bare(other.claim).title
+    if about < _ON_GROUND and 3 * len(shared) < 2 * len(bare(other.claim).title):
+        return False
+    if _affirmed(one.claim.words) & _denied(other.claim.title):
+        return True
+    return not (lost - one.telling and new - other.telling)
+
+
+def _swapped(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
+    return bool(_turned(one, other) and _turned(other, one))
+
+
+def _denials(said: Said) -> int:
+    return len(_DENIAL.findall(_CODE.sub("", said.title)))
+
+
+def _chooses(said: Said) -> bool:
+    """Whether a title puts one thing in place of another: “A, not B”."""
+    return _CHOICE.search(_CODE.sub("", said.title)) is not None
+
+
+def _moved(one: Said, other: Said, shared: AbstractSet[str]) -> bool:
+    """Whether what both titles say is put the other way round: another thing after a word of direction, or two names
+    in the other order, in sentences of one part and voice."""
+    mine, theirs = ({word: after for word, after in _towards(said.title) if after in shared} for said in (one, other))
+    if any(mine[word] != theirs[word] for word in mine.keys() & theirs.keys()):
+        return True
+    if any(part in _CODE.sub("", said.title) for said in (one, other) for part in (" by ", ",")):
+        return False
+    first, second = (
+        tuple(word for word in _ordered(said.title.replace("`", " ")) if word in shared & one.claim.hard)
+        for said in (one, other)
+    )
+    return first != second and sorted(first) == sorted(set(second))
+
+
+def _towards(title: str) -> Iterator[tuple[str, str]]:
+    """Each word of direction with the first word after it."""
+    parts = title.split()
+    for at, part in enumerate(parts[:-1]):
+        if part.lower() in _DIRECTIONS:
+            yield part.lower(), next(iter(_ordered(" ".join(parts[at + 1 : at + 4]).replace("`", " "))), "")
+
+
+def _turned(one: AbstractSet[str], other: AbstractSet[str]) -> frozenset[str]:
+    return _affirmed(one) & _denied(other)
+
+
+def _affirmed(words: AbstractSet[str]) -> frozenset[str]:
+    """Words that are said and nowhere denied."""
+    return frozenset(word for word in words if not word.startswith("!") and f"!{word}" not in words)
+
+
+def _denied(words: AbstractSet[str]) -> frozenset[str]:
+    """Words that are denied and nowhere said."""
+    return frozenset(word[1:] for word in words if word.startswith("!") and word[1:] not in words)
+
+
+def _is_value(word: str) -> bool:
+    return is_number(word) or _VERSION.fullmatch(word) is not None

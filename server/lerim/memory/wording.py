@@ -1,0 +1,213 @@
+"""Ways to say one thing: phrases put alike before two claims are compared, and words that carry nothing of a rule.
+
+Only words that mean the same in any rule are put together. What it does to a text is for comparing alone: nothing
+here is ever shown or stored.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ALIKE = """
+    at_once straightaway immediately
+    begin begins start starts starting
+    break breaks broke broken fail fails failing failed
+    call calls called calling run runs running ran execute executes executed executing invoke invokes invoked
+    cause causes caused causing
+    check checks checked checking validate validates validated validating verify verifies verified verifying
+    choose chooses chosen chose pick picks picked
+    config configuration configurations configs setting settings
+    contain contains contained containing hold holds held holding carry carries carried carrying
+    correct corrects corrected fix fixes fixed fixing repair repairs repaired mend mends mended
+    delete deletes deleted deleting remove removes removed removing drop drops dropped dropping
+    directory directories folder folders
+    forbid forbids forbidden reject rejects rejected rejecting refuse refuses refused refusing
+    image images picture pictures
+    find finds found finding
+    forget forgets forgot forgotten
+    leave leaves left leaving
+    create creates created creating
+    need needs needed require requires required
+    person user users people
+    print prints printed show shows shown showing display displays displayed
+    pull_request pr prs
+    see sees saw seen seeing
+    say says said saying tell tells told telling
+    send sends sent sending
+    build builds built building
+    rebuild rebuilds rebuilt rebuilding
+    late later newer
+    bring brings brought
+    catch catches caught
+    come comes came coming
+    do does did done
+    draw draws drew drawn
+    fall falls fell fallen
+    grow grows grew grown
+    hide hides hid hidden
+    mean means meant
+    read reads reading
+    sit sits sat
+    throw throws threw thrown
+    understand understands understood
+    wake wakes woke woken
+    lose loses lost losing
+    know knows knew known
+    think thinks thought
+    speak speaks spoke spoken
+    write writes wrote written writing
+    repo repos repository repositories
+"""
+_FIRST = {word: group[0] for group in (line.split() for line in _ALIKE.splitlines()) for word in group}
+_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), put)
+    for pattern, put in (
+        (r"\bpull requests?\b", "pull_request"),
+        (r"\b(?:straight away|right away|at once)\b", "at_once"),
+        (r"\b(?:no|not|never|don['’]t)((?: [\w'’-]{1,20}){0,6}) more than\b", r"\1 at most"),
+        (r"\b(?:no|not) longer\b", "not"),
+        (r"(?<=\w)['’]s\b", ""),
+        (r"\bneither\b", "not"),
+        (r"\bnor\b", "not"),
+        (r"\bgo(?:es)? (?=(?:in|into|on|to|under)\b)", ""),
+        (r"\b(?:any ?more|any longer|after all)\b", ""),
+        (r"\bdoes n[o']t need\b", "needs no"),
+    )
+)
+_UNITS = {
+    **dict.fromkeys(("seconds", "second", "secs", "sec"), "s"),
+    **dict.fromkeys(("minutes", "minute", "mins"), "min"),
+    **dict.fromkeys(("hours", "hour"), "h"),
+    **dict.fromkeys(("days", "day"), "d"),
+    **dict.fromkeys(("weeks", "week"), "w"),
+    **dict.fromkeys(("months", "month"), "mon"),
+    **dict.fromkeys(("years", "year"), "y"),
+    **dict.fromkeys(("percent", "per cent"), "pct"),
+}
+_MEASURE = re.compile(rf"(\d) ?({'|'.join(_UNITS)}|[kmgt]i?b|ms|s|min|h|%)(?!\w)", re.IGNORECASE)
+_NUMBERS = {
+    **dict(
+        zip(
+            ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"],
+            map(str, range(2, 11)),
+            strict=True,
+        )
+    ),
+    "eleven": "11",
+    "twelve": "12",
+    "twice": "2 times",
+    "twenty": "20",
+    "thirty": "30",
+    "hundred": "100",
+}
+_NUMBER = re.compile(rf"\b(?:{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
+_CARRY_NOTHING = """
+    now keep keeps kept keeping put puts stay stays staying stayed remain remains live lives lie lies belong belongs get
+    gets give gives given gave makes made making want wants wanted take takes took taken taking own owns one single
+    way thing things besides already still really actually under below inside within
+"""
+EMPTY = frozenset(_CARRY_NOTHING.split())
+"""Words without which a rule says the same, besides those that are filler everywhere."""
+TELLING = frozenset(
+    [
+        "after",
+        "all",
+        "always",
+        "any",
+        "ascending",
+        "before",
+        "both",
+        "bottom",
+        "daily",
+        "descending",
+        "each",
+        "every",
+        "fewest",
+        "first",
+        "highest",
+        "hourly",
+        "last",
+        "largest",
+        "latest",
+        "least",
+        "left",
+        "longest",
+        "lowest",
+        "monthly",
+        "most",
+        "never",
+        "newest",
+        "next",
+        "nightly",
+        "none",
+        "off",
+        "oldest",
+        "on",
+        "only",
+        "optional",
+        "out",
+        "private",
+        "public",
+        "remote",
+        "required",
+        "right",
+        "shortest",
+        "slowest",
+        "smallest",
+        "top",
+        "until",
+        "weekly",
+        "yearly",
+    ]
+)
+"""Words that tell one rule from another though they are no names: how often, how many, in which order, for whom."""
+_CONTRARY = """
+    accept/reject add/remove allow/forbid ascending/descending automatic/manual begin/stop biggest/smallest close/open
+    connect/disconnect disable/enable exclude/include fail/pass fail/work fast/slow fewest/most first/last hide/show
+    highest/lowest install/uninstall largest/smallest local/remote lock/unlock longest/shortest mandatory/optional
+    mutable/immutable newest/oldest optional/required private/public asynchronous/synchronous tracked/untracked
+    valid/invalid
+"""
+OPPOSITES = tuple(pair.split("/") for pair in _CONTRARY.split())
+"""Words of which only one can hold of the same thing."""
+_NAME = re.compile(r"(?<=[\w,;:)`] )[A-Z][\w.+#-]*")
+_WORD = re.compile(r"(?<![\w./#@-])[^\W\d]+(?:'[a-z]+)?(?![\w/#@-]|\.\w)")
+
+
+def plain(text: str) -> str:
+    """A text with phrases and words that mean the same put alike; of what stands in backticks only words are."""
+    parts = text.split("`")
+    for at in range(0, len(parts), 2):
+        for pattern, put in _PHRASES:
+            parts[at] = pattern.sub(put, parts[at])
+        parts[at] = _NUMBER.sub(lambda found: _NUMBERS[found[0].lower()], parts[at])
+        parts[at] = _MEASURE.sub(_measured, parts[at])
+        parts[at] = _WORD.sub(_full, parts[at])
+    for at in range(1, len(parts), 2):
+        parts[at] = _WORD.sub(_alike, parts[at])
+    return "`".join(parts)
+
+
+def _measured(found: re.Match[str]) -> str:
+    unit = found[2].lower()
+    return found[1] + _UNITS.get(unit, "pct" if unit == "%" else unit)
+
+
+def names(text: str) -> str:
+    """The names in a text: words with a capital letter that begin no sentence."""
+    return " ".join(_NAME.findall(text))
+
+
+def tellings(text: str) -> str:
+    """The words in a text that tell rules apart though they are no names."""
+    return " ".join(word for word in re.findall(r"[a-z]+", text) if word in TELLING)
+
+
+def _full(found: re.Match[str]) -> str:
+    return "" if found[0].lower() in EMPTY else _alike(found)
+
+
+def _alike(found: re.Match[str]) -> str:
+    word = found[0]
+    low = word.lower()
+    return _FIRST.get(low, word) if low == word or word.istitle() else word
