@@ -18,7 +18,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim import config, second_pass, summary_model_pass
+from lerim import config, lead_pass, second_pass, summary_model_pass
 from lerim import project as projects
 from lerim.activity import log_sync, note
 from lerim.errors import BusyError, LerimError, Problem, UnfinishedError
@@ -133,7 +133,7 @@ def _models(
     bridge: Bridge | None,
 ) -> SyncReport:
     """The report with what a model did besides, if the person's settings name one."""
-    for add in (second_pass.add, summary_model_pass.add):
+    for add in (second_pass.add, lead_pass.add, summary_model_pass.add):
         if report.state != "cancelled" and options.model == "auto":
             learning = _learning(project, home, options, _owners(project, home), emit, cancelled, clock)
             report = add(report, learning, environ, options.since, options.until, clock, bridge)
