@@ -15,6 +15,7 @@ from lerim.cli_ask import ask_command
 from lerim.cli_config import config_app
 from lerim.cli_connect import connect_app
 from lerim.cli_eval import eval_command
+from lerim.cli_maintain import maintain_command
 from lerim.cli_model import model_app
 from lerim.cli_project import project_app
 from lerim.cli_queue import queue_app
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 app.command("sync")(sync_command)
 app.command("ask")(ask_command)
+app.command("maintain")(maintain_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
 app.command("eval")(eval_command)

@@ -29,8 +29,8 @@ class MaintainReport(msgspec.Struct, frozen=True):
     """The outcome of one maintaining. `proposals` are those this run made and that wait, or, of a dry run, would be
     made; `done` is what was changed or proposed on disk.
 
-    `counts`: memories by what is to become of them (merged, closed, archived, decayed, bounded, consolidated,
-    referred), `repaired` links, `drifted` and `gone` memories, `unchanged` ones. `run` is the run folder, "" where
+    `counts`: suggestions by what is to become of memories (merged, closed, decayed, archived, bounded, consolidated,
+    referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before or `left` for want of room, `repaired` links, `drifted` and `gone` memories, `unchanged` ones. `run` is the run folder, "" where
     nothing was done.
     """
 

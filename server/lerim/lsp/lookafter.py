@@ -7,8 +7,8 @@ import asyncio
 import logging
 
 from lerim.errors import LerimError
-from lerim.lsp import pending
 from lerim.lsp.idle import IdleClock
+from lerim.lsp.maintaining import follow
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 
@@ -33,14 +33,11 @@ async def look_after(sidecar: Sidecar) -> None:
         if not await sidecar.run(_due, sidecar, repo):
             continue
         try:
-            report = await sidecar.jobs.maintain(
-                repo.project.key, repo.project.root, lambda _line: None, explicit=False, waits=False
-            )
+            report = await follow(sidecar, repo, explicit=False, waits=False)
         except LerimError as error:
             log.warning("The memories of %s were not maintained: %s", repo.project.name, error.message)
-            continue
-        log.info("The memories of %s were maintained: %s.", repo.project.name, report.state)
-        await pending.announce(sidecar, repo)
+        else:
+            log.info("The memories of %s were maintained: %s.", repo.project.name, report.state)
 
 
 def _minutes(sidecar: Sidecar) -> float:

@@ -1,0 +1,153 @@
+"""`lerim maintain`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from lerim import output
+from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, home, place_of
+from lerim.cli_sync import EXIT_CODES, interruptible
+from lerim.errors import BusyError, LerimError, Problem
+from lerim.models.told import summed, taken
+from lerim.project import Project, listed, personal
+from lerim.report import State
+from lerim.shell import line
+
+if TYPE_CHECKING:
+    from lerim.maintain import MaintainOptions
+    from lerim.maintained import MaintainProgress, MaintainReport
+    from lerim.review.views import CandidateView
+
+_COUNTED = {
+    "merged": "to be merged",
+    "closed": "questions answered",
+    "decayed": "faded, to be archived",
+    "archived": "over, to be archived",
+    "bounded": "beyond the bound, to be archived",
+    "consolidated": "groups to be put together",
+    "referred": "with a place that was moved",
+    "repaired": "links repaired",
+    "withdrawn": "proposals taken back",
+    "waiting": "waiting for review before",
+    "left": "left for later",
+    "drifted": "drifted",
+    "gone": "with a place that is gone",
+    "unchanged": "unchanged",
+}
+
+
+class MaintainedView(msgspec.Struct, frozen=True):
+    """What `maintain --all-projects --json` prints: a report of each project, and what is wrong with their list."""
+
+    reports: list[MaintainReport]
+    problems: list[Problem]
+
+
+@guarded
+def maintain_command(
+    all_projects: Annotated[
+        bool, typer.Option("--all-projects", help="Every repository Lerim knows, and your own memories.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; write nothing.")] = False,
+    model: Annotated[str, typer.Option(metavar="none", help="“none”: ask no model in this run.")] = "auto",
+    own: Own = False,
+    repo: Repo = HERE,
+    as_json: Json = False,
+) -> None:
+    """Look after the memories: merge what says the same, archive what is over, put together what belongs together."""
+    from lerim.maintain import MaintainOptions
+
+    if model not in ("auto", "none"):
+        todo = "give “none”, or leave it out; which model is asked stands in the settings (roles.lead)"
+        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
+    options = MaintainOptions(dry_run=dry_run, model="none" if model == "none" else "auto")
+    if not all_projects:
+        project = place_of(repo, own=True).project if own else here(repo).project
+        report = _one(project, options, quiet=as_json)
+        output.show_json(report) if as_json else show_report(report)
+        raise typer.Exit(EXIT_CODES[report.state])
+    projects, problems = listed(home())
+    reports: list[MaintainReport] = []
+    for project in (*projects, personal(home())):
+        reports.append(_told(project, options, quiet=as_json))
+        if not as_json:
+            show_report(reports[-1])
+            output.say()
+        if reports[-1].state == "cancelled":
+            break
+    if as_json:
+        output.show_json(MaintainedView(reports, problems))
+    else:
+        output.warn(problems)
+    raise typer.Exit(max(EXIT_CODES[report.state] for report in reports))
+
+
+def _told(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+    """One of many projects: what keeps it from being maintained is told in its report, and the others go on."""
+    from lerim.maintained import MaintainReport
+
+    try:
+        return _one(project, options, quiet=quiet)
+    except LerimError as error:
+        state: State = "busy" if isinstance(error, BusyError) else "failed"
+        problem = Problem(error.code, error.where, f"{error.message} {error.todo}".strip())
+        return MaintainReport(str(project.root), problems=[problem], state=state, message=error.message)
+
+
+def _one(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+    from lerim import maintain
+
+    with interruptible() as cancelled, _progress(quiet=quiet) as emit:
+        return maintain.run(project, home(), os.environ, options, emit, cancelled)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[MaintainProgress], None]]:
+    """One line that counts along on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _at: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, markup=False, highlight=False).status("reading the memories") as status:
+
+        def show(at: MaintainProgress) -> None:
+            count = f" {at.done}/{at.total}" if at.total else ""
+            status.update(output.visible(f"{at.message or at.stage}{count}"))
+
+        yield show
+
+
+def show_report(report: MaintainReport) -> None:
+    """What a maintaining found and did: figures, each proposal with its reason, what was done at once."""
+    counts = ", ".join(f"{count} {_COUNTED.get(name, name)}" for name, count in report.counts.items())
+    output.say(output.visible(f"{report.project}: {counts or 'no memories'} ({report.seconds:.1f} s)"))
+    for spent in report.spent:
+        output.say(output.visible(f"Asked {taken(spent)}."))
+    for step in summed(report.steps):
+        output.say(output.visible(step))
+    done = [one for one in report.done if not one.action.startswith("proposed-")]
+    if done:
+        rows = [(one.action, one.title, one.reason, one.undo) for one in done]
+        output.show_table(("done", "what", "why", "undo"), rows, title="Done")
+    if report.proposals:
+        title = "Would be proposed" if report.dry_run else "Proposed"
+        output.show_table(("what", "memories", "why"), [_row(one) for one in report.proposals], title=title)
+        if not report.dry_run:
+            todo = line("lerim", "review", "list", "--repo", report.project)
+            output.say(f"Look at them with `{todo}`, or in VS Code with “Lerim: Open Review”.")
+    elif not done:
+        output.say("Nothing to propose." if report.state == "done" else output.visible(report.message))
+    output.warn(report.problems)
+
+
+def _row(view: CandidateView) -> tuple[str, str, str]:
+    titles = [target.title for target in view.targets]
+    return view.action, "\n".join(titles or [view.title]), view.reason

@@ -1,0 +1,335 @@
+"""What one maintaining of a project's memories does, in order: links, freshness, the plan, proposals. The job process
+and the terminal share it.
+
+Nothing is decided here: `memory/upkeep.py` says what should become of the memories, `review/` does it, as a proposal
+for the person or, where they set the review to automatic, at once. A kill loses nothing: each proposal is a step of its
+own, and the next run finds what waits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from lerim import config
+from lerim.activity import log_maintain, note
+from lerim.config import Settings
+from lerim.errors import CatalogError, LerimError, MemoryError_, Problem
+from lerim.last_maintained import remember
+from lerim.lead.insights import Insights
+from lerim.lock import project_lock
+from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage
+from lerim.memory.freshness import Freshness
+from lerim.memory.lifecycle import Ground
+from lerim.memory.links import repairs
+from lerim.memory.reference import normalise
+from lerim.memory.renames import git_at
+from lerim.memory.store import Stored
+from lerim.memory.upkeep import Planned, plan
+from lerim.memory.uses import Uses
+from lerim.models import consent, editor
+from lerim.models.choose import choose
+from lerim.models.editor import Bridge
+from lerim.models.spending import Purse
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.report import State
+from lerim.review import acts, suggestions
+from lerim.review import queue as review
+from lerim.review.candidates import Target
+from lerim.review.place import Place
+from lerim.review.queue import Proposal, Proposed, Suggestion
+from lerim.review.run import MaintainAction, Run, try_write
+from lerim.review.views import candidate_view
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog_schema import telling
+from lerim.sessions.grounds import last_worked_on, worked_on
+
+MOST_WAITING = 50
+"""So many proposals of maintain's wait for the person at most: of a long list none is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaintainOptions:
+    """How to maintain. `dry_run`: nothing is written in the repository. `model`: the lead the settings name puts
+    learnings in its words, or none does. `explicit`: the person asked."""
+
+    dry_run: bool = False
+    model: Literal["auto", "none"] = "auto"
+    explicit: bool = True
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def run(
+    project: Project,
+    home: Home,
+    environ: Mapping[str, str],
+    options: MaintainOptions,
+    emit: EmitMaintain,
+    cancelled: Callable[[], bool],
+    clock: Callable[[], datetime] = _now,
+    bridge: Bridge | None = None,
+) -> MaintainReport:
+    """One maintaining of a project's memories. `bridge` leads to the editor's own models.
+
+    Raises BusyError while another process works on the project, MemoryError_ where the review cannot be written.
+    """
+    began = time.monotonic()
+    settings, _ = config.load(environ, home, project.root)
+    place = Place(project, home)
+    job = _Job(place, settings, environ, options, emit, cancelled, clock, bridge, Run(place, clock(), kind="maintain"))
+    try:
+        with project_lock(home, project.key, "maintaining the memories"):
+            job.work()
+            job.remember()
+    except LerimError as error:
+        with suppress(OSError):  # a home that cannot be written is what the error itself tells
+            spent = time.monotonic() - began
+            note(home, clock(), "maintain", project.root.name, f"{error.code}: {error.message}", spent)
+        raise
+    report = job.report(time.monotonic() - began)
+    if not options.dry_run:
+        report.problems.extend(log_maintain(home, clock(), report))
+    return report
+
+
+@dataclass(slots=True)
+class _Job:
+    """One maintaining under way, and what came of it so far."""
+
+    place: Place
+    settings: Settings
+    environ: Mapping[str, str]
+    options: MaintainOptions
+    emit: EmitMaintain
+    cancelled: Callable[[], bool]
+    clock: Callable[[], datetime]
+    bridge: Bridge | None
+    run: Run
+    state: State = "done"
+    counts: Counter[str] = field(default_factory=Counter)
+    proposals: list[Proposal] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    insights: Insights | None = None
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the person set the review to automatic."""
+        return self.settings.review == "auto"
+
+    def work(self) -> None:
+        """Everything, in order; ends early when cancelled. Raises MemoryError_."""
+        self.tell("reading")
+        store = self.place.store()
+        memories, problems = store.load_all(archived=True)
+        self.problems += problems
+        if not memories:
+            return
+        if repairs(memories) and self.linked():
+            memories, _ = store.load_all(archived=True)
+        now = self.clock()
+        self.tell("freshness")
+        project = self.place.project
+        freshness = Freshness(project, self.place.home, git_at(project.root, self.environ))
+        freshness.check(now=now)
+        standings = freshness.standings()
+        self.counts.update(one.state for one in standings.values() if one.state in ("drifted", "gone"))
+        self.tell("planning")
+        uses = Uses(self.place.private)
+        used = {name: one.last for name, one in uses.all().items()}
+        self.problems += uses.problems
+        grounds = self.grounds(memories, now)
+        moved = freshness.moved()
+        found = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled)
+        self.propose(found)
+        concerned = {target.record.id for one in found for target in one.suggestion.targets}
+        live = {one.record.id for one in memories if one.status == "active"}
+        self.counts["unchanged"] = len(live - concerned)
+        if self.cancelled():
+            self.state = "cancelled"
+
+    def remember(self) -> None:
+        """Notes what was maintained, for the idle editor."""
+        if self.options.dry_run or self.state != "done":
+            return
+        try:
+            remember(self.place.project, self.place.home, self.clock())
+        except (MemoryError_, OSError) as error:
+            said = error.message if isinstance(error, MemoryError_) else error.strerror
+            message = f"It cannot be noted that the memories were maintained: {said}"
+            self.problems.append(Problem("maintained", str(self.place.private), message))
+
+    def linked(self) -> bool:
+        """Makes links agree that do not; whether any file was changed. Raises MemoryError_."""
+        self.tell("links")
+        if self.options.dry_run:
+            return False
+        done = acts.repair(self.place)
+        self.problems += done.problems
+        if done.action is None:
+            return False
+        self.counts["repaired"] += done.count
+        what = f"{done.count} link{'s' if done.count > 1 else ''} between memories"
+        reason = "What says that it ends another memory is the truth; the other side follows."
+        self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
+        return True
+
+    def grounds(self, memories: Sequence[Stored], now: datetime) -> dict[str, Ground]:
+        """Of each theme whether its places are there, and when sessions last worked on them."""
+        themes = [one.record for one in memories if one.status == "active" and one.record.primitive == "theme"]
+        if not themes:
+            return {}
+        project = self.place.project
+        try:
+            with Catalog.open(self.place.home) as catalog, telling(catalog.path):
+                oldest = min(one.updated for one in themes)
+                worked = worked_on(catalog.db, project.key, (str(project.root), *project.folders), oldest)
+        except CatalogError as error:  # without it nobody can tell; no theme ends for that
+            self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+            return {}
+        grounds: dict[str, Ground] = {}
+        for theme in themes:
+            paths = [place.path for place in map(normalise, theme.references) if place]
+            alive = not paths or any((project.root / path).exists() for path in paths)
+            grounds[theme.id] = Ground(alive, last_worked_on(paths, worked))
+        return grounds
+
+    def propose(self, planned: Sequence[Planned]) -> None:
+        """Puts each before the person, or does it where the review is automatic. Raises MemoryError_."""
+        if self.cancelled():
+            return  # the plan is not whole: what it lacks must not be taken back
+        self.counts.update(one.why for one in planned)
+        found = [one.suggestion for one in planned]
+        waiting = [one for one in review.pending(self.place)[0] if one.maker == "maintain"]
+        if not self.options.dry_run:
+            waiting = self.taken_back(waiting, found)
+        waits = {(one.action, one.targets) for one in waiting}
+        room = MOST_WAITING - len(waiting)
+        for number, one in enumerate(found):
+            if self.cancelled():
+                return
+            self.tell("proposing", number, len(found))
+            if (one.action, tuple(Target(target.record.id, target.hash) for target in one.targets)) in waits:
+                self.counts["waiting"] += 1
+                continue
+            if room <= 0 and not self.automatic:
+                self.counts["left"] += 1
+            elif suggestions.met(self.place, one) is not None:
+                continue
+            elif self.options.dry_run:
+                self.proposals.append(suggestions.preview(self.place, one))
+                room -= 1
+            else:
+                self.put(self.worded(one))
+                room -= 1
+
+    def taken_back(self, waiting: Sequence[Proposal], found: Sequence[Suggestion]) -> list[Proposal]:
+        """Takes back what maintain proposed and would not propose any more; returns what still waits."""
+        wanted = {(one.action, frozenset(target.record.id for target in one.targets)) for one in found}
+        left: list[Proposal] = []
+        for proposal in waiting:
+            if (
+                _key(proposal) in wanted
+                or proposal.edited
+                or not review.withdraw_one(self.place, proposal.id, "What it rested on holds no more.")
+            ):
+                left.append(proposal)
+                continue
+            self.counts["withdrawn"] += 1
+            action = f"withdrawn-{proposal.action}"
+            ids = [target.id for target in proposal.targets]
+            self.run.maintained.append(
+                MaintainAction(action, proposal.record.title, "What it rested on holds no more.", ids, proposal.id)
+            )
+        return left
+
+    def worded(self, suggestion: Suggestion) -> Suggestion:
+        """A consolidation in a model's words where one may be asked and loses nothing; anything else as it is."""
+        if suggestion.action != "consolidate" or self.options.model == "none":
+            return suggestion
+        if self.insights is None:
+            self.insights = self.lead()
+        if self.insights is None or self.insights.over:
+            return suggestion
+        self.tell("asking", message=f"asking {self.insights.model.name}")
+        told = self.insights.words(suggestion.record, [one.record for one in suggestion.targets])
+        return suggestion if told is None else replace(suggestion, record=told, flags=())
+
+    def lead(self) -> Insights | None:
+        """The model that may be asked: one the settings name, and the person agreed to."""
+        model, problems = choose("lead", self.settings, self.environ, editor.told(self.environ)[0])
+        home = self.place.home
+        if model is None:
+            self.problems += problems
+            return None
+        undecided = not self.options.explicit and editor.undecided(model.wire, model.name, self.environ)
+        if undecided or not consent.load(home)[0].allows(model):
+            return None
+        purse = Purse(home, self.settings.budget, lambda: self.clock().astimezone())
+        return Insights(model, home, self.cancelled, purse, self.bridge)
+
+    def put(self, suggestion: Suggestion) -> None:
+        """Proposes one, accepts it where the review is automatic, and notes what became of it."""
+        outcome = review.suggest(self.place, suggestion)
+        if not isinstance(outcome, Proposed):
+            return
+        proposal = outcome.proposal
+        ids = [target.id for target in proposal.targets]
+        did, undo = "proposed", ""
+        if self.automatic:
+            try:
+                settled = review.settle(self.place, proposal)
+            except LerimError as error:
+                self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
+                settled = None
+            if settled is not None and settled.ok:
+                did, undo = "accepted", settled.action or ""
+        if did == "proposed":
+            self.proposals.append(proposal)
+        action = MaintainAction(
+            f"{did}-{suggestion.action}", suggestion.record.title, suggestion.reason, ids, proposal.id, undo
+        )
+        self.run.maintained.append(action)
+
+    def tell(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
+        self.emit(MaintainProgress(stage, done, total, message))
+
+    def report(self, seconds: float) -> MaintainReport:
+        """What was done; writes the run folder."""
+        run, asked = self.run, self.insights
+        if asked is not None:
+            run.spent, run.steps = asked.spent, asked.steps
+            self.problems += asked.purse.problems
+        folder = None
+        if not self.options.dry_run:
+            run.note(f"{self.state}: {len(run.maintained)} actions")
+            folder, problems = try_write(run)
+            self.problems += problems
+        self.tell("cancelled" if self.state == "cancelled" else "done")
+        return MaintainReport(
+            project=str(self.place.project.root),
+            proposals=[candidate_view(one) for one in self.proposals],
+            done=run.maintained,
+            counts={name: count for name, count in sorted(self.counts.items()) if count},
+            problems=self.problems,
+            state=self.state,
+            dry_run=self.options.dry_run,
+            model=asked.model.label if asked is not None and asked.spent else "none",
+            spent=asked.spent if asked is not None else [],
+            steps=asked.steps if asked is not None else [],
+            seconds=round(seconds, 3),
+            run=str(folder) if folder else "",
+        )
+
+
+def _key(proposal: Proposal) -> tuple[str, frozenset[str]]:
+    """What a proposal is about, whatever the texts are by now."""
+    return proposal.action, frozenset(target.id for target in proposal.targets)
