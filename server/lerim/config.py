@@ -22,7 +22,7 @@ from lerim.memory.lifecycle import Rules
 from lerim.models import editor
 from lerim.models.providers import ROLES, Role, RoleName
 from lerim.paths import Home
-from lerim.setting import AS_EXTRACT, KEYS, Gate, Value
+from lerim.setting import AS_EXTRACT, KEYS, Gate, ReviewMode, Value
 
 MAX_BYTES = 256_000
 """A settings file larger than this is not read."""
@@ -49,6 +49,7 @@ class Settings:
     since: str
     accept_above: float
     quotes: QuotesSetting
+    review: ReviewMode
     search_limit: int
     gate: Gate
     budget: float
@@ -122,6 +123,7 @@ def _settings(values: Mapping[str, Value], origins: Mapping[str, str]) -> Settin
         since=str(values["sync.since"]),
         accept_above=_number(values["sync.accept_above"]),
         quotes="shared" if quotes == "shared" else "local" if quotes == "local" else "ask",
+        review="auto" if values["review.mode"] == "auto" else "ask",
         search_limit=int(_number(values["search.limit"])),
         gate="all" if values["extract.gate"] == "all" else "signal",
         budget=_number(values["budget.per_day_usd"]),

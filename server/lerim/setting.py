@@ -14,6 +14,8 @@ from lerim.moments import EXAMPLES, moment
 Value: TypeAlias = str | int | float | tuple[str, ...]
 Gate = Literal["all", "signal"]
 """Which windows of a session are sent to a model: all, or those with a sign that something is in them."""
+ReviewMode = Literal["ask", "auto"]
+"""Whether each change of the memories is put before the person, or made at once where nothing speaks against it."""
 AS_EXTRACT = ""
 """The provider of a role that has none of its own: all of what names a model is that of `roles.extract`."""
 
@@ -44,6 +46,12 @@ def _share(value: object) -> Value:
 def _quotes(value: object) -> Value:
     if not isinstance(value, str) or value not in ("ask", "shared", "local"):
         raise ValueError('must be "ask", "shared" or "local"')
+    return value
+
+
+def _mode(value: object) -> Value:
+    if not isinstance(value, str) or value not in get_args(ReviewMode):
+        raise ValueError('must be "ask" or "auto"')
     return value
 
 
@@ -133,6 +141,7 @@ KEYS: Mapping[str, Key] = {
     "sync.since": Key(_since, harmless=True),
     "sync.accept_above": Key(_share, harmless=False),
     "review.quotes": Key(_quotes, harmless=False),
+    "review.mode": Key(_mode, harmless=False),
     "search.limit": Key(_whole(1, 1000), harmless=True),
     "extract.gate": Key(_gate, harmless=True),
     "budget.per_day_usd": Key(_dollars, harmless=False),

@@ -55,9 +55,12 @@ class Reviews(RuleBasedStateMachine):
             time=NOW + timedelta(minutes=self.turn),
             signal="choice",
         )
-        before = len(self.waiting())
+        before = {one.id: one.edited for one in self.waiting()}
         outcome = queue.propose(self.place, candidate)
-        assert len(self.waiting()) == before + isinstance(outcome, queue.Proposed)
+        after = {one.id for one in self.waiting()}
+        new = {outcome.proposal.id} if isinstance(outcome, queue.Proposed) else set()
+        assert after - before.keys() == new
+        assert not any(edited for name, edited in before.items() if name not in after)
 
     @precondition(lambda self: self.waiting())
     @rule(data=st.data(), quotes=st.sampled_from(["shared", "local"]))
@@ -66,6 +69,10 @@ class Reviews(RuleBasedStateMachine):
         try:
             result = queue.accept(self.place, one.id, quotes=quotes)
         except StaleError:
+            return
+        assert one.id not in {left.id for left in self.waiting()}
+        if result.code in ("outdated", "known"):  # a memory says it, or otherwise and later
+            assert not one.edited
             return
         assert result.ok and result.path
         path = Path(result.path)

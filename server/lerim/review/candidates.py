@@ -147,11 +147,17 @@ def file_text(
 
 
 def suggested_text(
-    memory: MemoryRecord, action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker, time: datetime
+    memory: MemoryRecord,
+    action: ProposedAction,
+    targets: Sequence[Target],
+    reason: str,
+    maker: Maker,
+    time: datetime,
+    flags: Sequence[str] = (),
 ) -> str:
     """The candidate file of a suggestion, which rests on no session."""
     extra = standing(action, targets, reason, maker)
-    return render(memory, {"primitive": memory.primitive, **extra, "time": time, "flags": (), "status": "pending"})
+    return render(memory, {"primitive": memory.primitive, **extra, "time": time, "flags": flags, "status": "pending"})
 
 
 def standing(
@@ -309,7 +315,10 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
     lost = tuple(one.id for one in proposal.targets if one not in left)
     now = replace(proposal, targets=tuple(left), about=tuple(about), lost=lost)
     if lost and proposal.session:
-        now = replace(now, action=remaining(proposal, [one.record for one in about]))
+        records = [one.record for one in about]
+        kept = proposal.action in KEEPS and bool(records) and records[0].id == proposal.target
+        action = action_of(proposal.record.primitive, *((records[0], records[1:]) if kept else (None, records)))
+        now = replace(now, action=action)
     elif lost:
         least = {"merge": 2, "consolidate": 2, "close": 2}.get(proposal.action, 1)
         now = replace(now, void=len(left) < least or (proposal.action == "merge" and left[0] != proposal.targets[0]))
@@ -318,14 +327,13 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
     return now
 
 
-def remaining(proposal: Proposal, left: Sequence[MemoryRecord]) -> ProposedAction:
-    """What a session's candidate does where of its targets only these are left."""
-    if not left:
+def action_of(primitive: str, kept: MemoryRecord | None, ended: Sequence[MemoryRecord]) -> ProposedAction:
+    """What a candidate does that changes one memory, or none, and ends these."""
+    if kept is not None:
+        return "merge" if any(one.primitive == kept.primitive for one in ended) else "update"
+    if not ended:
         return "add"
-    if proposal.action in KEEPS and left[0].id == proposal.target:
-        return "merge" if any(one.primitive == left[0].primitive for one in left[1:]) else "update"
-    own = proposal.record.primitive
-    return "resolve" if own != "question" and all(one.primitive == "question" for one in left) else "supersede"
+    return "resolve" if primitive != "question" and all(one.primitive == "question" for one in ended) else "supersede"
 
 
 def _rewritten(proposal: Proposal, store: Store) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.redact import redact
-from lerim.memory import files, record
-from lerim.memory.lines import Value
+from lerim.memory import files, freshness
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
+from lerim.memory.search import MemorySearch
 from lerim.memory.store import Store
 from lerim.review import actions
 from lerim.review.candidates import (
@@ -25,39 +26,35 @@ from lerim.review.candidates import (
     read,
     standing,
 )
-from lerim.review.effects import effects
+from lerim.review.effects import Effects, effects
 from lerim.review.ledger import Action, Change, Known, Ledger, State, opened
+from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
+from lerim.review.proposing import put_back, searching
+from lerim.review.redeciding import decided_now
 
-
-@dataclass(frozen=True, slots=True)
-class ReviewResult:
-    """The outcome of one step. `action` undoes it; `path` is the memory's or candidate's file.
-
-    `ask_quotes`: nothing was done yet, the person must first say whether quotes are shared in git.
-    """
-
-    ok: bool
-    code: str
-    message: str
-    action: str | None = None
-    path: str | None = None
-    ask_quotes: bool = False
+__all__ = ["ReviewResult", "accept", "add", "edit", "reject", "take_back", "undo", "undoable"]
 
 
 def accept(
-    place: Place, candidate_id: str, edit: Edit | None = None, quotes: QuoteChoice | None = None
+    place: Place,
+    candidate_id: str,
+    edit: Edit | None = None,
+    quotes: QuoteChoice | None = None,
+    memories: MemorySearch | None = None,
 ) -> ReviewResult:
-    """Make a candidate a memory, or the change of one; then the candidate is gone.
+    """Do what a candidate proposes; then the candidate is gone.
 
-    The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once.
-    Raises StaleError if the memory it changes was changed since (the candidate then shows the new difference),
-    NotFoundError, MemoryError_, BusyError.
+    The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once. What
+    a session said is compared once more with the memories there are by now: where it does something else than is
+    shown, or a memory it is about was changed since, StaleError is raised and the candidate shows what it does now;
+    where a memory says it already, or otherwise and later, nothing is made of it. `memories`: a search the caller
+    keeps open. Raises NotFoundError, MemoryError_, BusyError.
     """
     with actions.ledger(place) as book:
         store = place.store()
         known = _known(place, book, candidate_id)
-        if known.state == "accepted":
+        if known.state in ("accepted", "known"):
             path = store.path_of(known.memory)
             return ReviewResult(True, "already", "It was accepted before.", path=str(path) if path else None)
         proposal = _waiting(place, known, store)
@@ -71,13 +68,46 @@ def accept(
         final = proposal
         if edit is not None:
             final = of_text(edited_text(proposal, edit), proposal.path, store)
-        _check_targets(place, book, final)
-        effect = effects(store, final)
-        changes = (*effect.changes, Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None))
-        label = f"Accepted: {final.record.title}"
-        states: tuple[State, State] = ("pending", "accepted")
-        done = actions.perform(place, book, "accept", label, known.id, states, changes, effect.memory_id)
-        return ReviewResult(True, "accepted", label, done.id, str(effect.path))
+        _check_lost(place, book, final)
+        if final.session and not final.edited and final.maker != "lead":
+            with searching(place, memories) as near:
+                settled = decided_now(place, book, store, final, near)
+            if settled is not None:
+                return settled
+        _check_changed(book, final)
+        return _carry_out(place, book, store, proposal, final)
+
+
+def _carry_out(place: Place, book: Ledger, store: Store, waiting: Proposal, final: Proposal) -> ReviewResult:
+    effect = effects(store, final, partial(_verified, place) if final.session else _as_it_is)
+    _note_ours(book, store, final, effect)
+    changes = (*effect.changes, Change("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
+    label = f"Accepted: {final.record.title}"
+    states: tuple[State, State] = ("pending", "accepted")
+    done = actions.perform(place, book, "accept", label, waiting.id, states, changes, effect.memory_id)
+    return ReviewResult(True, "accepted", label, done.id, str(effect.path))
+
+
+def _verified(place: Place, memory: MemoryRecord) -> MemoryRecord:
+    return freshness.verify(place.project, place.home, memory, datetime.now(UTC))
+
+
+def _as_it_is(memory: MemoryRecord) -> MemoryRecord:
+    return memory
+
+
+def _note_ours(book: Ledger, store: Store, proposal: Proposal, effect: Effects) -> None:
+    """Remember which texts no person wrote a word of: these alone may be changed unseen."""
+    if proposal.edited:
+        return
+    unedited = all(book.is_ours(store.text(one.path)) for one in proposal.about)
+    for change in effect.changes:
+        if (
+            change.home == "memory"
+            and change.after
+            and (unedited or (change is effect.changes[-1] and change.before is None))
+        ):
+            book.wrote(change.after)
 
 
 def edit(place: Place, candidate_id: str, edit: Edit) -> ReviewResult:
@@ -105,6 +135,7 @@ def reject(place: Place, candidate_id: str) -> ReviewResult:
         change = Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
         label = f"Rejected: {proposal.record.title}"
         done = actions.perform(place, book, "reject", label, known.id, ("pending", "rejected"), [change])
+        put_back(place, book)
         return ReviewResult(True, "rejected", label, done.id)
 
 
@@ -184,8 +215,8 @@ def _waiting(place: Place, known: Known, store: Store) -> Proposal:
     return read(place, known.id, store)
 
 
-def _check_targets(place: Place, book: Ledger, proposal: Proposal) -> None:
-    """Raises StaleError where a memory the proposal is about changed since; it then waits as it stands now."""
+def _check_lost(place: Place, book: Ledger, proposal: Proposal) -> None:
+    """Raises StaleError where a memory the proposal is about is over; it then waits without it, or not at all."""
     if proposal.void:
         take_back(place, book, proposal, "what it was about is over")
         raise StaleError(
@@ -194,17 +225,21 @@ def _check_targets(place: Place, book: Ledger, proposal: Proposal) -> None:
             todo="Look at the list again.",
         )
     if proposal.lost:
-        _show_again(place, book, proposal)
+        _show_again(book, proposal)
         waits = "as a new one" if proposal.action == "add" else "without it"
         raise StaleError(
             f"A memory this was to change or replace is archived, replaced or gone; it now waits {waits}.",
             where=str(proposal.path),
             todo="Look at it, then accept it again, or reject it.",
         )
+
+
+def _check_changed(book: Ledger, proposal: Proposal) -> None:
+    """Raises StaleError where a memory the proposal is about was changed since; it then shows the new difference."""
     as_now = {one.record.id: one for one in proposal.about}
     changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].hash != one.hash]
     if changed:
-        _show_again(place, book, proposal)
+        _show_again(book, proposal)
         raise StaleError(
             f"{changed[0].path.name} was changed since this was proposed.",
             where=str(changed[0].path),
@@ -213,27 +248,17 @@ def _check_targets(place: Place, book: Ledger, proposal: Proposal) -> None:
         )
 
 
-def take_back(place: Place, book: Ledger, proposal: Proposal, reason: str, label: str = "Withdrawn") -> None:
+def take_back(place: Place, book: Ledger, proposal: Proposal, reason: str) -> None:
     """Remove a waiting candidate that makes no sense any more. Raises StaleError if its file changed, MemoryError_."""
     change = Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
-    told = f"{label}: {proposal.record.title}"
-    actions.perform(place, book, "withdraw", told, proposal.id, ("pending", "withdrawn"), [change])
+    label = f"Withdrawn: {proposal.record.title}"
+    actions.perform(place, book, "withdraw", label, proposal.id, ("pending", "withdrawn"), [change])
     book.set_state(proposal.id, "withdrawn", note=reason)
 
 
-def _show_again(place: Place, book: Ledger, proposal: Proposal) -> None:
+def _show_again(book: Ledger, proposal: Proposal) -> None:
     """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
     hashes = {one.record.id: one.hash for one in proposal.about}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = standing(proposal.action, targets, proposal.reason, proposal.maker, proposal.undecided)
-    rewrite(book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})
-
-
-def rewrite(book: Ledger, proposal: Proposal, changes: Mapping[str, Value]) -> str:
-    """Change keys of a waiting candidate's file; it stays ours, and edits of it can still be undone. Its new text."""
-    before = files.read_text(proposal.path, record.MAX_FILE)
-    text = record.update(proposal.text, changes, where=str(proposal.path))  # with an edit that came with the accept
-    files.replace(proposal.path, text)
-    book.rewrote(proposal.id, str(proposal.path), before, text)
-    book.commit()
-    return text
+    actions.rewrite(book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})

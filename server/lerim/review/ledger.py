@@ -1,7 +1,8 @@
 """What this installation knows of a project's review: claims it proposed, what became of them, and every action's undo.
 
 Lies in the private folder, so that it survives the removal of `review/` and of run folders, and no repository can bring
-its own. Claims are kept as salted hashes of their words, never as text; an action keeps the texts it replaced.
+its own. Claims are recognised by salted hashes of their words; a claim that may be compared with later ones is kept as
+it was proposed, and an action keeps the texts it replaced.
 """
 
 from __future__ import annotations
@@ -11,32 +12,37 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from lerim.errors import MemoryError_, Problem
+from lerim.extraction.candidate import Candidate
 from lerim.memory.claim import Claim, overlap
 from lerim.memory.files import text_hash
 
-State = Literal["pending", "accepted", "rejected", "withdrawn", "known"]
+State = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
+"""What became of a claim; `known`: a memory says it, `outdated`: a later turn says otherwise, or answers it."""
 OfCandidate = Literal["accept", "edit", "reject", "withdraw"]
 ByHand = Literal["add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"]
 Kind = Literal[OfCandidate, ByHand, "feedback", "repair"]
 """What an action does; `repair` is of links between memories, and nobody's doing."""
 Stage = Literal["started", "reverting", "done", "undoing", "undone"]
-_VERSION = 2
+_VERSION = 3
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE claims (
     id TEXT PRIMARY KEY, source TEXT NOT NULL, title BLOB NOT NULL, words BLOB NOT NULL, hard BLOB NOT NULL,
     state TEXT NOT NULL, memory TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
-    blocked INTEGER NOT NULL DEFAULT 0, written TEXT NOT NULL DEFAULT ''
+    blocked INTEGER NOT NULL DEFAULT 0, written TEXT NOT NULL DEFAULT '', said INTEGER NOT NULL DEFAULT 0,
+    told BLOB NOT NULL DEFAULT x''
 ) WITHOUT ROWID;
+CREATE TABLE ours (hash TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE actions (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, label TEXT NOT NULL,
     candidate TEXT NOT NULL, memory TEXT NOT NULL, was TEXT NOT NULL, becomes TEXT NOT NULL, stage TEXT NOT NULL,
@@ -44,6 +50,8 @@ CREATE TABLE actions (
 );
 """
 _BYTES = 6
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICRO = timedelta(microseconds=1)
 _KEPT_ACTIONS = 2_000
 
 
@@ -58,9 +66,11 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A claim this installation proposed. `memory` is the memory it became; `note` says why it was withdrawn.
+    """A claim this installation proposed. `memory` is the memory it became, of an outdated one the memory or candidate
+    that stands instead; `note` says why it was withdrawn.
 
-    `written` is the hash of its candidate file as we wrote it last: one of another hash is a person's.
+    `written` is the hash of its candidate file as we wrote it last: one of another hash is a person's. `said` is the
+    time of the latest turn that says it, 1970 where nobody knows.
     """
 
     id: str
@@ -71,6 +81,7 @@ class Known:
     note: str
     blocked: int
     written: str
+    said: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +133,11 @@ class Ledger:
     def fingerprint(self, claim: Claim) -> Fingerprint:
         return Fingerprint(*(frozenset(map(self._hash, part)) for part in (claim.title, claim.words, claim.hard)))
 
+    def either(self, words: Iterable[str]) -> frozenset[bytes]:
+        """The hashes of these words, denied and not: what a claim about the same things shares."""
+        bare = {word.removeprefix("!") for word in words}
+        return frozenset(self._hash(mark + word) for word in bare for mark in ("", "!"))
+
     def _hash(self, word: str) -> bytes:
         return hashlib.blake2b(word.encode("utf-8", "replace"), key=self._salt, digest_size=_BYTES).digest()
 
@@ -133,9 +149,19 @@ class Ledger:
         return next(iter(self._claims(" WHERE id=?", claim_id)), None)
 
     def _claims(self, where: str, *values: str) -> list[Known]:
-        query = "SELECT id, source, title, words, hard, state, memory, note, blocked, written FROM claims"
+        query = "SELECT id, source, title, words, hard, state, memory, note, blocked, written, said FROM claims"
         return [
-            Known(row[0], row[1], Fingerprint(*map(_unpack, row[2:5])), *row[5:])
+            Known(
+                id=row[0],
+                source=row[1],
+                print=Fingerprint(*map(_unpack, row[2:5])),
+                state=row[5],
+                memory=row[6],
+                note=row[7],
+                blocked=row[8],
+                written=row[9],
+                said=_EPOCH + row[10] * _MICRO,
+            )
             for row in self._sql.execute(query + where, values)
         ]
 
@@ -144,15 +170,59 @@ class Ledger:
         return dict(self._sql.execute("SELECT id, state FROM claims"))
 
     def register(
-        self, claim_id: str, source: str, fingerprint: Fingerprint, state: State, memory: str = "", written: str = ""
+        self,
+        claim_id: str,
+        source: str,
+        fingerprint: Fingerprint,
+        state: State,
+        memory: str = "",
+        written: str = "",
+        said: datetime | None = None,
+        told: Candidate | None = None,
     ) -> None:
         """Remember a claim; one of the same id is replaced."""
         packed = [_pack(part) for part in (fingerprint.title, fingerprint.words, fingerprint.hard)]
+        words = b"" if told is None else msgspec.json.encode(told)
         self._sql.execute(
-            "INSERT OR REPLACE INTO claims (id, source, title, words, hard, state, memory, written)"
-            " VALUES (?,?,?,?,?,?,?,?)",
-            (claim_id, source, *packed, state, memory, written),
+            "INSERT OR REPLACE INTO claims (id, source, title, words, hard, state, memory, written, said, told)"
+            " VALUES (?,?,?,?,?,?,?,?,?,?)",
+            (claim_id, source, *packed, state, memory, written, _micros(said) if said else 0, words),
         )
+
+    def told(self, claim_id: str) -> Candidate | None:
+        """The claim as it was proposed; None where it was by an earlier version."""
+        row = self._sql.execute("SELECT told FROM claims WHERE id=?", (claim_id,)).fetchone()
+        return msgspec.json.decode(row[0], type=Candidate) if row and row[0] else None
+
+    def set_said(self, claim_id: str, said: datetime) -> None:
+        """A turn of that time says the claim, too."""
+        self._sql.execute("UPDATE claims SET said=max(said, ?) WHERE id=?", (_micros(said), claim_id))
+
+    def set_heir(self, before: str, now: str) -> None:
+        """What was outdated by one claim is by another: that one is outdated itself, or became a memory."""
+        self._sql.execute("UPDATE claims SET memory=? WHERE state='outdated' AND memory=?", (now, before))
+
+    def orphans(self) -> list[str]:
+        """The outdated claims whose heir was rejected or taken back."""
+        return [
+            row[0]
+            for row in self._sql.execute(
+                "SELECT one.id FROM claims AS one JOIN claims AS heir ON heir.id=one.memory"
+                " WHERE one.state='outdated' AND heir.state IN ('rejected', 'withdrawn') ORDER BY one.said"
+            )
+        ]
+
+    def drop(self, claim_id: str) -> None:
+        """Forget a claim that is about to be proposed again."""
+        self._sql.execute("DELETE FROM claims WHERE id=?", (claim_id,))
+
+    def is_ours(self, text: str) -> bool:
+        """Whether Lerim itself wrote this text of a memory's file, no word of it a person's."""
+        return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash(text),)).fetchone() is not None
+
+    def wrote(self, text: str) -> None:
+        """Remember a memory file's text as Lerim's own."""
+        self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (text_hash(text),))
 
     def rewrote(self, candidate: str, path: str, before: str, after: str) -> None:
         """Take note that we changed a candidate's file: it is still ours, and edits of it can still be undone."""
@@ -296,11 +366,19 @@ def _bring_up(connection: sqlite3.Connection) -> None:
     if version == 0:
         for statement in _SCHEMA.split(";")[:-1]:
             connection.execute(statement)
-    elif version == 1:
+    if version == 1:
         connection.execute("ALTER TABLE claims ADD COLUMN written TEXT NOT NULL DEFAULT ''")
+    if version in (1, 2):
+        connection.execute("ALTER TABLE claims ADD COLUMN said INTEGER NOT NULL DEFAULT 0")
+        connection.execute("ALTER TABLE claims ADD COLUMN told BLOB NOT NULL DEFAULT x''")
+        connection.execute("CREATE TABLE ours (hash TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("INSERT OR IGNORE INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
     connection.execute(f"PRAGMA user_version={_VERSION}")
     connection.commit()
+
+
+def _micros(time: datetime) -> int:
+    return (time - _EPOCH) // _MICRO
 
 
 def _packed(changes: Sequence[Change]) -> str:

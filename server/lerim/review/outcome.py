@@ -29,3 +29,18 @@ class AlreadyKnown:
     id: str
     reason: str
     gained_evidence: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewResult:
+    """The outcome of one step. `action` undoes it; `path` is the memory's or candidate's file.
+
+    `ask_quotes`: nothing was done yet, the person must first say whether quotes are shared in git.
+    """
+
+    ok: bool
+    code: str
+    message: str
+    action: str | None = None
+    path: str | None = None
+    ask_quotes: bool = False

@@ -5,37 +5,19 @@ Candidates are inert: nothing outside this package reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import date
-
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
-from lerim.extraction.candidate import Candidate
+from lerim.errors import NotFoundError, Problem
 from lerim.memory import files
-from lerim.memory.claim import apart, claim
 from lerim.memory.quotes import QuoteChoice
-from lerim.memory.reconcile import Decision, Neighbour, decide
-from lerim.memory.record import MAX_FILE
-from lerim.memory.search import MemorySearch
-from lerim.memory.slug import new_id
-from lerim.memory.store import Store, Stored
 from lerim.review import actions
-from lerim.review.candidates import (
-    Edit,
-    Proposal,
-    ProposedAction,
-    Target,
-    file_text,
-    new_record,
-    of_text,
-    read,
-    repeated_text,
-    waiting,
-)
-from lerim.review.decisions import ReviewResult, accept, add, edit, reject, undo, undoable
-from lerim.review.ledger import Change, Fingerprint, Known, Ledger, alike, opened
-from lerim.review.outcome import AlreadyKnown, Blocked, Proposed
+from lerim.review.candidates import Edit, Proposal, Target, read, waiting
+from lerim.review.decisions import accept, add, edit, reject, take_back, undo, undoable
+from lerim.review.ledger import opened
+from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
 from lerim.review.place import Place
-from lerim.review.suggestions import SUGGESTION, Suggestion, suggest
+from lerim.review.proposing import propose, put_back
+from lerim.review.redeciding import decide_again
+from lerim.review.suggestions import Suggestion, met, preview, suggest
+from lerim.review.unseen import settle, settle_all
 
 __all__ = [
     "AlreadyKnown",
@@ -50,47 +32,22 @@ __all__ = [
     "Target",
     "accept",
     "add",
+    "decide_again",
     "edit",
+    "met",
     "pending",
+    "preview",
     "propose",
     "reject",
+    "settle",
+    "settle_all",
     "show",
     "suggest",
     "undo",
     "undoable",
     "withdraw",
+    "withdraw_one",
 ]
-REWORDED_FROM = 0.75
-SAME_TURN_FROM = 0.5
-_NEIGHBOURS = 30
-_ACCEPTED = "It was accepted before."
-
-
-def propose(
-    place: Place, candidate: Candidate, memories: MemorySearch | None = None
-) -> Proposed | Blocked | AlreadyKnown:
-    """Put a candidate before the person, unless it was rejected, waits already or is a memory.
-
-    `memories`: the project's search, where the caller has many candidates and keeps one open for all of them.
-    Raises MemoryError_ where the review folder cannot be written, BusyError.
-    """
-    with actions.ledger(place) as book:
-        mark = book.fingerprint(claim(candidate.title, candidate.body))
-        claims = [known for known in book.claims() if not known.source.startswith(SUGGESTION)]
-        met = _met(place, book, claims, candidate, mark)
-        if met is not None:
-            return met
-        store = place.store()
-        neighbours = [stored for stored in _neighbours(place, candidate, memories) if stored.status == "active"]
-        decision = decide(candidate, (Neighbour(stored.record, stored.record.updated) for stored in neighbours))
-        if decision.action == "noop" and decision.target is not None:
-            return _gain(place, book, store, candidate, mark, decision)
-        for known in claims:
-            # the memory does not say it any more: a person has changed it since, and their words stand
-            if known.state in ("accepted", "known") and known.print == mark:
-                return AlreadyKnown(known.memory, _ACCEPTED)
-        target = next((stored for stored in neighbours if stored.record is decision.target), None)
-        return Proposed(_write(place, book, claims, store, candidate, mark, target))
 
 
 def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
@@ -142,117 +99,30 @@ def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
             proposal = read(place, known.id, place.store())
             if proposal.edited:
                 continue
-            change = Change("review", str(place.state_anchor), str(path), proposal.text, None)
-            label = f"Withdrawn: {proposal.record.title}"
-            actions.perform(place, book, "withdraw", label, known.id, ("pending", "withdrawn"), [change])
-            book.set_state(known.id, "withdrawn", note=reason)
+            take_back(place, book, proposal, reason)
             taken.append(known.id)
+        if taken:
+            put_back(place, book)
     return taken
 
 
-def _met(
-    place: Place, book: Ledger, claims: Iterable[Known], candidate: Candidate, mark: Fingerprint
-) -> Blocked | AlreadyKnown | None:
-    """Whether this claim was met before, by its words or by its turn."""
-    for known in claims:
-        same_turn = known.source == candidate.source and _near(known.print, mark, SAME_TURN_FROM)
-        if known.state == "rejected":
-            if same_turn or _reworded(known, mark):
-                return Blocked(known.id, book.count_block(known.id))
-        elif known.state == "withdrawn":
-            if same_turn:
-                return AlreadyKnown(known.id, f"It was taken back: {known.note}")
-        elif known.state == "pending":
-            if (same_turn or known.print == mark) and not files.is_absent(place.candidate_path(known.id)):
-                gained = _gain_waiting(place, book, known, candidate)
-                return AlreadyKnown(known.id, "It is waiting for review already.", gained)
-        elif same_turn:
-            return AlreadyKnown(known.memory, _ACCEPTED)
-    return None
+def withdraw_one(place: Place, candidate_id: str, reason: str) -> bool:
+    """Take back one waiting candidate; False where it does not wait or a person changed its words.
 
-
-def _gain_waiting(place: Place, book: Ledger, known: Known, candidate: Candidate) -> bool:
-    """Give a waiting candidate the quotes of one that says the same; False where it has them, or is a person's now."""
-    path = place.candidate_path(known.id)
-    if any(action.candidate == known.id for action in book.unfinished()):
+    Raises MemoryError_, BusyError.
+    """
+    if files.is_absent(place.private / "review.sqlite3"):
         return False
-    try:
-        before = files.read_text(path, MAX_FILE)
-        if files.text_hash(before) != known.written:
+    with actions.ledger(place) as book:
+        known = book.known(candidate_id)
+        path = place.candidate_path(candidate_id)
+        if known is None or known.state != "pending" or files.is_absent(path):
             return False
-        text = repeated_text(of_text(before, path, place.store()), candidate)
-    except (MemoryError_, BoundaryError):
-        return False  # told where candidates are listed
-    if text == before:
-        return False
-    files.replace(path, text)
-    book.rewrote(known.id, str(path), before, text)
-    return True
-
-
-def _reworded(known: Known, mark: Fingerprint) -> bool:
-    """Whether this is a rejected claim again: the same title, or nearly the same words about the same things."""
-    old = known.print
-    if old.title and old.title == mark.title:
+        if any(action.candidate == candidate_id for action in book.unfinished()):
+            return False
+        proposal = read(place, candidate_id, place.store())
+        if proposal.edited:
+            return False
+        take_back(place, book, proposal, reason)
+        put_back(place, book)
         return True
-    return _near(old, mark, REWORDED_FROM) and old.hard <= mark.words and mark.hard <= old.words
-
-
-def _near(one: Fingerprint, other: Fingerprint, least: float) -> bool:
-    """Alike, and not two rules side by side that share most of their words."""
-    return alike(one, other) >= least and not apart(one.title, other.title)
-
-
-def _neighbours(place: Place, candidate: Candidate, memories: MemorySearch | None) -> list[Stored]:
-    """The memories most like a candidate by the words they share: whatever is alike at all is among them."""
-    if memories is None:
-        with MemorySearch(place.project, place.home) as memories:
-            return memories.near(f"{candidate.title} {candidate.body}", _NEIGHBOURS)
-    memories.follow()
-    return memories.near(f"{candidate.title} {candidate.body}", _NEIGHBOURS)
-
-
-def _gain(
-    place: Place, book: Ledger, store: Store, candidate: Candidate, mark: Fingerprint, decision: Decision
-) -> AlreadyKnown:
-    """Nothing new: the memory's file stays as it is, the evidence is added to what is kept privately for it."""
-    memory = decision.target
-    assert memory is not None
-    text = store.quotes.text_gaining(memory, candidate.evidence)
-    if text is not None:
-        place.make_private()
-        files.make_folder(store.quotes.folder, 0o700)
-        files.replace(store.quotes.path(memory.id), text, 0o600)
-    book.register(f"{memory.id}@{candidate.turn}", candidate.source, mark, "known", memory.id)
-    return AlreadyKnown(memory.id, f"“{memory.title}” says it already.", text is not None)
-
-
-def _write(
-    place: Place,
-    book: Ledger,
-    claims: Iterable[Known],
-    store: Store,
-    candidate: Candidate,
-    mark: Fingerprint,
-    target: Stored | None,
-) -> Proposal:
-    """Register the candidate, then write its file; one that was killed in between is proposed again."""
-    day: date = candidate.time.date()
-    others = {known.id for known in claims if known.state != "pending" or known.print != mark}
-
-    def taken(name: str) -> bool:
-        path = place.candidate_path(name)
-        return store.path_of(name) is not None or name in others or not files.is_absent(path)
-
-    candidate_id = new_id(candidate.title, day, taken)
-    record = new_record(candidate, candidate_id)
-    action: ProposedAction = "update" if target else "add"
-    targets = (Target(target.record.id, target.hash),) if target else ()
-    text = file_text(candidate, record, action, targets)
-    book.register(candidate_id, candidate.source, mark, "pending", written=files.text_hash(text))
-    book.commit()
-    place.make_state()
-    path = place.candidate_path(candidate_id)
-    files.make_folder(path.parent)
-    files.create(path, text)
-    return of_text(text, path, store)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Literal
 
 from lerim.memory import files, slug
@@ -12,7 +12,7 @@ from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Stored
 from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, of_text, one_line, suggested_text
-from lerim.review.ledger import Fingerprint, Known, Ledger
+from lerim.review.ledger import Fingerprint, Known, Ledger, opened
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed
 from lerim.review.place import Place
 
@@ -28,7 +28,7 @@ class Suggestion:
 
     `record` is what would be written: the kept memory's new words (merge), the new learning (consolidate), the memory
     with its new references (refer); else the memory it is about (archive, close). `targets` in the order of the action
-    (`effects.py`).
+    (`effects.py`). One with `flags` always waits for a person.
     """
 
     action: SuggestedAction
@@ -36,6 +36,7 @@ class Suggestion:
     targets: tuple[Stored, ...]
     reason: str
     maker: Literal["lead", "maintain"] = "maintain"
+    flags: tuple[str, ...] = ()
 
 
 def suggest(place: Place, suggestion: Suggestion) -> Proposed | Blocked | AlreadyKnown:
@@ -47,20 +48,48 @@ def suggest(place: Place, suggestion: Suggestion) -> Proposed | Blocked | Alread
         return put(place, book, suggestion)
 
 
+def met(place: Place, suggestion: Suggestion) -> Blocked | AlreadyKnown | None:
+    """What `suggest` would say of a suggestion that waits already or was rejected; writes nothing."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return None
+    with opened(place.private, place.moves) as book:
+        return _met(place, book.claims(), _source(suggestion))
+
+
+def preview(place: Place, suggestion: Suggestion) -> Proposal:
+    """The proposal a suggestion would be; writes nothing. Its id may be another once it is written."""
+    name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), lambda _: False)
+    return of_text(_text(suggestion, name), place.review / f"{name}.md", place.store())
+
+
 def put(place: Place, book: Ledger, suggestion: Suggestion) -> Proposed | Blocked | AlreadyKnown:
     """`suggest` for who holds the ledger already."""
-    targets = [Target(one.record.id, one.hash) for one in suggestion.targets]
-    source = f"{SUGGESTION}{suggestion.action}:{','.join(f'{one.id}@{one.hash}' for one in targets)}"
     claims = book.claims()
-    for known in claims:
-        if known.source != source:
-            continue
-        if known.state == "rejected":
-            return Blocked(known.id, book.count_block(known.id))
-        if known.state == "pending" and not files.is_absent(place.candidate_path(known.id)):
-            return AlreadyKnown(known.id, "It is waiting for review already.")
+    source = _source(suggestion)
+    known = _met(place, claims, source)
+    if isinstance(known, Blocked):
+        return replace(known, times=book.count_block(known.rejected))
+    if known is not None:
+        return known
     _drop_older(place, book, claims, suggestion)
-    return Proposed(_write(place, book, claims, suggestion, targets, source))
+    return Proposed(_write(place, book, claims, suggestion, source))
+
+
+def _source(suggestion: Suggestion) -> str:
+    return f"{SUGGESTION}{suggestion.action}:{','.join(f'{one.id}@{one.hash}' for one in _targets(suggestion))}"
+
+
+def _targets(suggestion: Suggestion) -> list[Target]:
+    return [Target(one.record.id, one.hash) for one in suggestion.targets]
+
+
+def _met(place: Place, claims: Iterable[Known], source: str) -> Blocked | AlreadyKnown | None:
+    for known in claims:
+        if known.source == source and known.state == "rejected":
+            return Blocked(known.id, known.blocked)
+        if known.source == source and known.state == "pending" and not files.is_absent(place.candidate_path(known.id)):
+            return AlreadyKnown(known.id, "It is waiting for review already.")
+    return None
 
 
 def _drop_older(place: Place, book: Ledger, claims: Iterable[Known], suggestion: Suggestion) -> None:
@@ -78,25 +107,15 @@ def _drop_older(place: Place, book: Ledger, claims: Iterable[Known], suggestion:
             book.set_state(known.id, "withdrawn", note="its memories changed")
 
 
-def _write(
-    place: Place,
-    book: Ledger,
-    claims: Iterable[Known],
-    suggestion: Suggestion,
-    targets: list[Target],
-    source: str,
-) -> Proposal:
+def _write(place: Place, book: Ledger, claims: Iterable[Known], suggestion: Suggestion, source: str) -> Proposal:
     store = place.store()
-    now = datetime.now(UTC).replace(microsecond=0)
     others = {known.id for known in claims}
 
     def taken(name: str) -> bool:
         return name in others or store.path_of(name) is not None or not files.is_absent(place.candidate_path(name))
 
-    day: date = now.date()
-    name = slug.new_id(f"{suggestion.action} {one_line(suggestion.record.title)}", day, taken)
-    memory = replace(suggestion.record, id=name)
-    text = suggested_text(memory, suggestion.action, targets, one_line(suggestion.reason), suggestion.maker, now)
+    name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), taken)
+    text = _text(suggestion, name)
     book.register(name, source, _NO_CLAIM, "pending", written=files.text_hash(text))
     book.commit()
     place.make_state()
@@ -104,3 +123,16 @@ def _write(
     files.make_folder(path.parent)
     files.create(path, text)
     return of_text(text, path, store)
+
+
+def _title(suggestion: Suggestion) -> str:
+    return f"{suggestion.action} {one_line(suggestion.record.title)}"
+
+
+def _text(suggestion: Suggestion, name: str) -> str:
+    now = datetime.now(UTC).replace(microsecond=0)
+    memory = replace(suggestion.record, id=name)
+    reason = one_line(suggestion.reason)
+    return suggested_text(
+        memory, suggestion.action, _targets(suggestion), reason, suggestion.maker, now, suggestion.flags
+    )

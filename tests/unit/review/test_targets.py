@@ -85,7 +85,9 @@ def test_the_words_that_came_with_an_accept_are_kept_when_it_is_refused(place: P
 def test_a_ledger_of_the_first_version_is_taken_over(place: Place, make: Make) -> None:
     found = proposed(place, make())
     with sqlite3.connect(place.private / "review.sqlite3") as book:
-        book.execute("ALTER TABLE claims DROP COLUMN written")
+        for column in ("written", "said", "told"):
+            book.execute(f"ALTER TABLE claims DROP COLUMN {column}")
+        book.execute("DROP TABLE ours")
         book.execute("PRAGMA user_version=1")
     assert [one.id for one in queue.pending(place)[0]] == [found.id]
     assert queue.accept(place, found.id, quotes="shared").ok

@@ -1,0 +1,214 @@
+"""What was said on the ground of a claim: the memories there are, the candidates that wait, and what is over by now.
+
+A claim stands unless a later turn says otherwise, whatever became of that later claim since: so it does not matter in
+which order sessions are read and candidates accepted. Each pair is compared by itself (`memory/reconcile.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from heapq import nlargest
+from typing import Literal, get_args
+
+from lerim.errors import LerimError
+from lerim.extraction.candidate import Candidate
+from lerim.memory.claim import claim
+from lerim.memory.reconcile import Decision, Neighbour, decide
+from lerim.memory.record import MemoryRecord
+from lerim.memory.search import MemorySearch
+from lerim.memory.store import Stored
+from lerim.review.candidates import Proposal, new_record, read
+from lerim.review.ledger import Known, Ledger
+from lerim.review.place import Place
+from lerim.sessions.model import Platform
+
+NEIGHBOURS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One claim on the ground: a memory, a waiting candidate, or one that is over. `said` is the latest turn saying it.
+
+    `forms` are the claims to compare with: a memory's own words, and the candidate it was last made of.
+    """
+
+    id: str
+    state: Literal["memory", "waiting", "over"]
+    forms: tuple[Candidate, ...]
+    said: datetime
+    stored: Stored | None = None
+    proposal: Proposal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a candidate stands to its ground: at most one of `by` and `same`.
+
+    `by` says otherwise later, or answers it; `same` says it already. `kept` is the memory it changes; `ended` are
+    memories that end with it, `outdated` the waiting candidates that do. `decision` is that against all memories.
+    """
+
+    decision: Decision
+    by: Heard | None = None
+    same: Heard | None = None
+    kept: Stored | None = None
+    ended: tuple[Stored, ...] = ()
+    outdated: tuple[Proposal, ...] = ()
+
+    @property
+    def targets(self) -> tuple[Stored, ...]:
+        """The memories it would change or end, the one it changes first."""
+        return ((self.kept,) if self.kept else ()) + self.ended
+
+
+def ground(
+    book: Ledger, claims: Sequence[Known], candidate: Candidate, memories: MemorySearch, own: str = ""
+) -> list[Heard]:
+    """All that was said near a candidate; `own` is its id where it waits already."""
+    said = _latest(claims)
+    made = {known.memory: known for known in sorted(claims, key=lambda one: one.said) if known.state == "accepted"}
+    heard = []
+    live = set()
+    for stored in memories.near(f"{candidate.title} {candidate.body}", NEIGHBOURS):
+        if stored.status == "active":
+            memory = stored.record
+            live.add(memory.id)
+            latest = max(memory.updated, said.get(memory.id, memory.updated))
+            told = book.told(made[memory.id].id) if memory.id in made else None
+            forms = (as_candidate(memory, latest), *((replace(told, time=latest),) if told else ()))
+            heard.append(Heard(memory.id, "memory", forms, latest, stored))
+    about = (candidate.title, candidate.body, " ".join(candidate.replaces))
+    words = book.either(word for text in about for word in claim(text, "").words)
+    others = [
+        (shared, known)
+        for known in claims
+        if known.id != own and known.state in ("pending", "accepted", "outdated")
+        if not (known.state == "accepted" and known.memory in live and made[known.memory] is known)
+        if (shared := len(known.print.words & words))
+    ]
+    for _, known in nlargest(NEIGHBOURS, others, key=lambda pair: pair[0]):
+        told = book.told(known.id)
+        if told is not None:
+            state: Literal["waiting", "over"] = "waiting" if known.state == "pending" else "over"
+            latest = max(told.time, known.said)
+            heard.append(Heard(known.id, state, (replace(told, time=latest),), latest))
+    return heard
+
+
+def stand(place: Place, candidate: Candidate, heard: Sequence[Heard]) -> Standing:
+    """How a candidate stands to what was said on its ground."""
+    live = [Neighbour(one.stored.record, one.said) for one in heard if one.stored is not None]
+    decision = decide(candidate, live)
+    if not _related(candidate, heard):
+        return Standing(decision)
+    by: list[Heard] = []
+    same: list[Heard] = []
+    kept: list[tuple[float, Stored]] = []
+    ended: list[Stored] = []
+    outdated: list[Proposal] = []
+    for told in heard:
+        one, found = _compared(place, candidate, told)
+        if found.action == "outdated":
+            by.append(one)
+        elif found.action == "same":
+            if one.state != "over":
+                same.append(one)
+            elif one.said >= candidate.time:
+                by.append(one)  # it was said again since, and is over all the same
+        elif found.action == "apart":
+            continue
+        elif one.proposal is not None:
+            outdated += [] if one.proposal.edited else [one.proposal]
+        elif one.stored is not None and found.action == "changes":
+            kept.append((found.similarity, one.stored))
+        elif one.stored is not None:
+            ended.append(one.stored)
+    kept.sort(key=lambda pair: (-pair[0], pair[1].record.id))
+    return Standing(
+        decision,
+        by=max(by, key=lambda one: (one.said, one.id), default=None),
+        same=min(same, key=lambda one: (one.state, one.id), default=None) if not by else None,
+        kept=kept[0][1] if kept else None,
+        ended=(*(stored for _, stored in kept[1:]), *ended),
+        outdated=tuple(outdated),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a candidate is to one claim: the later one of the two changes the other, ends it, or says the same."""
+
+    action: Literal["apart", "same", "changes", "ends", "outdated"]
+    similarity: float = 0.0
+
+
+def _related(candidate: Candidate, heard: Iterable[Heard]) -> bool:
+    """Whether a candidate may have to do with any of these; one look at all of them, for most have not."""
+    forms = [(form, one.said) for one in heard for form in one.forms]
+    if candidate.primitive == "question" or any(form.replaces and said >= candidate.time for form, said in forms):
+        return True
+    nearest = decide(candidate, [Neighbour(new_record(form, ""), said) for form, said in forms])
+    return nearest.action != "add" or bool(nearest.resolves)
+
+
+def _compared(place: Place, candidate: Candidate, one: Heard) -> tuple[Heard, _Found]:
+    """A candidate against one claim alone; where that waits and they have to do with each other, its file is read."""
+    found = _against(candidate, one)
+    if one.state != "waiting" or found.action == "apart":
+        return one, found
+    try:
+        proposal = read(place, one.id, place.store())
+    except LerimError:
+        return one, _Found("apart")  # decided meanwhile, or told where candidates are listed
+    one = replace(one, proposal=proposal)
+    if proposal.edited:
+        one = replace(one, forms=(as_candidate(proposal.record, one.said),))
+        found = _against(candidate, one)
+    return one, found
+
+
+def _against(candidate: Candidate, one: Heard) -> _Found:
+    """The two are compared in the order of their turns; of two turns of one time the source tells."""
+    for form in one.forms:
+        later = (one.said, form.source) > (candidate.time, candidate.source)
+        first, second = (candidate, form) if later else (form, candidate)
+        decision = decide(second, [Neighbour(new_record(first, ""), first.time)])
+        if decision.resolves or decision.action in ("update", "supersede"):
+            ends: Literal["changes", "ends"] = "changes" if decision.action == "update" else "ends"
+            return _Found("outdated" if later else ends, decision.similarity)
+        if decision.action == "noop":
+            return _Found("same")
+    return _Found("apart")
+
+
+def as_candidate(memory: MemoryRecord, said: datetime) -> Candidate:
+    """A memory as the candidate it could have been."""
+    platform, _, rest = memory.source.partition(":")
+    session, _, turn = rest.rpartition("#")
+    known = next((one for one in get_args(Platform) if one == platform), None)
+    return Candidate(
+        primitive=memory.primitive,
+        kind=memory.kind,
+        title=memory.title,
+        body=memory.body,
+        confidence=memory.confidence,
+        tags=memory.tags,
+        references=memory.references,
+        evidence=memory.evidence,
+        platform=known or "claude",
+        session=session if known else "",
+        turn=turn if known else "",
+        time=said,
+        signal="choice",
+    )
+
+
+def _latest(claims: Iterable[Known]) -> dict[str, datetime]:
+    """When each memory was said last, as far as the ledger knows."""
+    said: dict[str, datetime] = {}
+    for known in claims:
+        if known.state in ("accepted", "known"):
+            said[known.memory] = max(known.said, said.get(known.memory, known.said))
+    return said

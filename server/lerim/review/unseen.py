@@ -1,0 +1,74 @@
+"""Accepting without a person, where they set the review to automatic: what can be undone and is nobody's words."""
+
+from __future__ import annotations
+
+from lerim.errors import LerimError, MemoryError_, Problem, StaleError
+from lerim.memory.quotes import QuoteChoice
+from lerim.memory.search import MemorySearch
+from lerim.review.candidates import Proposal, read, waiting
+from lerim.review.decisions import accept
+from lerim.review.ledger import opened
+from lerim.review.outcome import ReviewResult
+from lerim.review.place import Place
+
+_ROUNDS = 3
+
+
+def settle(
+    place: Place, proposal: Proposal, quotes: QuoteChoice | None = None, memories: MemorySearch | None = None
+) -> ReviewResult | None:
+    """Accept one proposal unseen; None where it waits for a person: it was flagged, only a tool or a web page says it,
+    or it would change a text a person wrote.
+
+    Where the person never chose, quotes stay on this machine. Raises MemoryError_, BusyError.
+    """
+    store = place.store()
+    for _ in range(_ROUNDS):
+        if not _may_settle(place, proposal):
+            return None
+        try:
+            return accept(place, proposal.id, quotes=quotes or store.quotes.choice() or "local", memories=memories)
+        except StaleError:
+            try:
+                proposal = read(place, proposal.id, store)  # it does something else now; that may be accepted, too
+            except MemoryError_:
+                return None
+    return None
+
+
+def settle_all(
+    place: Place, quotes: QuoteChoice | None = None
+) -> tuple[list[tuple[Proposal, ReviewResult]], list[Problem]]:
+    """`settle` for everything that waits, oldest turn first, and for what comes of that; what failed is a problem."""
+    done: list[tuple[Proposal, ReviewResult]] = []
+    problems: list[Problem] = []
+    tried: set[tuple[str, str]] = set()
+    while True:
+        new = [one for one in _waiting(place) if (one.id, one.text) not in tried]
+        if not new:
+            return done, problems
+        for proposal in new:
+            tried.add((proposal.id, proposal.text))
+            try:
+                result = settle(place, proposal, quotes)
+            except LerimError as error:
+                problems.append(Problem(error.code, proposal.id, f"{error.message} {error.todo}".strip()))
+                continue
+            if result is not None:
+                done.append((proposal, result))
+
+
+def _waiting(place: Place) -> list[Proposal]:
+    with opened(place.private, place.moves) as book:
+        ours = {name for name, state in book.states().items() if state == "pending"}
+    return waiting(place, ours, place.store())[0]
+
+
+def _may_settle(place: Place, proposal: Proposal) -> bool:
+    if proposal.flags or proposal.edited or proposal.void:
+        return False
+    if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):
+        return False
+    store = place.store()
+    with opened(place.private, place.moves) as book:
+        return all(book.is_ours(store.text(one.path)) for one in proposal.about)
