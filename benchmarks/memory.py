@@ -1,4 +1,4 @@
-"""How fast memories are searched, indexed and mapped to files, and what the map weighs.
+"""How fast memories are searched, indexed, mapped to files and compared with candidates, and what the map weighs.
 
     python benchmarks/memory.py [--memories 10000] [--json FILE]
 
@@ -16,19 +16,24 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from lerim.memory.record import Evidence, MemoryRecord, render
+from lerim.extraction.candidate import Candidate
+from lerim.memory.reconcile import Neighbour, decide
+from lerim.memory.record import Evidence, MemoryRecord, parse, render
 from lerim.memory.references import ReferenceMap
 from lerim.memory.search import Hit, MemorySearch, search
 from lerim.paths import Home
 from lerim.project import Project, locate
+from lerim.review.ground import NEIGHBOURS
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 QUERIES = 300
+CANDIDATES = 500
 BUDGETS = {10_000: 10.0, 100_000: 30.0}
 
 
@@ -130,6 +135,52 @@ def search_rows(
     return rows
 
 
+def reconcile_rows(project: Project, home: Home) -> list[tuple[str, float, float | None, str]]:
+    """(what, measured, budget, unit) of telling candidates from the memories: as they are, changed, denied, other."""
+    paths = sorted((project.memory_dir / "decisions").glob("*.md"))[:CANDIDATES]
+    said = [_said(parse(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
+    actions: Counter[str] = Counter()
+    with MemorySearch(project, home) as memories:
+
+        def near(candidate: Candidate) -> list[Neighbour]:
+            found = memories.near(f"{candidate.title} {candidate.body}", NEIGHBOURS)
+            return [Neighbour(stored.record, stored.record.updated) for stored in found]
+
+        start = time.perf_counter()
+        neighbours = [near(candidate) for candidate in said]
+        found = time.perf_counter()
+        for candidate, others in zip(said, neighbours, strict=True):
+            actions[decide(candidate, others).action] += 1
+        done = time.perf_counter()
+    assert len(actions) == 4, actions
+    return [
+        (f"reconcile: {len(said)} candidates", (done - start) * 1000, None, "ms"),
+        ("reconcile: finding the neighbours of one", (found - start) * 1000 / len(said), None, "ms"),
+        ("reconcile: deciding one", (done - found) * 1000 / len(said), None, "ms"),
+    ]
+
+
+def _said(memory: MemoryRecord, number: int) -> Candidate:
+    """A memory as a later session would say it: again, with a value, denied, or something of its own."""
+    words = memory.body.split()
+    titles = (memory.title, f"{memory.title} 7", f"Never {memory.title.lower()}", " ".join(words[:6]))
+    return Candidate(
+        primitive="decision",
+        kind=None,
+        title=titles[number % 4],
+        body=memory.body,
+        confidence=0.8,
+        tags=(),
+        references=(),
+        evidence=memory.evidence,
+        platform="claude",
+        session="later",
+        turn="later",
+        time=memory.updated + timedelta(days=400),
+        signal="choice",
+    )
+
+
 def map_rows(folder: Path) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of the reference map; memory in a process of its own."""
     found = ReferenceMap(folder)
@@ -185,7 +236,11 @@ def main() -> None:
         project = locate(root, home)
         assert project is not None
         words = make(project.memory_dir, given.memories, random.Random(7))
-        rows = [*search_rows(project, home, words, given.memories), *map_rows(project.memory_dir)]
+        rows = [
+            *search_rows(project, home, words, given.memories),
+            *reconcile_rows(project, home),
+            *map_rows(project.memory_dir),
+        ]
     print(f"{given.memories:,} memories\n")
     print(f"{'what':62} {'measured':>12} {'budget':>10}")
     for what, measured, budget, unit in rows:

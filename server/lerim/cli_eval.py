@@ -42,6 +42,12 @@ def eval_command(
         Path | None,
         typer.Option(metavar="FILE", help="Measure search instead: how early it finds what answers these questions."),
     ] = None,
+    pairs: Annotated[
+        bool,
+        typer.Option(
+            "--pairs", help="Measure instead how well a later claim is told from a memory, on labelled pairs."
+        ),
+    ] = False,
     rendering: Annotated[
         bool, typer.Option("--rendering", help="Measure what a model is shown instead: how much is left, what is lost.")
     ] = False,
@@ -58,6 +64,8 @@ def eval_command(
                 todo="Leave out --out and --against; --json prints.",
             )
         _found_again(questions, sessions, as_json)
+    if pairs:
+        _told_apart(labels.parent / "pairs.toml", as_json)
     from lerim.evaluation import figures
     from lerim.evaluation.extractors import by_model, by_rules
     from lerim.evaluation.labels import read_labels, read_verdicts
@@ -127,6 +135,21 @@ def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
         output.show_table(
             ("session", "evidence lost"), ((one.session[:8], claim) for one in found for claim in one.lost)
         )
+    raise typer.Exit(0)
+
+
+def _told_apart(file: Path, as_json: bool) -> NoReturn:
+    """Decides each labelled pair, and prints how many rightly and what was taken for what."""
+    from lerim.evaluation.pairs import compare, read_pairs, rows, totals
+
+    found = compare(read_pairs(file))
+    if as_json:
+        output.show_json(found)
+    else:
+        output.show_table(("", "pairs", "right", "among all memories", "wrong no-ops"), totals(found))
+        output.show_table(("", "it is", "add", "update", "supersede", "noop"), rows(found))
+        wrong = ((one.what, one.action, one.memory, one.title) for one in found.pairs if not one.right and not one.held)
+        output.show_table(("it is", "taken for", "memory", "said later"), wrong)
     raise typer.Exit(0)
 
 

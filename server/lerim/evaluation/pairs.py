@@ -16,7 +16,7 @@ from lerim.memory.reconcile import Decision, Neighbour, decide
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord
 
 Is = Literal["same", "updates", "replaces", "different"]
-Action = Literal["noop", "update", "supersede", "add"]
+Action = Literal["add", "update", "supersede", "noop"]
 RIGHT: dict[Is, Action] = {"same": "noop", "updates": "update", "replaces": "supersede", "different": "add"}
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lerim.memory.claim import Claim, bare
+from lerim.memory.claim import Claim
 from lerim.memory.contrast import read
 from lerim.memory.record import MemoryRecord
 
@@ -48,8 +48,8 @@ class _Asked:
 def answers(question: MemoryRecord, title: str, body: str) -> bool:
     """Whether a claim answers a question; that it was said later is for the caller to see to."""
     asked = _asked(question.title)
-    said = read(title, body).claim
-    plain = bare(said)
+    found = read(title, body)
+    said, plain = found.claim, found.bare
     subject = asked.words - {asked.first, asked.second}
     if len(asked.words) < 2 or len(subject & plain.words) < max(1, SAME_SUBJECT_FROM * len(subject)):
         return False
@@ -101,15 +101,13 @@ def _asked(title: str) -> _Asked:
     if len(parts) == 2:
         left, right = (_ordered(part) for part in parts)
         first, second = (left[-1], right[0]) if left and right else ("", "")
-    found = bare(read(_ASKS.sub(" ", _OR.sub(" ", text)), "").claim)
+    found = read(_ASKS.sub(" ", _OR.sub(" ", text)), "").bare
     return _Asked(found.title, found.hard, first, second, which and not second)
 
 
 def _ordered(text: str) -> list[str]:
     """The words of a text in order."""
-    return [
-        word for part in _ASKS.sub(" ", text.replace("`", " ")).split() for word in bare(read(part, "").claim).title
-    ]
+    return [word for part in _ASKS.sub(" ", text.replace("`", " ")).split() for word in read(part, "").bare.title]
 
 
 def _chooses(said: Claim, first: str, second: str) -> bool:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from lerim.memory.claim import Claim, bare, claim, is_number, overlap
 from lerim.memory.framing import unframed
-from lerim.memory.wording import OPPOSITES, names, plain, tellings
+from lerim.memory.wording import OPPOSITES, TELLING, names, plain
 
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:-[\w.]+)?|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|\d{4}-\d\d(?:-\d\d)?")
 _DENIAL = re.compile(r"\b(?:no|not|never|cannot|without|avoid|instead|rather|over|stop)\b|n['’]?t\b", re.IGNORECASE)
@@ -28,10 +28,12 @@ _CODE = re.compile(r"`[^`\n]*`")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A claim, wordings put alike (`wording.py`), and the words it was read from. `telling` are those of its words that
-    tell rules apart though they are no names."""
+    """A claim, wordings put alike (`wording.py`), and the words it was read from; `bare` is it without regard to
+    denials. `telling` are those of its words that tell rules apart though they are no names.
+    """
 
     claim: Claim
+    bare: Claim
     title: str
     body: str
     telling: frozenset[str]
@@ -72,10 +74,16 @@ def read(title: str, body: str) -> Said:
     plain_title = plain(title)
     plain_body = plain(unframed(body))
     found = claim(plain_title, plain_body, _REACH)
-    named, telling = (claim(pick(f"{plain_title}\n{plain_body}"), "").words for pick in (names, tellings))
+    named = claim(names(f"{plain_title}\n{plain_body}"), "").title
     hard = {word for word in found.words if word.strip("!") in named}
     roots = Claim(_roots(found.title), _roots(found.words), _roots(found.hard | hard))
-    return Said(roots, plain_title, plain_body, _roots(telling))
+    plainly = bare(roots)
+    return Said(roots, plainly, plain_title, plain_body, plainly.words & _telling())
+
+
+@lru_cache(maxsize=1)
+def _telling() -> frozenset[str]:
+    return _roots(claim(" ".join(TELLING), "").title)
 
 
 @lru_cache(maxsize=1024)
@@ -115,7 +123,7 @@ def spans(title: str) -> frozenset[str]:
 
 def contrast(one: Said, other: Said) -> Contrast:
     """What sets two claims apart."""
-    mine, theirs = bare(one.claim), bare(other.claim)
+    mine, theirs = one.bare, other.bare
     more = theirs.words - mine.words
     lost, new = mine.title - theirs.words, theirs.title - mine.words
     hard = ((mine.title & mine.hard) - theirs.words) | (theirs.hard - mine.words) | (other.telling & more)
@@ -143,6 +151,8 @@ def _roots(words: frozenset[str]) -> frozenset[str]:
 
 def _reversed(one: Said, other: Said) -> frozenset[str]:
     mine, theirs = one.claim, other.claim
+    if one.bare == mine and other.bare == theirs:
+        return frozenset()  # neither denies anything
     turned = (
         _turned(mine.title, theirs.title)
         | _turned(theirs.title, mine.title)
@@ -176,8 +186,8 @@ def _same_ground(
     later one names what it takes back, or nothing but words of degree sets their subjects apart."""
     if lost & hard - other.telling - one.telling and new & hard - other.telling - one.telling:
         return False
-    shared = bare(one.claim).title & bare(other.claim).title
-    if about < _ON_GROUND and 3 * len(shared) < 2 * len(bare(other.claim).title):
+    shared = one.bare.title & other.bare.title
+    if about < _ON_GROUND and 3 * len(shared) < 2 * len(other.bare.title):
         return False
     if _affirmed(one.claim.words) & _denied(other.claim.title):
         return True

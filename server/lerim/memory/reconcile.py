@@ -8,14 +8,15 @@ stand.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 
 from lerim.extraction.candidate import Candidate
 from lerim.memory.answers import answers
-from lerim.memory.claim import bare
 from lerim.memory.contrast import Contrast, Said, contrast, read, reworded, spans
 from lerim.memory.record import MemoryRecord
 
@@ -26,6 +27,7 @@ CONTAINED_FROM = 0.5
 BAND_FROM = 0.5
 """Two rules so alike may be one, though each says what the other does not: somebody may look."""
 IN_BAND = 3
+_WORD = re.compile(r"[^\W_]+")
 SAID_LATER = "said otherwise later"
 
 Relation = Literal["same", "changed", "ended", "apart"]
@@ -78,7 +80,7 @@ def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
     found = contrast(one, other)
     if one.claim == other.claim:
         return "same", found
-    least = min(len(bare(one.claim).title), len(bare(other.claim).title))
+    least = min(len(one.bare.title), len(other.bare.title))
     alike = found.about >= CONTAINED_FROM
     two = bool(found.lost and found.new)
     if found.reversed and (not two or found.same_ground) and len(found.shared) >= max(min(2, least), least / 2):
@@ -145,6 +147,8 @@ def _settles(candidate: Candidate, asked: Neighbour) -> bool:
 
 def _compared(candidate: Candidate, neighbour: Neighbour) -> _Found:
     memory = neighbour.record
+    if not candidate.replaces and not _starts(candidate.title) & _starts(memory.title):
+        return _Found("apart", 0.0, True, neighbour)
     wanted, known = read(candidate.title, candidate.body), read(memory.title, memory.body)
     older = candidate.time < neighbour.said
     what, found = relation(wanted, known) if older else relation(known, wanted)
@@ -161,13 +165,19 @@ def _compared(candidate: Candidate, neighbour: Neighbour) -> _Found:
     return _Found(what, found.about, sure, neighbour)
 
 
+@lru_cache(maxsize=8192)
+def _starts(title: str) -> frozenset[str]:
+    """The beginnings of a title's words; two titles that share none are of two rules, whatever their texts share."""
+    return frozenset(word[:3].lower() for word in _WORD.findall(title))
+
+
 def _put_in_place(candidate: Candidate, wanted: Said, known: Said) -> bool:
     """Whether the candidate says that it puts its own in place of what this memory prefers, on the same ground: of the
     rest of the memory's title it says at least half, too."""
     title = known.claim.title
     for value in candidate.replaces:
-        words = bare(read(value, "").claim).title
-        rest = bare(known.claim).title - words
-        if words and words <= title and 2 * len(rest & bare(wanted.claim).words) >= len(rest):
+        words = read(value, "").bare.title
+        rest = known.bare.title - words
+        if words and words <= title and 2 * len(rest & wanted.bare.words) >= len(rest):
             return True
     return False

@@ -74,6 +74,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bdoes n[o']t need\b", "needs no"),
     )
 )
+_ANY_PHRASE = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _PHRASES), re.IGNORECASE)
 _UNITS = {
     **dict.fromkeys(("seconds", "second", "secs", "sec"), "s"),
     **dict.fromkeys(("minutes", "minute", "mins"), "min"),
@@ -178,8 +179,9 @@ def plain(text: str) -> str:
     """A text with phrases and words that mean the same put alike; of what stands in backticks only words are."""
     parts = text.split("`")
     for at in range(0, len(parts), 2):
-        for pattern, put in _PHRASES:
-            parts[at] = pattern.sub(put, parts[at])
+        if _ANY_PHRASE.search(parts[at]):
+            for pattern, put in _PHRASES:
+                parts[at] = pattern.sub(put, parts[at])
         parts[at] = _NUMBER.sub(lambda found: _NUMBERS[found[0].lower()], parts[at])
         parts[at] = _MEASURE.sub(_measured, parts[at])
         parts[at] = _WORD.sub(_full, parts[at])
@@ -196,11 +198,6 @@ def _measured(found: re.Match[str]) -> str:
 def names(text: str) -> str:
     """The names in a text: words with a capital letter that begin no sentence."""
     return " ".join(_NAME.findall(text))
-
-
-def tellings(text: str) -> str:
-    """The words in a text that tell rules apart though they are no names."""
-    return " ".join(word for word in re.findall(r"[a-z]+", text) if word in TELLING)
 
 
 def _full(found: re.Match[str]) -> str:
