@@ -20,6 +20,8 @@ from lerim.memory.reconcile import Decision, relation
 from lerim.memory.record import MemoryRecord
 
 REASON = 240
+OTHER_WORDS = 1
+"""Words of its title in which a claim that is nothing new may differ from the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +93,14 @@ def _of(said: LeadDecision, one: Band, reason: str) -> Decision:
 
 
 def _more(candidate: Candidate, one: Band) -> bool:
-    """Whether the claim has a name, number, path or denial that the memory lacks, or says the contrary."""
+    """Whether the claim has a name, number, path, denial or other telling word that the memory lacks, more than
+    OTHER_WORDS of its title are in neither the memory's title nor text, or it says the contrary."""
     wanted, known = claim(candidate.title, candidate.body), claim(one.record.title, one.record.body)
     mine, theirs = read(candidate.title, candidate.body), read(one.record.title, one.record.body)
     what, found = relation(theirs, mine)
-    return not wanted.hard <= known.words or what == "ended" or found.values or bool(found.reversed or found.moved)
+    if what == "ended" or found.values or found.reversed or found.moved:
+        return True
+    return not (wanted.hard <= known.words and mine.telling <= theirs.claim.words and len(found.new) <= OTHER_WORDS)
 
 
 def _contrary(candidate: Candidate, one: Band) -> bool:
