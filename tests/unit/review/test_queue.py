@@ -10,6 +10,7 @@ from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.memory.kept import joined
 from lerim.memory.record import Evidence, parse
+from lerim.memory.search import MemorySearch
 from lerim.review import queue
 from lerim.review.place import Place
 
@@ -298,7 +299,7 @@ def test_an_update_keeps_every_quote_of_a_turn_where_quotes_stay_private(place: 
 
 
 def test_one_search_kept_open_for_many_candidates_knows_what_was_accepted_meanwhile(place: Place, make: Make) -> None:
-    with queue.MemorySearch(place.project, place.home) as memories:
+    with MemorySearch(place.project, place.home) as memories:
         first = queue.propose(place, make(), memories)
         assert isinstance(first, queue.Proposed)
         accepted(place, first.proposal.id)
