@@ -60,7 +60,8 @@ async def lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.C
     references = place.repo.references
     entries = references.for_file(place.path)
     _prefetch(sidecar, place, entries)
-    sidecar.spawn("Looking how memories stand", watching.shown(sidecar, uri))
+    if entries:
+        watching.glance(sidecar, place)
     standings = place.repo.standings
     whole = [standings.wrong(entry) or entry.label for entry in entries]
     symbols = {

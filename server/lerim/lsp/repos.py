@@ -238,10 +238,19 @@ def head_stamp(root: Path) -> HeadStamp:
 
 def release_memory() -> None:
     """Gives what reading thousands of files left behind back to the system; glibc keeps it otherwise."""
+    _call_libc("malloc_trim", 0)
+
+
+def share_memory() -> None:
+    """Lets all threads take memory from one place: glibc gives each its own, and what one left behind lies idle."""
+    _call_libc("mallopt", -8, 1)  # M_ARENA_MAX
+
+
+def _call_libc(name: str, *arguments: int) -> None:
     if not sys.platform.startswith("linux"):
         return
     import ctypes
 
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    call = getattr(ctypes.CDLL(None), name, None)
+    if call is not None:
+        call(*arguments)

@@ -185,8 +185,7 @@ async def _look_around(sidecar: Sidecar, _params: object) -> None:
 async def _opened(sidecar: Sidecar, params: types.DidOpenTextDocumentParams | types.DidSaveTextDocumentParams) -> None:
     from lerim.lsp import watching
 
-    await watching.look_around(sidecar)
-    await watching.shown(sidecar, params.text_document.uri)
+    await watching.opened(sidecar, params.text_document.uri)
 
 
 async def _closed(sidecar: Sidecar, params: types.DidCloseTextDocumentParams) -> None:

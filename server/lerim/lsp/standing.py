@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("lerim.lsp")
 
 MOST_STAMPS = 2_000
-MANY = 500
-"""Memories looked at after which what was read for them is given back to the system."""
+SLICE = 8
+"""Files looked at in one go, so that little is held at once and other work comes in between."""
 WRONG = ("drifted", "gone")
 
 
@@ -51,6 +51,13 @@ class Standings:
     @property
     def waiting(self) -> bool:
         return self.whole or bool(self.files) or bool(self.memories)
+
+
+def differs(repo: Repo, path: str) -> bool:
+    """Whether a file is not as it was when it was looked at (in the executor)."""
+    from lerim.memory.sources import stamp_of
+
+    return repo.standings.stamps.get(path) != stamp_of(repo.project.root / path)
 
 
 async def look(
@@ -89,8 +96,9 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
     from lerim.memory.sources import stamp_of
 
     known, private = repo.standings, sidecar.home.project(repo.project.key)
-    files, memories, whole = known.files, known.memories, known.whole
-    known.files, known.memories, known.whole = set(), set(), False
+    files = [known.files.pop() for _ in range(min(SLICE, len(known.files)))]
+    memories, whole = known.memories, known.whole
+    known.memories, known.whole = set(), False
     stamps = {path: stamp_of(repo.project.root / path) for path in files}
     changed = [path for path, stamp in stamps.items() if known.stamps.get(path) != stamp]
     if len(known.stamps) > MOST_STAMPS:
@@ -106,10 +114,6 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
         found = fresh.check(None if whole else changed, subjects=subjects, now=sidecar.clock())
     else:
         found = set()
-    if len(subjects) > MANY:
-        from lerim.lsp.repos import release_memory
-
-        release_memory()
     stamp = baselines.stamp(private)
     if not found and stamp == known.kept:
         return False

@@ -12,7 +12,7 @@ from lsprotocol import types
 from lerim.lsp import diagnostics, pending, standing
 from lerim.lsp.idle import IdleClock
 from lerim.lsp.protocol import MEMORIES_CHANGED, WATCH_FOLDERS, wire
-from lerim.lsp.repos import Repo, refresh, rescan
+from lerim.lsp.repos import Place, Repo, head_stamp, refresh, rescan, share_memory
 from lerim.lsp.settings import read
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path, to_path
@@ -25,6 +25,7 @@ CANDIDATE_FILES = ".lerim/review/*.md"
 async def begin(sidecar: Sidecar) -> None:
     """After `initialized`: reads the memories of the window's repositories, watches them, starts the idle clock."""
     loop = asyncio.get_running_loop()
+    share_memory()  # before the first thread of ours
     sidecar.idle = IdleClock(loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _idle(sidecar)))
     repos = await sidecar.repos.load()
     sidecar.spawn("Watching files", watch(sidecar, repos))
@@ -124,15 +125,26 @@ async def look_around(sidecar: Sidecar) -> None:
     await pending.look(sidecar, sidecar.repos.known)
 
 
-async def shown(sidecar: Sidecar, uri: str) -> None:
-    """A file was opened, saved, or asked for its lenses, as an editor does whenever its text became another one."""
+async def opened(sidecar: Sidecar, uri: str) -> None:
+    """A file was opened or saved: HEAD may have moved, and the file's memories may stand otherwise."""
+    await look_around(sidecar)
     place = await sidecar.repos.place(uri)
-    if place is None:
+    if place is not None:
+        await standing.look(sidecar, place.repo, (place.path,))
+
+
+def glance(sidecar: Sidecar, place: Place) -> None:
+    """A file's lenses are asked for, as an editor does whenever its text became another one: if it or HEAD is not as
+    it was when looked at, by stat in the executor, it is as if the file had been saved."""
+    if not sidecar.options.trusted:
         return
-    head = place.repo.head
-    if await sidecar.run(rescan, place.repo):
-        announce(sidecar, place.repo)
-    await standing.look(sidecar, place.repo, (place.path,), whole=place.repo.head != head)
+    loop, uri = asyncio.get_running_loop(), from_path(place.repo.project.root / place.path)
+
+    def look() -> None:
+        if standing.differs(place.repo, place.path) or head_stamp(place.repo.project.root) != place.repo.head:
+            loop.call_soon_threadsafe(lambda: sidecar.spawn("Looking at a file", opened(sidecar, uri)))
+
+    sidecar.executor.submit(look)
 
 
 def announce(sidecar: Sidecar, repo: Repo) -> None:

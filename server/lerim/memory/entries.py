@@ -49,18 +49,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """The memories whose references were renamed or moved, where they are now; `names` are a file's symbols."""
+    """The memories whose references were renamed or moved, where they are now; `symbols` are a file's."""
 
     by_file: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
     by_symbol: Mapping[tuple[str, str], tuple[Entry, ...]] = field(default_factory=dict)
-    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    symbols: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def elsewhere(moves: Moves, entries: Mapping[str, Entry]) -> Elsewhere:
     """Where memories are found besides where they say."""
     by_file: dict[str, tuple[Entry, ...]] = {}
     by_symbol: dict[tuple[str, str], tuple[Entry, ...]] = {}
-    names: dict[str, frozenset[str]] = {}
+    symbols: dict[str, frozenset[str]] = {}
     for memory, moved in moves.items():
         entry = next(filter(None, (entries.get(f"{folder}/{memory}.md") for folder in LIVE)), None)
         own = {*entry.references} if entry else set()
@@ -68,10 +68,14 @@ def elsewhere(moves: Moves, entries: Mapping[str, Entry]) -> Elsewhere:
         for reference in filter(None, now):
             assert entry
             by_file[reference.path] = (*by_file.get(reference.path, ()), entry)
-            names[reference.path] = names.get(reference.path, frozenset()) | {reference.symbol}
-            for key in keys((reference,)):
+            symbols[reference.path] = symbols.get(reference.path, frozenset()) | {reference.symbol}
+            for key in {(reference.path, name) for name in names(reference)}:
                 by_symbol[key] = (*by_symbol.get(key, ()), entry)
-    return Elsewhere(by_file, by_symbol, names)
+    return Elsewhere(by_file, by_symbol, symbols)
+
+
+_SHARED: dict[float, float] = {}
+"""Confidences: at most 10,001 numbers, held once each."""
 
 
 def entry_of(stored: Stored, found: Found) -> Entry:
@@ -85,7 +89,7 @@ def entry_of(stored: Stored, found: Found) -> Entry:
         kind=record.kind,
         title=record.title,
         created=record.created,
-        confidence=record.confidence,
+        confidence=_SHARED.setdefault(record.confidence, record.confidence),
         references=tuple(references),
         verified=sys.intern(record.verified),
     )
@@ -107,7 +111,6 @@ def newest_first(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=lambda entry: (entry.created, entry.name), reverse=True))
 
 
-def keys(references: Iterable[Reference]) -> set[tuple[str, str]]:
-    """The places a symbol is found at: by its whole name and by its last part."""
-    names = [(one.path, one.symbol) for one in references if one.symbol]
-    return {(path, name) for path, whole in names for name in (whole, sys.intern(whole.rpartition(".")[2])) if name}
+def names(reference: Reference) -> tuple[str, ...]:
+    """The names a symbol is found by: its whole one and its last part."""
+    return (reference.symbol, reference.symbol.rpartition(".")[2]) if reference.symbol else ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from lerim.errors import LerimError
 from lerim.memory import baselines, commits
@@ -17,11 +18,13 @@ from lerim.memory.fingerprint import HELD, Print, held, kind_of, outline, sketch
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.references import ReferenceMap
-from lerim.memory.renames import Git
 from lerim.memory.sources import Reader, taken
 from lerim.memory.whereabouts import Whereabouts
 from lerim.paths import Home
 from lerim.project import Project
+
+if TYPE_CHECKING:
+    from lerim.memory.renames import Git
 
 RANK: dict[State, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
 MOVED = 2

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory import files
 from lerim.memory.ends import Ended, Link, ended
-from lerim.memory.entries import Elsewhere, Entry, Moves, elsewhere, entry_of, keys, links_of, newest_first
+from lerim.memory.entries import Elsewhere, Entry, Moves, elsewhere, entry_of, links_of, names, newest_first
 from lerim.memory.misplaced import TWICE
 from lerim.memory.reference import Reference, normalise
-from lerim.memory.store import LIVE, Found, Stamp, find, read_file, stat_file, unreadable
+from lerim.memory.store import LIVE, Found, find, read_file, stat_file, unreadable
 
 __all__ = ["Entry", "Reference", "ReferenceMap", "normalise"]
 
@@ -30,13 +29,12 @@ class ReferenceMap:
     def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
         self.memory_dir = memory_dir
         self._anchor = anchor or memory_dir.parent.parent
-        self._stamps: dict[str, Stamp] = {}
+        self._stamps: dict[str, int] = {}  # as hashes: of ten thousand files they weigh
         self._entries: dict[str, Entry] = {}
         self._links: dict[str, tuple[Link, ...]] = {}
         self._ended: Mapping[str, Ended] = {}
         self._over: dict[str, Entry] = {}
         self._by_file: dict[str, tuple[Entry, ...]] = {}
-        self._by_symbol: dict[tuple[str, str], tuple[Entry, ...]] = {}
         self._moves: Moves = {}
         self._elsewhere = Elsewhere()
         self._file_problems: dict[str, tuple[Problem, ...]] = {}
@@ -65,13 +63,13 @@ class ReferenceMap:
 
     def for_symbol(self, path: str, symbol: str) -> tuple[Entry, ...]:
         """The memories that refer to a symbol of a file; `save` finds `Store.save` too."""
-        key = (path, symbol)
-        return _joined(self._by_symbol.get(key, ()), self._elsewhere.by_symbol.get(key, ()))
+        here = [entry for entry in self._by_file.get(path, ()) if _speaks_of(entry, path, symbol)]
+        return _joined(tuple(here), self._elsewhere.by_symbol.get((path, symbol), ()))
 
     def symbols(self, path: str) -> list[str]:
         """The symbols of a file that memories refer to, as they are written there, or called now."""
         names = {one.symbol for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path}
-        return sorted({*names, *self._elsewhere.names.get(path, ())} - {""})
+        return sorted({*names, *self._elsewhere.symbols.get(path, ())} - {""})
 
     def follow(self, moves: Moves) -> None:
         """Takes over where references are that were renamed or moved: by memory, the old and the new as written."""
@@ -85,7 +83,7 @@ class ReferenceMap:
         self._folder_problems = tuple(problems)
         now = {item.name for item in found}
         gone = [name for name in self._stamps if name not in now]
-        new = [item for item in found if self._stamps.get(item.name) != item.stamp]
+        new = [item for item in found if self._stamps.get(item.name) != hash(item.stamp)]
         return self._change(gone, new) or changed
 
     def apply(self, *paths: Path) -> bool:
@@ -109,7 +107,7 @@ class ReferenceMap:
                 continue
             except LerimError:
                 return self.scan()  # a link, or a folder that cannot be listed: the scan says so
-            if self._stamps.get(name) != item.stamp:
+            if self._stamps.get(name) != hash(item.stamp):
                 new.append(item)
         if self._doubled(gone, new):
             return self.scan()
@@ -163,7 +161,7 @@ class ReferenceMap:
                     out[name] = self._over[name]
 
     def _read(self, item: Found, into: dict[str, Entry]) -> None:
-        self._stamps[item.name] = item.stamp
+        self._stamps[item.name] = hash(item.stamp)
         try:
             stored, problems = read_file(item)
         except NotFoundError:
@@ -187,35 +185,25 @@ class ReferenceMap:
         if entry is not None:
             out[name] = entry
 
-    def _rebuild(self, out: dict[str, Entry], into: dict[str, Entry]) -> None:
+    def _rebuild(self, out: Mapping[str, Entry], into: Mapping[str, Entry]) -> None:
         """Make the lists anew of which these entries are no longer part, or are now; no other is looked at."""
-        by_file: dict[str, list[Entry]] = {}
-        by_symbol: dict[tuple[str, str], list[Entry]] = {}
+        touched: dict[str, list[Entry]] = {}
         for entry in out.values():
             for path in {reference.path for reference in entry.references}:
-                by_file.setdefault(path, [])
-            for key in keys(entry.references):
-                by_symbol.setdefault(key, [])
+                touched.setdefault(path, [])
         for entry in into.values():
             for path in {reference.path for reference in entry.references}:
-                by_file.setdefault(path, []).append(entry)
-            for key in keys(entry.references):
-                by_symbol.setdefault(key, []).append(entry)
-        for path, entries in by_file.items():
-            _put(self._by_file, path, entries, out)
-        for key, entries in by_symbol.items():
-            _put(self._by_symbol, key, entries, out)
+                touched.setdefault(path, []).append(entry)
+        for path, new in touched.items():
+            kept = [entry for entry in self._by_file.get(path, ()) if entry.name not in out]
+            if kept or new:
+                self._by_file[path] = newest_first((*kept, *new))
+            else:
+                self._by_file.pop(path, None)
 
 
-_Key = TypeVar("_Key")
-
-
-def _put(places: dict[_Key, tuple[Entry, ...]], key: _Key, new: list[Entry], out: Mapping[str, Entry]) -> None:
-    kept = [entry for entry in places.get(key, ()) if entry.name not in out]
-    if kept or new:
-        places[key] = newest_first((*kept, *new))
-    else:
-        places.pop(key, None)
+def _speaks_of(entry: Entry, path: str, symbol: str) -> bool:
+    return any(one.path == path and symbol in names(one) for one in entry.references)
 
 
 def _joined(here: tuple[Entry, ...], moved: tuple[Entry, ...]) -> tuple[Entry, ...]:

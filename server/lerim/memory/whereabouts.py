@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from lerim.memory import commits, tracked
 from lerim.memory.baselines import Baseline, Baselines
 from lerim.memory.fingerprint import HELD, held
-from lerim.memory.renames import Git
 from lerim.memory.sources import Reader
 from lerim.project import Project
+
+if TYPE_CHECKING:
+    from lerim.memory.renames import Git
 
 MOST_CANDIDATES = 200
 
