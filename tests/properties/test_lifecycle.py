@@ -1,0 +1,161 @@
+"""Every rule of memories' lives (memory/lifecycle.py), for any age, confidence and use."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import get_args
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lerim.memory.lifecycle import (
+    Feedback,
+    Ground,
+    Rules,
+    Status,
+    due,
+    effective,
+    fed_back,
+    may,
+    over_bound,
+)
+from lerim.memory.record import MemoryRecord, Primitive
+
+BORN = datetime(2025, 1, 1, tzinfo=UTC)
+PRIMITIVES = get_args(Primitive)
+STATUSES: tuple[Status, ...] = get_args(Status)
+shares = st.floats(0, 1, allow_nan=False)
+days = st.integers(0, 5000)
+rules = st.builds(
+    Rules,
+    decay_days=st.integers(1, 1000),
+    floor=shares,
+    archive_below=shares,
+    grace_days=st.integers(0, 400),
+    most_learnings=st.integers(10, 30),
+    theme_days=st.integers(1, 400),
+)
+grounds = st.none() | st.builds(Ground, st.booleans(), st.none() | days.map(lambda age: BORN + timedelta(days=age)))
+
+
+def day(number: float) -> datetime:
+    return BORN + timedelta(days=number)
+
+
+def memory(primitive: Primitive, confidence: float = 0.8, number: int = 0, updated: int = 0) -> MemoryRecord:
+    kind = "pitfall" if primitive == "learning" else None
+    when = day(updated)
+    return MemoryRecord(f"20250101-m{number}", primitive, "T", when, when, "manual", confidence, (), "", kind=kind)
+
+
+@given(shares, days, days, rules)
+def test_what_a_learning_counts_only_falls_with_disuse_and_never_below_its_floor(
+    confidence: float, sooner: int, more: int, rules: Rules
+) -> None:
+    first = effective(confidence, BORN, day(sooner), rules)
+    later = effective(confidence, BORN, day(sooner + more), rules)
+    assert confidence * rules.floor <= later <= first <= confidence
+    assert effective(confidence, BORN, BORN, rules) == confidence
+    assert effective(confidence, BORN, day(rules.decay_days + more), rules) == confidence * rules.floor
+
+
+@given(shares, days, days, rules)
+def test_a_use_renews_a_learning(confidence: float, age: int, since: int, rules: Rules) -> None:
+    used, now = day(age), day(age + since)
+    assert effective(confidence, used, now, rules) >= effective(confidence, BORN, now, rules)
+    assert effective(confidence, now, now, rules) == confidence
+    assert due(memory("learning", confidence), now, None, now, rules) is None
+    if due(memory("learning", confidence), used, None, now, rules) is not None:
+        assert due(memory("learning", confidence), None, None, now, rules) is not None
+
+
+@given(st.sampled_from(["decision", "question", "summary"]), shares, st.none() | days, grounds, days, rules)
+def test_no_decision_question_or_summary_ends_by_age(
+    primitive: Primitive, confidence: float, used: int | None, ground: Ground | None, age: int, rules: Rules
+) -> None:
+    last = None if used is None else day(used)
+    assert due(memory(primitive, confidence), last, ground, day(age), rules) is None
+
+
+@given(shares, days, rules)
+def test_a_learning_is_due_exactly_below_the_threshold_outside_the_grace(
+    confidence: float, unused: int, rules: Rules
+) -> None:
+    now = day(unused)
+    faded = effective(confidence, BORN, now, rules) < rules.archive_below
+    assert (due(memory("learning", confidence), None, None, now, rules) is not None) == (
+        faded and unused > rules.grace_days
+    )
+
+
+@given(days, st.booleans(), st.none() | days, rules)
+def test_a_theme_lives_exactly_while_its_ground_is_worked_on(
+    age: int, alive: bool, worked: int | None, rules: Rules
+) -> None:
+    ground = Ground(alive, None if worked is None else day(worked))
+    idle = age - max(0, worked or 0)
+    least = rules.theme_days if alive else min(rules.theme_days, rules.grace_days)
+    found = due(memory("theme"), day(age), ground, day(age), rules)
+    assert (found is not None) == (idle > least)
+    assert due(memory("theme"), None, None, day(age), rules) is None
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.sampled_from(PRIMITIVES), shares, st.integers(0, 400)), max_size=60), st.randoms(), rules)
+def test_the_bound_takes_the_learnings_unused_for_longest_and_nothing_else(
+    stored: list[tuple[Primitive, float, int]], draw: object, rules: Rules
+) -> None:
+    given_ = [(memory(kind, sure, at), day(used)) for at, (kind, sure, used) in enumerate(stored)]
+    learnings = {record.id: used for record, used in given_ if record.primitive == "learning"}
+    gone = over_bound(given_, day(500), rules)
+    assert len(gone) == max(0, len(learnings) - rules.most_learnings)
+    ids = {record.id for record in gone}
+    assert ids <= learnings.keys()
+    kept = [used for id_, used in learnings.items() if id_ not in ids]
+    assert all(learnings[id_] <= used for id_ in ids for used in kept)
+    draw.shuffle(given_)  # type: ignore[attr-defined]
+    assert over_bound(given_, day(500), rules) == gone
+
+
+@given(shares, st.sampled_from(get_args(Feedback)))
+def test_feedback_moves_the_confidence_its_way_and_stays_a_share(confidence: float, feedback: Feedback) -> None:
+    moved = fed_back(confidence, feedback)
+    assert 0 <= moved <= 1
+    assert moved >= confidence - 1e-4 if feedback == "useful" else moved <= confidence + 1e-4
+    assert fed_back(confidence, "wrong") <= fed_back(confidence, "outdated") + 1e-4
+
+
+def test_every_way_a_memory_may_end_is_one_it_may_go_and_come_back_from() -> None:
+    ends = {primitive: {status for status in STATUSES if may("active", status, primitive)} for primitive in PRIMITIVES}
+    assert ends == {
+        "decision": {"superseded", "archived"},
+        "learning": {"superseded", "archived"},
+        "question": {"superseded", "resolved", "archived"},
+        "theme": {"superseded", "archived"},
+        "summary": set(),
+    }
+    for primitive in PRIMITIVES:
+        for status in STATUSES:
+            assert not may(status, status, primitive)
+            for other in STATUSES:
+                # what ended goes nowhere but back, and back only from where it can have gone
+                assert may(status, other, primitive) == (
+                    (status == "active" and other in ends[primitive])
+                    or (other == "active" and status in ends[primitive])
+                )
+
+
+def test_every_row_of_the_table_is_reached() -> None:
+    rules, late = Rules(), day(1000)
+    assert due(memory("learning", 0.8), None, None, late, rules) == (
+        "Nobody used it for 1000 days: its confidence of 0.80 counts as 0.08 now."
+    )
+    assert due(memory("theme"), None, Ground(False, None), day(31), rules) == (
+        "None of the places it is about is there, and no session worked on them for 31 days."
+    )
+    assert due(memory("theme"), None, Ground(True, None), day(46), rules) == (
+        "No session worked on what it is about for 46 days."
+    )
+    assert due(memory("decision", 0.01), None, None, late, rules) is None
+    many = [(memory("learning", 0.9, number), day(number)) for number in range(402)]
+    assert [record.id for record in over_bound(many, late, rules)] == ["20250101-m0", "20250101-m1"]
