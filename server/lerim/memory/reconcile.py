@@ -78,7 +78,7 @@ def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
     title and more. apart: each title says what the other claim does not, or too little is common.
     """
     found = contrast(one, other)
-    if one.claim == other.claim:
+    if one.claim == other.claim and not found.moved:
         return "same", found
     least = min(len(one.bare.title), len(other.bare.title))
     alike = found.about >= CONTAINED_FROM

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from lerim.extraction.candidate import Candidate
 from lerim.memory.claim import claim, similarity
 from lerim.memory.framing import unframed
-from lerim.memory.reconcile import Decision, Neighbour
+from lerim.memory.reconcile import SAID_LATER, Decision, Neighbour, contradicts
 from lerim.memory.reconcile import decide as decide_among
 from lerim.memory.record import Evidence, MemoryRecord
 
@@ -145,3 +146,66 @@ def test_another_primitive_is_no_neighbour() -> None:
 )
 def test_light_rewording_is_the_same_claim(one: str, other: str) -> None:
     assert similarity(claim(one, ""), claim(other, "")) == 1
+
+
+def test_a_later_choice_that_names_what_it_puts_its_own_in_place_of_supersedes_it() -> None:
+    held = memory("Use pip for installs", "")
+    new = candidate("Use uv for installs", "", replaces=("pip",))
+    assert decide(new, [held]).action == "supersede"
+    assert decide(candidate("Use uv for installs", ""), [held]).action == "add"
+    assert decide(candidate("Sort imports with isort", "", replaces=("pip",)), [held]).action == "add"
+    older = candidate("Use uv for installs", "", replaces=("pip",), time=NOW - timedelta(days=1))
+    assert decide(older, [held]).action == "add"
+
+
+def test_a_memory_whose_later_turn_says_it_again_outweighs_a_contradiction_in_between() -> None:
+    held = memory("Use uv, not pip", "")
+    new = candidate("Use pip, not uv", "", time=NOW + timedelta(days=1))
+    assert decide_among(new, [Neighbour(held, NOW)]).action == "supersede"
+    found = decide_among(new, [Neighbour(held, NOW + timedelta(days=2))])
+    assert (found.action, found.reason) == ("noop", SAID_LATER)
+
+
+def test_two_themes_of_one_folder_are_on_one_ground() -> None:
+    held = replace(memory("Work on hover and lenses in `server/lerim/lsp`", ""), primitive="theme")
+    new = candidate("Work on the tree view in `server/lerim/lsp`", "", primitive="theme")
+    assert decide(new, [held]).action == "supersede"
+    assert decide(candidate(held.title, "", primitive="theme"), [held]).action == "noop"
+    assert (
+        decide(candidate("Work on the tree view in `extension/views`", "", primitive="theme"), [held]).action == "add"
+    )
+
+
+def test_a_decision_resolves_the_questions_it_answers_if_it_was_said_after_them() -> None:
+    asked = replace(memory("Should sessions be stored in Redis or Postgres?", ""), primitive="question")
+    said = candidate("Sessions are stored in Redis", "")
+    assert decide(said, [asked]).resolves == (asked,) and decide(said, [asked]).action == "add"
+    assert decide(replace(said, time=NOW - timedelta(days=1)), [asked]).resolves == ()
+    assert decide(replace(said, primitive="theme"), [asked]).resolves == ()
+
+
+def test_between_the_clear_cases_the_memories_it_may_belong_to_are_named() -> None:
+    held = memory("Always validate the order id in src/app.py", "")
+    near = decide(candidate("Always validate the user id in src/app.py", ""), [held])
+    assert (near.action, near.sure, near.band) == ("add", False, (held,))
+    far = decide(candidate("Name test files after the module", ""), [held])
+    assert (far.action, far.sure, far.band) == ("add", True, ())
+
+
+def test_what_is_put_the_other_way_round_is_not_the_same() -> None:
+    held = memory("Convert `markdown` to `html` before publishing", "")
+    assert decide(candidate("Convert `html` to `markdown` before publishing", ""), [held]).action == "update"
+
+
+def test_one_word_in_the_place_of_another_is_something_new() -> None:
+    held = memory("The banner of the build page has a colour of its own", "It is red. It is large.")
+    assert decide(candidate(held.title, "It is green. It is large."), [held]).action == "update"
+
+
+@pytest.mark.parametrize(
+    ("later", "older", "wanted"),
+    [("Use pip, not uv", "Use uv, not pip", True), ("Use uv, not pip", "Use uv, not pip", False)],
+)
+def test_memories_contradict_each_other_as_claims_do(later: str, older: str, wanted: bool) -> None:
+    assert contradicts(memory(later, "", 1), memory(older, "")) == wanted
+    assert not contradicts(replace(memory(later, "", 1), primitive="theme"), memory(older, ""))
