@@ -131,7 +131,11 @@ class Learning:
         """A candidate that cannot be written ends this session's job, which is tried again; what was written stays."""
         if self.memories is None:
             self.memories = MemorySearch(self.place.project, self.place.home)
-        match queue.propose(self.place, candidate, self.memories):
+        outcome = queue.propose(self.place, candidate, self.memories)
+        if not isinstance(outcome, queue.Blocked):
+            for gone in outcome.gone:
+                self._gone(gone.id, gone.reason)
+        match outcome:
             case queue.Proposed(proposal):
                 view = candidate_view(proposal, "global" if self.place.project.is_personal else "project")
                 self.candidates.append(view)

@@ -8,10 +8,19 @@ from lerim.review.candidates import Proposal
 
 
 @dataclass(frozen=True, slots=True)
+class Gone:
+    """A waiting candidate that gave way to what was proposed now, and why."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Proposed:
     """A candidate file was written."""
 
     proposal: Proposal
+    gone: tuple[Gone, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,7 @@ class AlreadyKnown:
     id: str
     reason: str
     gained_evidence: bool = False
+    gone: tuple[Gone, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

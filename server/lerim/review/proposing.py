@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.extraction.candidate import Candidate
@@ -28,7 +29,7 @@ from lerim.review.candidates import (
 )
 from lerim.review.ground import Heard, Standing, ground, stand
 from lerim.review.ledger import Change, Fingerprint, Known, Ledger, alike
-from lerim.review.outcome import AlreadyKnown, Blocked, Proposed
+from lerim.review.outcome import AlreadyKnown, Blocked, Gone, Proposed
 from lerim.review.place import Place
 from lerim.review.suggestions import SUGGESTION, Suggestion, put
 
@@ -72,7 +73,7 @@ def proposed(
             # the memory does not say it any more: a person has changed it since, and their words stand
             if known.state in ("accepted", "known") and known.print == mark and not _overturned(store, claims, known):
                 return AlreadyKnown(known.memory, _ACCEPTED)
-    return Proposed(_write(place, book, claims, store, candidate, mark, standing))
+    return _write(place, book, claims, store, candidate, mark, standing)
 
 
 def put_back(place: Place, book: Ledger, memories: MemorySearch | None = None) -> None:
@@ -190,8 +191,7 @@ def _again(
         )
         book.register(f"{same.id}@{candidate.turn}", candidate.source, mark, "known", same.id, said=candidate.time)
     hand_on(place, book, same.id, standing.targets)
-    _outdate(place, book, standing.outdated, same.id, candidate)
-    return told
+    return replace(told, gone=_outdate(place, book, standing.outdated, same.id, candidate))
 
 
 def gain(place: Place, store: Store, memory: Heard, candidate: Candidate) -> bool:
@@ -221,8 +221,7 @@ def _set_aside(
     book.register(name, candidate.source, mark, "outdated", heir, said=candidate.time, told=candidate)
     book.set_state(name, "outdated", heir, reason)
     hand_on(place, book, heir, standing.targets)
-    _outdate(place, book, standing.outdated, heir, candidate)
-    return AlreadyKnown(heir, reason)
+    return AlreadyKnown(heir, reason, gone=_outdate(place, book, standing.outdated, heir, candidate))
 
 
 def heir_of(place: Place, claims: Sequence[Known], claim_id: str) -> str:
@@ -298,12 +297,15 @@ def rewrite_targets(
     actions.rewrite(book, waiting, {"targets": None, "reason": None, "undecided": None, **keys})
 
 
-def _outdate(place: Place, book: Ledger, waiting: Iterable[Proposal], heir: str, by: Candidate) -> None:
+def _outdate(place: Place, book: Ledger, waiting: Iterable[Proposal], heir: str, by: Candidate) -> tuple[Gone, ...]:
     """Take back waiting candidates that a later turn says otherwise than; they come back if that is rejected."""
+    gone: list[Gone] = []
     for proposal in waiting:
         if proposal.id != heir:
             reason = f"It was {_ended_how(proposal.record, by)}: “{by.title}”."
             set_aside(place, book, proposal, heir, reason)
+            gone.append(Gone(proposal.id, reason))
+    return tuple(gone)
 
 
 def set_aside(place: Place, book: Ledger, proposal: Proposal, heir: str, reason: str) -> None:
@@ -337,7 +339,7 @@ def _write(
     candidate: Candidate,
     mark: Fingerprint,
     standing: Standing,
-) -> Proposal:
+) -> Proposed:
     """Register the candidate, then write its file; one that was killed in between is proposed again."""
     candidate_id = _new_id(place, store, claims, candidate, mark)
     about = {one.record.id: one for one in standing.targets}
@@ -359,5 +361,5 @@ def _write(
     path = place.candidate_path(candidate_id)
     files.make_folder(path.parent)
     files.create(path, text)
-    _outdate(place, book, standing.outdated, candidate_id, candidate)
-    return of_text(text, path, store)
+    gone = _outdate(place, book, standing.outdated, candidate_id, candidate)
+    return Proposed(of_text(text, path, store), gone)
