@@ -4,7 +4,6 @@ round. The same in both orders."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +13,7 @@ from lerim.memory.framing import unframed
 from lerim.memory.wording import OPPOSITES, TELLING, names, plain
 
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:-[\w.]+)?|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|\d{4}-\d\d(?:-\d\d)?")
-_DENIAL = re.compile(r"\b(?:no|not|never|cannot|without|avoid|instead|rather|over|stop)\b|n['’]?t\b", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:no|not|never|cannot|without|avoid|instead|rather|over|stop)\b|n['’]t\b", re.IGNORECASE)
 _CHOICE = re.compile(
     r"[,;] not\b|\b(?:and|but) not\b|\binstead of\b|\brather than\b|\bover\b|\bnot\b.*\bbut\b", re.IGNORECASE
 )
@@ -98,9 +97,9 @@ def _ordered(text: str) -> tuple[str, ...]:
 
 
 def reworded(one: Said, other: Said, more: AbstractSet[str]) -> bool:
-    """Whether the words that only the second says are other words for what the first says: few, scattered, and none
-    that stands in a sentence of the first's in the place of another."""
-    if len(more) > 3:
+    """Whether the words that only the second says are other words for what the first says: few, scattered, none that
+    stands in a sentence of the first's in the place of another, and nothing is denied that was not."""
+    if len(more) > 3 or _denied_otherwise(one, other):
         return False
     known = _sentences(f"{one.title}\n{one.body}")
     for words in _sentences(f"{other.title}\n{other.body}"):
@@ -150,22 +149,29 @@ def _roots(words: frozenset[str]) -> frozenset[str]:
 
 
 def _reversed(one: Said, other: Said) -> frozenset[str]:
-    mine, theirs = one.claim, other.claim
-    if one.bare == mine and other.bare == theirs:
+    """Words that one title affirms and the other denies. Not so where both claims deny the same and no title puts one
+    thing in place of another: then a denial only reaches further in one of them (“X never calls Y”, “Y is not called
+    by X”)."""
+    if one.bare == one.claim and other.bare == other.claim:
         return frozenset()  # neither denies anything
-    turned = (
-        _turned(mine.title, theirs.title)
-        | _turned(theirs.title, mine.title)
-        | (_affirmed(mine.words) & mine.title & _denied(theirs.words))
-        | (_affirmed(theirs.words) & theirs.title & _denied(mine.words))
-        | (_denied(mine.title) & _denied(mine.words) & _affirmed(theirs.words))
-        | (_denied(theirs.title) & _denied(theirs.words) & _affirmed(mine.words))
-    )
-    both = _denied(mine.words) & _denied(theirs.words)
-    exchanged = _swapped(mine.title, theirs.title) and (_chooses(one) or _chooses(other))
-    if turned and both and not exchanged and (_denials(one) == _denials(other) or len(turned) < len(both)):
+    mine, theirs = one.claim.title, other.claim.title
+    there, back = _affirmed(mine) & _denied(theirs), _affirmed(theirs) & _denied(mine)
+    both = _denied(one.claim.words) & _denied(other.claim.words)
+    exchanged = there and back and (_chooses(one) or _chooses(other))
+    if both and not exchanged and (_denials(one.title) == _denials(other.title) or len(there | back) < len(both)):
         return frozenset()
-    return turned
+    return there | back
+
+
+def _denied_otherwise(one: Said, other: Said) -> bool:
+    """Whether one claim denies anywhere what the other only affirms, and not just in other words."""
+    mine, theirs = one.claim.words, other.claim.words
+    turned = (_affirmed(mine) & _denied(theirs)) | (_affirmed(theirs) & _denied(mine))
+    if not turned:
+        return False
+    first, second = (_denials(f"{said.title}\n{said.body}") for said in (one, other))
+    alike = bool(_denied(mine) & _denied(theirs)) or not (_denied(mine) and _denied(theirs))
+    return not (alike and first == second)
 
 
 @lru_cache(maxsize=1)
@@ -194,12 +200,8 @@ def _same_ground(
     return not (lost - one.telling and new - other.telling)
 
 
-def _swapped(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
-    return bool(_turned(one, other) and _turned(other, one))
-
-
-def _denials(said: Said) -> int:
-    return len(_DENIAL.findall(_CODE.sub("", said.title)))
+def _denials(text: str) -> int:
+    return len(_DENIAL.findall(_CODE.sub("", text)))
 
 
 def _chooses(said: Said) -> bool:
@@ -210,9 +212,11 @@ def _chooses(said: Said) -> bool:
 def _moved(one: Said, other: Said, shared: AbstractSet[str]) -> bool:
     """Whether what both titles say is put the other way round: another thing after a word of direction, or two names
     in the other order, in sentences of one part and voice."""
-    mine, theirs = ({word: after for word, after in _towards(said.title) if after in shared} for said in (one, other))
-    if any(mine[word] != theirs[word] for word in mine.keys() & theirs.keys()):
-        return True
+    mine, theirs = _towards(one.title), _towards(other.title)
+    for word in mine.keys() & theirs.keys():
+        (before, after), (was_before, was_after) = mine[word], theirs[word]
+        if after != was_after and after in was_before & shared and was_after in before & shared:
+            return True
     if any(part in _CODE.sub("", said.title) for said in (one, other) for part in (" by ", ",")):
         return False
     first, second = (
@@ -222,16 +226,14 @@ def _moved(one: Said, other: Said, shared: AbstractSet[str]) -> bool:
     return first != second and sorted(first) == sorted(set(second))
 
 
-def _towards(title: str) -> Iterator[tuple[str, str]]:
-    """Each word of direction with the first word after it."""
-    parts = title.split()
-    for at, part in enumerate(parts[:-1]):
-        if part.lower() in _DIRECTIONS:
-            yield part.lower(), next(iter(_ordered(" ".join(parts[at + 1 : at + 4]).replace("`", " "))), "")
-
-
-def _turned(one: AbstractSet[str], other: AbstractSet[str]) -> frozenset[str]:
-    return _affirmed(one) & _denied(other)
+def _towards(title: str) -> dict[str, tuple[frozenset[str], str]]:
+    """Each word of direction with the words before it and the first word after it."""
+    parts = title.replace("`", " ").split()
+    return {
+        part.lower(): (frozenset(_ordered(" ".join(parts[:at]))), next(iter(_ordered(" ".join(parts[at + 1 :]))), ""))
+        for at, part in enumerate(parts)
+        if part.lower() in _DIRECTIONS
+    }
 
 
 def _affirmed(words: AbstractSet[str]) -> frozenset[str]:
