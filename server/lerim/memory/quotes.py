@@ -6,6 +6,7 @@ later session added to a memory without changing it lies here too. Both are join
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,17 @@ class Quotes:
     def path(self, memory_id: str) -> Path:
         """Where one memory's private quotes lie."""
         return self.folder / f"{memory_id}.json"
+
+    def changed(self) -> dict[str, int]:
+        """When the private quotes of each memory that has some were changed, in whole milliseconds."""
+        try:
+            with os.scandir(self.folder) as entries:
+                return {
+                    entry.name.removesuffix(".json"): entry.stat(follow_symlinks=False).st_mtime_ns // 1_000_000
+                    for entry in entries
+                }
+        except OSError:
+            return {}
 
     def join(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
         """The record with its private quotes in place and what it gained since, three entries at most."""

@@ -56,7 +56,7 @@ class Shelf:
 
     def refresh(self) -> None:
         self._folders = self._changed()
-        found, self._own = self.store.find(archived=True)
+        found, self._own = self._listed()
         if not found and self._index is None:
             return  # nothing to index: nothing is made
         try:
@@ -70,8 +70,8 @@ class Shelf:
             name = self.store.name(path)
             if name.rpartition("/")[0] not in (*LIVE, *ARCHIVED) or path.suffix != ".md":
                 return
-            found = stat_file(self.store.memory_dir, name)
-            if self._index is not None and self._index.update(self._read([found])):
+            found = self._with_quotes([stat_file(self.store.memory_dir, name)])
+            if self._index is not None and self._index.update(self._read(found)):
                 self._told = self._index.problems()
                 return
         except LerimError:
@@ -112,8 +112,22 @@ class Shelf:
             return ask(self._index)
         except LerimError as error:
             self._give_up(error)
-            self._bring_up(self.store.find(archived=True)[0])
+            self._bring_up(self._listed()[0])
             return nothing if self._index is None else ask(self._index)
+
+    def _listed(self) -> tuple[list[Found], list[Problem]]:
+        found, problems = self.store.find(archived=True)
+        return self._with_quotes(found), problems
+
+    def _with_quotes(self, found: list[Found]) -> list[Found]:
+        """The files with stamps that tell, too, when the quotes kept privately for them changed."""
+        kept = self.store.quotes.changed()
+        return [
+            replace(item, stamp=(item.stamp[0] + kept[name], *item.stamp[1:]))
+            if (name := item.name.rpartition("/")[2].removesuffix(".md")) in kept
+            else item
+            for item in found
+        ]
 
     def _bring_up(self, found: list[Found]) -> None:
         if self._index is None:
