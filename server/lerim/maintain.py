@@ -211,14 +211,15 @@ class _Job:
         waiting = [one for one in review.pending(self.place)[0] if one.maker == "maintain"]
         if not self.options.dry_run:
             waiting = self.taken_back(waiting, found)
-        waits = {(one.action, one.targets) for one in waiting}
+        waits = {(one.action, one.targets): one for one in waiting}
         room = MOST_WAITING - len(waiting)
         for number, one in enumerate(found):
             if self.cancelled():
                 return
             self.tell("proposing", number, len(found))
-            if (one.action, tuple(Target(target.record.id, target.hash) for target in one.targets)) in waits:
-                self.counts["waiting"] += 1
+            known = waits.get((one.action, tuple(Target(target.record.id, target.hash) for target in one.targets)))
+            if known is not None:
+                self.counts["waiting"] += not self.settled(known, one)
                 continue
             if room <= 0 and not self.automatic:
                 self.counts["left"] += 1
@@ -282,22 +283,28 @@ class _Job:
         if not isinstance(outcome, Proposed):
             return
         proposal = outcome.proposal
-        ids = [target.id for target in proposal.targets]
-        did, undo = "proposed", ""
-        if self.automatic:
-            try:
-                settled = review.settle(self.place, proposal)
-            except LerimError as error:
-                self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
-                settled = None
-            if settled is not None and settled.ok:
-                did, undo = "accepted", settled.action or ""
-        if did == "proposed":
+        if not self.settled(proposal, suggestion):
             self.proposals.append(proposal)
-        action = MaintainAction(
-            f"{did}-{suggestion.action}", suggestion.record.title, suggestion.reason, ids, proposal.id, undo
-        )
-        self.run.maintained.append(action)
+            self.note(f"proposed-{suggestion.action}", suggestion, proposal)
+
+    def settled(self, proposal: Proposal, suggestion: Suggestion) -> bool:
+        """Accepts a proposal where the review is automatic and nothing speaks against it; whether it did."""
+        if not self.automatic or self.options.dry_run:
+            return False
+        try:
+            done = review.settle(self.place, proposal)
+        except LerimError as error:
+            self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
+            return False
+        if done is None or not done.ok:
+            return False
+        self.note(f"accepted-{suggestion.action}", suggestion, proposal, done.action or "")
+        return True
+
+    def note(self, did: str, suggestion: Suggestion, proposal: Proposal, undo: str = "") -> None:
+        ids = [target.id for target in proposal.targets]
+        title = suggestion.record.title
+        self.run.maintained.append(MaintainAction(did, title, suggestion.reason, ids, proposal.id, undo))
 
     def tell(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
         self.emit(MaintainProgress(stage, done, total, message))

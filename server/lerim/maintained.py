@@ -30,8 +30,8 @@ class MaintainReport(msgspec.Struct, frozen=True):
     made; `done` is what was changed or proposed on disk.
 
     `counts`: suggestions by what is to become of memories (merged, closed, decayed, archived, bounded, consolidated,
-    referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before or `left` for want of room, `repaired` links, `drifted` and `gone` memories, `unchanged` ones. `run` is the run folder, "" where
-    nothing was done.
+    referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before or `left` for want of room, `repaired`
+    links, `drifted` and `gone` memories, `unchanged` ones. `run` is the run folder, "" where nothing was done.
     """
 
     project: str

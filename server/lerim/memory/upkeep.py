@@ -7,6 +7,7 @@ is in one of them at most, so that none undoes another's ground. What follows fr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from typing import Literal
@@ -109,7 +110,7 @@ class _Upkeep:
         return max(record.updated, self.uses.get(record.id, record.updated))
 
     def duplicates(self, cancelled: Callable[[], bool]) -> Iterator[Planned]:
-        """Memories of one primitive that say nearly the same, each group around its oldest."""
+        """Memories of one primitive that say nearly the same, each of a group as all others of it."""
         for primitive in ("decision", "learning", "question", "theme"):
             some = self.free(primitive)
             known = [self.claims[one.record.id] for one in some]
@@ -121,11 +122,11 @@ class _Upkeep:
                     alike.setdefault(pair.first, {})[pair.second] = _Alike(what, pair.similarity)
             gone: set[int] = set()
             for first in sorted(alike):
-                others = [other for other in sorted(alike[first]) if other not in gone]
-                if first not in gone and others:
-                    gone |= {first, *others}
-                    how = [alike[first][other] for other in others]
-                    yield Planned("merged", self._merged(some[first], [some[other] for other in others], how))
+                same = _same(first, alike, gone)
+                if len(same) > 1:
+                    gone.update(same)
+                    how = [alike[first][other] for other in same[1:]]
+                    yield Planned("merged", self._merged(some[first], [some[at] for at in same[1:]], how))
 
     def _merged(self, kept: Stored, others: Sequence[Stored], how: Sequence[_Alike]) -> Suggestion:
         record = kept.record
@@ -221,3 +222,13 @@ def _age(one: Stored) -> tuple[datetime, str]:
 def _moved(name: str, moves: Mapping[str, str]) -> str:
     place = normalise(name)
     return moves.get(written(place), name) if place else name
+
+
+def _same(first: int, alike: Mapping[int, Mapping[int, _Alike]], gone: AbstractSet[int]) -> list[int]:
+    """A memory and those later ones that say the same as it and as each other: a short one may be a part of two that
+    have nothing to do with one another."""
+    found = [first] if first not in gone else []
+    for other in sorted(alike[first]) if found else ():
+        if other not in gone and all(other in alike.get(one, {}) for one in found):
+            found.append(other)
+    return found

@@ -90,6 +90,14 @@ def test_of_two_values_of_one_rule_the_later_stays() -> None:
     assert "different things of the same" in one.suggestion.reason
 
 
+def test_two_rules_are_not_merged_for_a_short_one_that_is_a_part_of_both() -> None:
+    short = memory("Use uv to install packages", "Installs go through uv.", days=30)
+    first = memory("Use uv to install packages in Docker", "Installs go through uv.", days=20)
+    second = memory("Use uv to install packages in CI", "Installs go through uv.", days=10)
+    for one in planned(short, first, second):
+        assert len(one.suggestion.targets) == 2
+
+
 def test_rules_side_by_side_and_memories_of_another_kind_stay() -> None:
     assert planned(memory("Run `make check`", UPLOADS), memory("Run `make ci`", UPLOADS)) == []
     learned = memory("Retry uploads 3 times", UPLOADS, primitive="learning")

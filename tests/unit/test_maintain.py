@@ -1,0 +1,390 @@
+"""Maintaining a project's memories: what is proposed, what is done, and what is left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from chat_server import KEY, Chat, chat, says
+from desk import Desk
+from killer import DONE, KILLED, in_child
+from lerim import maintain
+from lerim.errors import BusyError
+from lerim.extraction.candidate import Candidate
+from lerim.last_maintained import due
+from lerim.lock import project_lock
+from lerim.maintain import MOST_WAITING, MaintainOptions
+from lerim.maintained import MaintainProgress, MaintainReport
+from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render
+from lerim.memory.uses import Uses
+from lerim.paths import Home
+from lerim.review import queue
+from lerim.sessions.catalog import Catalog
+
+NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
+UPLOADS = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+def settings(desk: Desk, text: str) -> None:
+    desk.home.root.mkdir(mode=0o700, exist_ok=True)
+    desk.home.config.write_text(text, encoding="utf-8")
+
+
+AUTO = '[review]\nmode = "auto"\n'
+
+
+def said(
+    desk: Desk,
+    title: str,
+    body: str = "",
+    *,
+    days: int = 1,
+    primitive: Primitive = "decision",
+    kind: LearningKind | None = None,
+    references: tuple[str, ...] = (),
+) -> str:
+    """A memory a session of so many days before NOW gave, accepted; its id."""
+    turn = f"{abs(hash((title, body, days))):012x}"[:12]
+    time = NOW - timedelta(days=days)
+    candidate = Candidate(
+        primitive=primitive,
+        kind=kind or ("pitfall" if primitive == "learning" else None),
+        title=title,
+        body=body,
+        confidence=0.8,
+        tags=(),
+        references=references,
+        evidence=(Evidence(f"he said {title}", turn, "user"),),
+        platform="claude",
+        session="s1",
+        turn=turn,
+        time=time,
+        signal="rule",
+    )
+    outcome = queue.propose(desk.place, candidate)
+    assert isinstance(outcome, queue.Proposed), outcome
+    done = queue.accept(desk.place, outcome.proposal.id, quotes="shared")
+    assert done.ok and done.path
+    return Path(done.path).stem
+
+
+def written(desk: Desk, title: str, body: str = "", *, days: int = 1, primitive: Primitive = "decision") -> Path:
+    """A memory file a person wrote so many days before NOW."""
+    time = NOW - timedelta(days=days)
+    name = f"{time:%Y%m%d}-{'-'.join(title.lower().split())}"
+    record = MemoryRecord(name, primitive, title, time, time, "manual", 0.9, (), body)
+    path = desk.place.store().place(record)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render(record), encoding="utf-8")
+    return path
+
+
+def run(
+    desk: Desk,
+    *,
+    dry_run: bool = False,
+    model: str = "none",
+    now: datetime = NOW,
+    cancelled: Callable[[], bool] = lambda: False,
+    emit: Callable[[MaintainProgress], None] = lambda _at: None,
+) -> MaintainReport:
+    at = desk.place
+    options = MaintainOptions(dry_run=dry_run, model="none" if model == "none" else "auto")
+    return maintain.run(at.project, at.home, os.environ, options, emit, cancelled, lambda: now)
+
+
+def twice(desk: Desk) -> tuple[str, str]:
+    """Two decisions that say the same; the second came by another way than a sync, which would have seen that."""
+    return said(desk, "Retry uploads 3 times", UPLOADS, days=40), written(
+        desk, "Retry uploads 3 times", UPLOADS, days=3
+    ).stem
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_project_without_memories_is_left_as_it_is(desk: Desk) -> None:
+    report = run(desk)
+    assert (report.state, report.counts, report.run) == ("done", {}, "")
+    assert not (desk.repo / ".lerim").exists()
+
+
+def test_what_says_the_same_is_proposed_as_one_with_the_reason_and_accepting_it_can_be_undone(desk: Desk) -> None:
+    old, late = twice(desk)
+    before = contents(desk.repo / ".lerim" / "memory")
+    report = run(desk)
+    [proposal] = report.proposals
+    assert (proposal.action, proposal.maker, proposal.ends) == ("merge", "maintain", [late])
+    assert "2 memories say nearly the same" in proposal.reason
+    assert report.counts == {"merged": 1}
+    assert contents(desk.repo / ".lerim" / "memory") == before
+    done = queue.accept(desk.place, proposal.id)
+    assert done.ok
+    [left] = [one for one in desk.place.store().load_all()[0] if one.status == "active"]
+    assert left.record.id == old
+    assert queue.undo(desk.place).ok
+    assert contents(desk.repo / ".lerim" / "memory") == before
+
+
+def test_its_run_folder_tells_what_was_done(desk: Desk) -> None:
+    twice(desk)
+    report = run(desk)
+    folder = Path(report.run)
+    assert folder.name.startswith("maintain-20260801-120000-")
+    told = json.loads((folder / "maintain_actions.json").read_text("utf-8"))
+    assert [(one["action"], one["id"]) for one in told] == [("proposed-merge", report.proposals[0].id)]
+    assert not (folder / "extract.json").exists()
+    assert "| maintain | repo | done: 1 merged |" in desk.home.activity_log.read_text("utf-8")
+
+
+def test_a_dry_run_writes_nothing_into_the_repository(desk: Desk) -> None:
+    twice(desk)
+    before = contents(desk.repo)
+    report = run(desk, dry_run=True)
+    assert [one.action for one in report.proposals] == ["merge"]
+    assert report.dry_run and report.run == ""
+    assert contents(desk.repo) == before
+    assert queue.pending(desk.place)[0] == []
+
+
+def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: Desk) -> None:
+    twice(desk)
+    [first] = run(desk).proposals
+    again = run(desk)
+    assert (again.proposals, again.counts["waiting"]) == ([], 1)
+    queue.reject(desk.place, first.id)
+    assert run(desk).proposals == []
+    assert queue.pending(desk.place)[0] == []
+
+
+def test_a_rejected_proposal_comes_back_once_one_of_its_memories_changed(desk: Desk) -> None:
+    _, late = twice(desk)
+    queue.reject(desk.place, run(desk).proposals[0].id)
+    path = desk.place.store().path_of(late)
+    assert path
+    path.write_text(path.read_text("utf-8") + "\nMind the quota.\n", encoding="utf-8")
+    assert [one.action for one in run(desk).proposals] == ["merge"]
+
+
+def test_a_proposal_that_holds_no_more_is_taken_back(desk: Desk) -> None:
+    name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
+    [one] = run(desk).proposals
+    assert one.reason.startswith("Nobody used it for 214 days")
+    Uses(desk.place.private).note([name], "opened", NOW)
+    report = run(desk)
+    assert report.counts == {"unchanged": 1, "withdrawn": 1}
+    assert [action.action for action in report.done] == ["withdrawn-archive"]
+    assert queue.pending(desk.place)[0] == []
+    later = run(desk, now=NOW + timedelta(days=200))
+    assert [one.action for one in later.proposals] == ["archive"]
+
+
+def test_more_proposals_than_anybody_reads_are_left_for_later(desk: Desk) -> None:
+    words = ("alarm", "bridge", "cellar", "dome", "elevator", "fence", "garage", "hall", "island", "jetty", "kiosk")
+    for first, second in combinations(words, 2):
+        written(desk, f"The {first} hangs before the {second}", primitive="learning", days=300)
+    report = run(desk)
+    assert len(report.proposals) == MOST_WAITING
+    assert report.counts == {"decayed": 55, "left": 55 - MOST_WAITING}
+
+
+def test_where_the_review_is_automatic_it_is_done_at_once_and_can_be_undone(desk: Desk) -> None:
+    settings(desk, AUTO)
+    name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
+    before = contents(desk.repo / ".lerim" / "memory")
+    report = run(desk)
+    assert report.proposals == []
+    [done] = report.done
+    assert (done.action, done.memories) == ("accepted-archive", [name])
+    assert desk.memories() == []
+    assert queue.undo(desk.place, done.undo).ok
+    assert contents(desk.repo / ".lerim" / "memory") == before
+
+
+def test_what_a_person_wrote_or_edited_waits_for_them_even_where_the_review_is_automatic(desk: Desk) -> None:
+    settings(desk, AUTO)
+    twice(desk)
+    name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
+    path = desk.place.store().path_of(name)
+    assert path
+    path.write_text(path.read_text("utf-8") + "\nMind what Ada said.\n", encoding="utf-8")
+    before = contents(desk.repo / ".lerim" / "memory")
+    report = run(desk)
+    assert sorted(one.action for one in report.proposals) == ["archive", "merge"]
+    assert contents(desk.repo / ".lerim" / "memory") == before
+
+
+def test_links_that_do_not_agree_are_put_right_at_once(desk: Desk) -> None:
+    old, new = written(desk, "Use pip", days=30), written(desk, "Use uv for everything", days=3)
+    text = new.read_text("utf-8").replace("tags: []", f"tags: []\nsupersedes: [{old.stem}]")
+    new.write_text(text, encoding="utf-8")
+    assert run(desk, dry_run=True).counts == {"unchanged": 2}
+    report = run(desk)
+    assert report.counts == {"repaired": 1, "unchanged": 1}
+    assert [one.action for one in report.done] == ["repaired"]
+    assert desk.place.store().read(old.stem).status == "superseded"
+    assert queue.undo(desk.place, report.done[0].undo).ok
+
+
+def test_a_theme_ends_once_no_session_works_on_its_ground(desk: Desk) -> None:
+    said(desk, "Work on the app in `src`", primitive="theme", days=50, references=("src/app.py",))
+    Catalog.open(desk.home).close()
+    [one] = run(desk).proposals
+    assert (one.action, one.reason) == ("archive", "No session worked on what it is about for 50 days.")
+
+
+def test_a_place_that_git_moved_is_referred_to_where_it_is(desk: Desk, git: Callable[..., str]) -> None:
+    name = said(desk, "Parse dates by hand", references=("src/app.py",))
+    run(desk)
+    git(desk.repo, "mv", "src/app.py", "src/start.py")
+    git(desk.repo, "commit", "-q", "-m", "Move")
+    [one] = run(desk).proposals
+    assert (one.action, one.reason) == ("refer", "src/app.py is src/start.py now.")
+    assert queue.accept(desk.place, one.id).ok
+    assert desk.place.store().read(name).record.references == ("src/start.py",)
+    assert run(desk).proposals == []
+
+
+def test_a_project_another_process_works_on_is_busy(desk: Desk) -> None:
+    twice(desk)
+    with project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
+        run(desk)
+    assert "| maintain | repo | busy:" in desk.home.activity_log.read_text("utf-8")
+
+
+def test_cancelled_it_takes_nothing_back_and_says_so(desk: Desk) -> None:
+    twice(desk)
+    run(desk)
+    waits = desk.waiting()
+    report = run(desk, cancelled=lambda: True)
+    assert report.state == "cancelled"
+    assert desk.waiting() == waits != []
+
+
+def test_killed_at_any_touch_of_the_disk_it_loses_nothing_and_the_next_run_ends_it(desk: Desk) -> None:
+    settings(desk, AUTO)
+    said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
+    said(desk, "Imports of `shop` make a circle", primitive="learning", days=220)
+    at = 0
+    while (code := in_child(lambda: run(desk), at)) == KILLED:
+        store = desk.place.store()
+        kept = {one.record.title for one in store.load_all(archived=True)[0]}
+        assert kept == {"The pool hangs without a timeout", "Imports of `shop` make a circle"}
+        at += 7
+    assert code == DONE
+    report = run(desk)
+    assert report.state == "done"
+    assert desk.memories() == []
+    assert queue.pending(desk.place)[0] == []
+
+
+def test_an_idle_editor_is_told_when_it_is_due(desk: Desk) -> None:
+    project, home = desk.place.project, desk.home
+    assert not due(project, home, NOW)
+    path = written(desk, "Use uv")
+    assert due(project, home, NOW)
+    run(desk)
+    assert not due(project, home, NOW + timedelta(days=3))
+    path.write_text(path.read_text("utf-8") + "\nAlways.\n", encoding="utf-8")
+    assert not due(project, home, NOW + timedelta(hours=3))
+    assert due(project, home, NOW + timedelta(days=1))
+
+
+POOL = (
+    ("The pool needs a timeout of 30 seconds", "A connection of the pool without a timeout hangs."),
+    ("A connection of the pool is retried twice", "`RETRIES` is 2. Then the pool gives the connection up."),
+    ("Close each connection of the pool", "Never call `pool.drop()` with a connection open."),
+)
+WHOLE = (
+    "A connection of the pool without a timeout hangs, so the pool needs one of 30 seconds. A connection is retried "
+    "twice (`RETRIES` is 2), then the pool gives the connection up. Close each connection of the pool; never call "
+    "`pool.drop()` with a connection open."
+)
+
+
+def insight(title: str, body: str) -> str:
+    told = json.dumps({"title": title, "body": body, "tags": []})
+    return f"[[ ## reasoning ## ]]\nx\n\n[[ ## insight ## ]]\n{told}\n\n[[ ## completed ## ]]\n"
+
+
+@pytest.fixture
+def pool(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Chat]]:
+    """Three related learnings, and a lead that answers with these texts, one a call."""
+    monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
+    for day, (title, body) in enumerate(POOL):
+        said(desk, title, body, days=9 - day, primitive="learning", references=("src/db.py",))
+    opened = []
+
+    def lead(*texts: str) -> Chat:
+        server = chat(*(says(text) for text in texts))
+        opened.append(server)
+        made = server.__enter__()
+        settings(desk, f'{AUTO}[roles.lead]\nprovider = "openai"\nmodel = "m"\nbase_url = "{made.url}"\n')
+        return made
+
+    yield lead
+    for server in opened:
+        server.__exit__(None, None, None)
+
+
+def test_related_learnings_are_proposed_as_a_list_that_waits_for_a_person(
+    desk: Desk, pool: Callable[..., Chat]
+) -> None:
+    settings(desk, AUTO)
+    [one] = run(desk, model="auto").proposals
+    assert (one.action, one.title) == ("consolidate", "What was learned about `src/db.py`")
+    assert all(title in one.body and body in one.body for title, body in POOL)
+    assert one.reason == "3 learnings are about `src/db.py` and have words in common."
+
+
+def test_a_models_words_that_keep_everything_are_taken(desk: Desk, pool: Callable[..., Chat]) -> None:
+    asked = pool(insight("Connections of the pool: a timeout, two retries, then close", WHOLE))
+    report = run(desk, model="auto")
+    assert [one.action for one in report.done] == ["accepted-consolidate"]
+    [left] = [one.record for one in desk.place.store().load_all()[0] if one.status == "active"]
+    assert (left.kind, left.body, len(left.supersedes)) == ("insight", WHOLE, 3)
+    assert left.references == ("src/db.py",)
+    assert len(left.evidence) == 3
+    assert (report.model, report.spent[0].usage.calls) == ("openai:m", 1)
+    assert len(asked.asked) == 1
+    assert run(desk, model="auto").done == []
+
+
+def test_a_models_words_that_lose_or_make_up_something_twice_are_not_taken(
+    desk: Desk, pool: Callable[..., Chat]
+) -> None:
+    asked = pool(insight("The pool", WHOLE.replace("30", "60")), insight("The pool", "Mind the pool."))
+    report = run(desk, model="auto")
+    [one] = report.proposals
+    assert one.title == "What was learned about `src/db.py`"
+    assert "it makes up 60" in asked.asked[1].prompt
+    assert [step.kind for step in report.steps] == ["lost"]
+
+
+def test_what_waits_or_was_rejected_is_not_asked_of_a_model_again(desk: Desk, pool: Callable[..., Chat]) -> None:
+    asked = pool(insight("The pool", "Mind the pool."))
+    [one] = run(desk, model="auto").proposals
+    calls = len(asked.asked)
+    run(desk, model="auto")
+    queue.reject(desk.place, one.id)
+    run(desk, model="auto")
+    assert len(asked.asked) == calls
+
+
+def test_a_model_that_is_away_leaves_the_list_of_the_rules(desk: Desk, pool: Callable[..., Chat]) -> None:
+    pool("no JSON at all")
+    report = run(desk, model="auto")
+    assert [one.title for one in report.proposals] == ["What was learned about `src/db.py`"]
+    assert [step.kind for step in report.steps] == ["unread"]
