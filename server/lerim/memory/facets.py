@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
-from lerim.memory.filters import Filters
+from lerim.memory.filters import STATUSES, Filters
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.store import Status
@@ -26,8 +27,10 @@ def moved(told: str, before: Status, after: Status) -> str:
 
 
 def wanted(filters: Filters) -> list[str]:
-    """FTS5 expressions that must all hold, the status first; an empty one matches nothing."""
-    groups = [[_word("status", status) for status in filters.statuses]]
+    """FTS5 expressions that must all hold; an empty one matches nothing. None for what is active: see the rows."""
+    groups = []
+    if set(filters.statuses) != set(STATUSES) and filters.statuses != ("active",):
+        groups.append([_word("status", status) for status in filters.statuses])
     what = [_word("kind", kind) for kind in filters.kinds]
     what += [_word("primitive", one) for one in filters.primitives if not (what and one == "learning")]
     if what:
@@ -62,6 +65,7 @@ def _written(reference: Reference) -> str:
     return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
 
 
+@lru_cache(maxsize=1024)  # many memories have the same few
 def _word(name: str, value: str) -> str:
     """Digits alone: the index cuts endings off words, and finds none here."""
     digest = hashlib.blake2b(f"{name}\0{value}".encode("utf-8", "surrogatepass"), digest_size=8).digest()

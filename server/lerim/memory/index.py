@@ -15,7 +15,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,19 @@ from lerim.errors import LerimError, MemoryError_, Problem
 from lerim.memory import files
 from lerim.memory.facets import wanted
 from lerim.memory.filters import Filters
-from lerim.memory.index_rows import SCHEMA, VERSION, Read, add, first_row, forget, row_of, seconds, settle, unsigned
+from lerim.memory.index_rows import (
+    OVER,
+    SCHEMA,
+    VERSION,
+    Read,
+    add,
+    first_row,
+    forget,
+    row_of,
+    seconds,
+    settle,
+    unsigned,
+)
 from lerim.memory.ranking import Ranked
 from lerim.memory.store import Found, Stamp, Status
 
@@ -40,7 +52,8 @@ _KEPT_COUNTS = 2_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 _LOOK = "id, path, memory, said, shown, updated, confidence, fades"
 _AT_ONCE = 2_000
-_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
+_LAST = "ORDER BY rowid DESC LIMIT ?"
+_BEST = "ORDER BY score, rowid DESC LIMIT ?"
 _BEYOND = "\U0010ffff"
 _WAIT_SECONDS = 2
 _SIBLINGS = ("-wal", "-shm", "-journal")
@@ -57,12 +70,11 @@ class _Note(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Narrow:
-    """What a search is narrowed to, as an index has it: groups of facets that must all be met (the statuses first), a
-    span of rows, rows that alone count, and rows that do not."""
+    """What a search is narrowed to, as an index has it: groups of facets that must all be met, spans of rows in
+    ascending order, rows that alone count, and rows that do not."""
 
     facets: tuple[str, ...]
-    low: int
-    high: int
+    spans: tuple[tuple[int, int], ...]
     only: frozenset[int] | None
     but: frozenset[int]
 
@@ -161,55 +173,65 @@ class Index:
             query = "SELECT id FROM files WHERE session >= ? AND session < ?"
             own = {row[0] for row in self._rows(query, (filters.by_session, f"{filters.by_session}{_BEYOND}"))}
             rows = own if rows is None else rows & own
-        low = _LOWEST if filters.since is None else first_row(seconds(filters.since))
-        high = _HIGHEST if filters.until is None else first_row(seconds(filters.until)) - 1
-        return Narrow(
-            tuple(wanted(filters)), low, high, None if rows is None else frozenset(rows), frozenset(self._rows_of(but))
-        )
+        low = 0 if filters.since is None else first_row(seconds(filters.since))
+        high = OVER - 1 if filters.until is None else first_row(seconds(filters.until)) - 1
+        halves = [
+            base for base, has in ((-OVER, filters.statuses != ("active",)), (0, "active" in filters.statuses)) if has
+        ]
+        spans = tuple((base + low, base + high) for base in halves if low <= high)
+        counted = None if rows is None else frozenset(rows)
+        return Narrow(tuple(wanted(filters)), spans, counted, frozenset(self._rows_of(but)))
 
-    def match(self, query: str, likely: Sequence[str], narrow: Narrow, most: int = RANKED) -> list[tuple[int, float]]:
+    def match(
+        self, query: str, likely: Sequence[str], narrow: Narrow, limit: int, most: int = RANKED
+    ) -> list[tuple[int, float]]:
         """The rows matching an FTS5 query, best first, with their score (smaller is better). Raises MemoryError_.
 
         Ranking costs by the row. Where more than `most` match, only these are ranked: what matches the `likely`
         queries, one after the other until one of them gives `most`, and last whatever else matches; of each the `most`
         that were changed last.
         """
-        pool = set(self.newest(narrow, most + 1, query))
-        if len(pool) > most:
+        more = [f"facets : ({group})" for group in narrow.facets]
+        pool: set[int] | None = None
+        if self._chosen(narrow, "rowid", f"({query})", more, "LIMIT 1 OFFSET ?", most):
             pool = set()
             for one in (*likely, query):
-                found = self.newest(narrow, most, one)
-                pool.update(found)
+                found = self._chosen(narrow, "rowid", f"({one})", more, _LAST, most)
+                pool.update(row[0] for row in found)
                 if len(found) == most:
                     break
-        if not pool:
-            return []
-        asked = _asked([f"({query})", *(f"facets : ({group})" for group in narrow.facets[1:])])
-        # `+`: FTS5 would look each row up by a search of its own
-        return self._rows(
-            f"SELECT rowid, {_SCORE} AS score FROM words WHERE words MATCH ? AND rowid >= ? AND rowid <= ? "
-            "AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY score, rowid DESC",
-            (asked, min(pool), max(pool), json.dumps(list(pool))),
-        )
+            narrow = replace(narrow, spans=((min(pool), max(pool)),), only=frozenset(pool), but=frozenset())
+            more = []
+        return self._chosen(narrow, f"rowid, {_SCORE} AS score", f"({query})", more, _BEST, limit)
 
-    def newest(self, narrow: Narrow, limit: int, query: str = "") -> list[int]:
-        """The rows by the time their memory was last changed, newest first; those that match an FTS5 query."""
-        if not all(narrow.facets) or narrow.low > narrow.high:
+    def newest(self, narrow: Narrow, limit: int) -> list[int]:
+        """The rows by the time their memory was last changed, newest first."""
+        facets = [f"facets : ({group})" for group in narrow.facets]
+        halves = [
+            self._chosen(replace(narrow, spans=(span,)), "rowid", "", facets, _LAST, limit) for span in narrow.spans
+        ]
+        rows = [row[0] for half in halves for row in half]
+        return sorted(rows, key=lambda row: row % OVER, reverse=True)[:limit]
+
+    def _chosen(
+        self, narrow: Narrow, columns: str, query: str, facets: Sequence[str], order: str, limit: int
+    ) -> list[Any]:
+        """What matches an FTS5 query (all, for an empty one), the facets and what a search is narrowed to."""
+        if not narrow.spans or not all(narrow.facets):
             return []
-        asked = _asked([f"({query})"] * bool(query) + [f"facets : ({group})" for group in narrow.facets])
-        where, values = "", list[str | int]()
-        if narrow.only is not None:
-            where += " AND +rowid IN (SELECT value FROM json_each(?))"
-            values.append(json.dumps(list(narrow.only)))
-        if narrow.but:
-            where += " AND +rowid NOT IN (SELECT value FROM json_each(?))"
-            values.append(json.dumps(list(narrow.but)))
-        rows = self._rows(
-            "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? AND rowid <= ?"
-            f"{where} ORDER BY rowid DESC LIMIT ?",
-            (asked, narrow.low, narrow.high, *values, limit),
-        )
-        return [row[0] for row in rows]
+        asked = " AND ".join(filter(None, (query, *facets)))
+        where, values = (" AND words MATCH ?", [asked]) if asked else ("", [])
+        # `+`: FTS5 would look each row up by a search of its own
+        if len(narrow.spans) > 1:
+            where += f" AND ({' OR '.join('+rowid BETWEEN ? AND ?' for _ in narrow.spans)})"
+            values += [bound for span in narrow.spans for bound in span]
+        for rows, how in ((narrow.only, "IN"), (narrow.but or None, "NOT IN")):
+            if rows is not None:
+                where += f" AND +rowid {how} (SELECT value FROM json_each(?))"
+                values.append(json.dumps(list(rows)))
+        bounds = (narrow.spans[0][0], narrow.spans[-1][1])
+        query = f"SELECT {columns} FROM words WHERE rowid >= ? AND rowid <= ?{where} {order}"
+        return self._rows(query, (*bounds, *values, limit))
 
     def look(self, rows: Iterable[int]) -> dict[int, Ranked]:
         """What is known of these rows."""
@@ -251,7 +273,8 @@ class Index:
                 for at, one in sorted(((row_of(one), one) for one in some), key=lambda pair: pair[0]):
                     self._drop(one.found.name)
                     known[one.found.name] = (add(self._sql, at, one), one.found.stamp)
-            settle(self._sql)
+            if settle(self._sql):
+                self._stamps = None
 
     def _drop(self, name: str) -> None:
         if (known := self._known().pop(name, None)) is not None:
@@ -363,10 +386,6 @@ def _note(spot: Spot) -> _Note | None:
 def _unusable(error: Exception, spot: Spot | None) -> MemoryError_:
     where = str(spot.path) if spot else "memory"
     return MemoryError_(f"The index cannot be used: {error}.", where=where, todo="Make its folder writable.")
-
-
-def _asked(parts: Sequence[str]) -> str:
-    return " AND ".join(parts)
 
 
 def _ranked(row: tuple[int, str, str, str, Status, int, float, int]) -> Ranked:

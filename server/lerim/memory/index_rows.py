@@ -21,8 +21,9 @@ from lerim.memory.views import source_parts
 VERSION = 4
 _SPREAD = 20
 """A row's number is the second its memory was last changed, and so many bits of its file's name: so that rows are in
-the order of time, whenever they were written."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+the order of time, whenever they were written. What is over lies `OVER` lower: leaving it out costs nothing."""
+OVER = 1 << 60
+_EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 SCHEMA = f"""
 CREATE TABLE meta (nonce TEXT NOT NULL);
 CREATE TABLE files (
@@ -55,26 +56,24 @@ class Read:
 
 
 def first_row(second: int) -> int:
-    """The lowest row of what was changed in this second, or at any later time."""
+    """The lowest row of an active memory that was changed in this second, or at any later time."""
     return second << _SPREAD
 
 
 def seconds(time: datetime) -> int:
-    """Whole seconds since 1970."""
+    """Whole seconds since the year 1."""
     return (time - _EPOCH) // timedelta(seconds=1)
 
 
 def row_of(one: Read) -> int:
     """The row of a file, if that is free."""
-    name = hashlib.blake2b(one.found.name.encode("utf-8", "surrogateescape"), digest_size=4).digest()
-    second = seconds(one.record.updated) if one.record else 0
-    return first_row(second) + int.from_bytes(name, "big") % (1 << _SPREAD)
+    over = one.record is None or status_of(one.record, one.found.archived) != "active"
+    return _row(one.found.name, seconds(one.record.updated) if one.record else 0, over)
 
 
 def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
     """Write a file's rows at `row`, or at the next that is free."""
-    while sql.execute("SELECT 1 FROM files WHERE id = ?", (row,)).fetchone():
-        row += 1
+    row = _free(sql, row)
     told = msgspec.json.encode(one.problems).decode()
     record = one.record
     if record is None:
@@ -87,7 +86,8 @@ def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
         dated = (seconds(record.updated), record.confidence, fades, session, told)
         values = (record.id, said.hexdigest(), status, status, *dated)
         links = [(row, target, how) for how, targets in _links(record) for target in dict.fromkeys(targets)]
-        sql.executemany("INSERT INTO ends VALUES (?,?,?)", links)
+        if links:
+            sql.executemany("INSERT INTO ends VALUES (?,?,?)", links)
         sql.execute(
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
             (row, *_fields(record), facets(record, status)),
@@ -99,24 +99,44 @@ def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
     return row
 
 
-def settle(sql: sqlite3.Connection) -> None:
-    """Show as over what another memory ends, though its own file does not say so (yet)."""
+def settle(sql: sqlite3.Connection) -> bool:
+    """Show as over what another memory ends, though its own file does not say so (yet); whether any row moved."""
     over = "SELECT memory FROM files WHERE status != shown"
     named = "SELECT memory FROM files JOIN ends ON target = memory WHERE files.status = 'active' AND files.id != ender"
     concerned = [row[0] for row in sql.execute(f"{over} UNION {named}")]
     if not concerned:
-        return
+        return False
     links = sql.execute("SELECT memory, updated, target, ends.status FROM ends JOIN files ON id = ender")
     over_now = ended(Link(*row) for row in links)
+    any_moved = False
     for memory in concerned:
-        for row, status, shown in sql.execute(
-            "SELECT id, status, shown FROM files WHERE memory = ?", (memory,)
-        ).fetchall():
+        query = "SELECT id, path, updated, status, shown FROM files WHERE memory = ?"
+        for row, name, second, status, shown in sql.execute(query, (memory,)).fetchall():
             now: Status = over_now.get(memory, status) if status == "active" else status
             if now != shown:
-                [(told,)] = sql.execute("SELECT facets FROM words WHERE rowid = ?", (row,))
-                sql.execute("UPDATE words SET facets = ? WHERE rowid = ?", (moved(told, shown, now), row))
-                sql.execute("UPDATE files SET shown = ? WHERE id = ?", (now, row))
+                any_moved = True
+                _move(sql, row, _free(sql, _row(name, second, now != "active")), shown, now)
+    return any_moved
+
+
+def _move(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: Status) -> None:
+    columns = "title, tags, places, body, quotes, facets"
+    [(*texts, told)] = sql.execute(f"SELECT {columns} FROM words WHERE rowid = ?", (row,))
+    sql.execute("DELETE FROM words WHERE rowid = ?", (row,))
+    sql.execute(f"INSERT INTO words (rowid, {columns}) VALUES (?,?,?,?,?,?,?)", (to, *texts, moved(told, shown, now)))
+    sql.execute("UPDATE files SET id = ?, shown = ? WHERE id = ?", (to, now, row))
+    sql.execute("UPDATE ends SET ender = ? WHERE ender = ?", (to, row))
+
+
+def _row(name: str, second: int, over: bool) -> int:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=4).digest()
+    return first_row(second) + int.from_bytes(digest, "big") % (1 << _SPREAD) - (OVER if over else 0)
+
+
+def _free(sql: sqlite3.Connection, row: int) -> int:
+    while sql.execute("SELECT 1 FROM files WHERE id = ?", (row,)).fetchone():
+        row += 1
+    return row
 
 
 def forget(sql: sqlite3.Connection, row: int) -> None:

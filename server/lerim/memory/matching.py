@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lerim.memory.index import COMMON, RANKED, Index, Narrow
-from lerim.memory.ranking import ground, rarity, relevance
+from lerim.memory.ranking import attainable, ground, rarity
 from lerim.memory.terms import STOP, words
 
 _MAX_TERMS = 32
 _MANY = 4
 _HEAD = "{title tags}"
+EQUALS = 50
+"""So many memories more than are wanted are looked at, for those on equal ground with the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +31,30 @@ class Match:
 
 
 def matched(index: Index, query: str, limit: int, narrow: Narrow, most: int = RANKED) -> list[Match]:
-    """The rows that match any text, best first: what has every word before what has some; at least `limit` where
-    there are so many, and at most about `most`. A query without words gives none."""
+    """The `limit` rows that match any text best, and what is on equal ground with the last of them, best first: what
+    has every word before what has some. Ranked are about `most`; a query without words gives none."""
     terms, question = _terms(query)
     if not terms:
         return []
     total = index.total()
-    rarities = [rarity(total, min(index.count(term), total)) for term in terms]
-    found: list[tuple[int, float]] = [] if question else _match_all(index, terms, query, narrow)
-    every = [Match(row, True, relevance(score, rarities)) for row, score in found]
+    best = attainable(rarity(total, min(index.count(term), total)) for term in terms)
+    found = [] if question else _match_all(index, terms, query, narrow, limit + EQUALS)
+    every = _first(found, limit, True, best)
     if len(found) >= limit or not (question or len(terms) > 1):
         return every
     have = {row for row, _ in found}
-    more = _match_some(index, terms, narrow, most)
-    return every + [Match(row, False, relevance(score, rarities)) for row, score in more if row not in have]
+    more = [one for one in _match_some(index, terms, narrow, limit + EQUALS, most) if one[0] not in have]
+    return every + _first(more, limit - len(found), False, best)
+
+
+def _first(found: Sequence[tuple[int, float]], limit: int, every: bool, best: float) -> list[Match]:
+    first = [Match(row, every, score / best) for row, score in found[:limit]]
+    for row, score in found[limit:]:
+        one = Match(row, every, score / best)
+        if one.ground != first[-1].ground:
+            break
+        first.append(one)
+    return first
 
 
 def _terms(text: str) -> tuple[list[str], bool]:
@@ -56,12 +68,12 @@ def _terms(text: str) -> tuple[list[str], bool]:
     return [_term(whole, parts) for whole, parts in content], asks
 
 
-def _match_all(index: Index, terms: Sequence[str], text: str, narrow: Narrow) -> list[tuple[int, float]]:
+def _match_all(index: Index, terms: Sequence[str], text: str, narrow: Narrow, limit: int) -> list[tuple[int, float]]:
     """The best of what has all of the terms; the last word may be unfinished, unless it is common as it is."""
     last = re.search(r"\w{3,}\Z", text)
     if last is not None and index.count(terms[-1]) < COMMON:
         terms = [*terms[:-1], f'({terms[-1]} OR "{last.group().lower()}"*)']
-    return index.match(" AND ".join(terms), _headed(terms), narrow)
+    return index.match(" AND ".join(terms), _headed(terms), narrow, limit)
 
 
 def _headed(terms: Sequence[str]) -> tuple[str, ...]:
@@ -71,7 +83,7 @@ def _headed(terms: Sequence[str]) -> tuple[str, ...]:
     return (headed, f"({every}) AND {_HEAD} : ({some})") if len(terms) > 1 else (headed,)
 
 
-def _match_some(index: Index, terms: Sequence[str], narrow: Narrow, most: int) -> list[tuple[int, float]]:
+def _match_some(index: Index, terms: Sequence[str], narrow: Narrow, limit: int, most: int) -> list[tuple[int, float]]:
     """The best of what has any of the terms. Words most memories have only rank what a rarer word found."""
     terms = sorted(terms, key=index.count)
     rare = [term for term in terms if index.count(term) < COMMON] or terms
@@ -84,7 +96,7 @@ def _match_some(index: Index, terms: Sequence[str], narrow: Narrow, most: int) -
     telling = [*rare[:kept], *([f"{_HEAD} : ({' OR '.join(rare[kept:])})"] if kept < len(rare) else [])]
     rarest = rare[:2]
     likely = (*_headed(rarest), " AND ".join(rarest), " OR ".join(telling))
-    return index.match(query, likely, narrow, most)
+    return index.match(query, likely, narrow, limit, most)
 
 
 def _term(whole: str, parts: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from lerim.memory.lifecycle import Rules, effective
 from lerim.memory.record import Scope
 from lerim.memory.store import Status
 
-STEP = 0.1
+STEP = 0.05
 """Relevances that differ by less than about so much of themselves are equal ground."""
 SATURATED = 2.2
 """What bm25 gives at most for a word, in units of its rarity: k1 + 1."""
@@ -29,7 +29,7 @@ _DAY = timedelta(days=1)
 class Ranked:
     """A memory an index found. `every`: it has all the words asked for; `fades`: disuse takes of its confidence.
 
-    `said` is the same for two files that say the same; `updated` in seconds.
+    `said` is the same for two files that say the same; `updated` in seconds since the year 1.
     """
 
     row: int
@@ -61,9 +61,10 @@ def rarity(memories: int, having: int) -> float:
     return max(math.log((memories - having + 0.5) / (having + 0.5)) if memories > having else 0.0, _RARITY_FLOOR)
 
 
-def relevance(score: float, rarities: Iterable[float]) -> float:
-    """bm25's score (smaller is better) as a share of the best a memory could have: comparable between stores."""
-    return -score / (SATURATED * sum(rarities))
+def attainable(rarities: Iterable[float]) -> float:
+    """The best score (smaller is better) a memory could have for words of these rarities. A score's share of it is
+    its relevance, which is comparable between stores."""
+    return -SATURATED * sum(rarities)
 
 
 def key(found: Ranked, scope: Scope, state: State, last_use: datetime | None, now: datetime, rules: Rules) -> Key:
@@ -73,7 +74,7 @@ def key(found: Ranked, scope: Scope, state: State, last_use: datetime | None, no
 
 
 def _worth(found: Ranked, last_use: datetime | None, now: datetime, rules: Rules) -> float:
-    updated = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=found.updated)
+    updated = datetime(1, 1, 1, tzinfo=UTC) + timedelta(seconds=found.updated)
     last = max(updated, last_use or updated)
     sure = effective(found.confidence, last, now, rules) if found.fades else found.confidence
     recent: float = 0.5 ** (max(0.0, (now - last) / _DAY) / HALF_LIFE_DAYS)

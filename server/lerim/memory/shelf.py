@@ -185,10 +185,8 @@ def _found(index: Index, query: str, limit: int, filters: Filters, states: Mappi
         known = index.look(rows)
         return [known[row] for row in rows if row in known]
     found = matched(index, query, limit, narrow)
-    last = found[min(limit, len(found)) - 1].ground if found else None
-    enough = [one for at, one in enumerate(found) if at < limit or one.ground == last]
-    known = index.look(one.row for one in enough)
-    return [replace(known[one.row], every=one.every, relevance=one.relevance) for one in enough if one.row in known]
+    known = index.look(one.row for one in found)
+    return [replace(known[one.row], every=one.every, relevance=one.relevance) for one in found if one.row in known]
 
 
 def _shown(stored: Stored, status: Status) -> Stored:

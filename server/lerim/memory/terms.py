@@ -27,15 +27,22 @@ _MAX_WORD = 80
 
 def words(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each word in lower case with its parts (`getUserName`: get, user, name; a plain word has none)."""
-    plain = _NAMED_PATTERN.sub(lambda found: f" {_NAMED[found.group().lower()]} ", unicodedata.normalize("NFKC", text))
-    for found in _WORD.finditer(plain):
-        word = found.group()[:_MAX_WORD]
-        whole = word.lower()
-        if _RUN.search(word):
-            yield whole, tuple(grams(whole))
-            continue
-        parts = tuple(part.lower() for part in _PART.findall(word)) if _splits(word) else ()
-        yield whole, parts if len(parts) > 1 else ()
+    return map(_taken_apart, _found(text))
+
+
+def _found(text: str) -> list[str]:
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return _WORD.findall(_NAMED_PATTERN.sub(lambda found: f" {_NAMED[found.group().lower()]} ", text))
+
+
+def _taken_apart(word: str) -> tuple[str, tuple[str, ...]]:
+    word = word[:_MAX_WORD]
+    whole = word.lower()
+    if not whole.isascii() and _RUN.search(word):
+        return whole, tuple(grams(whole))
+    parts = tuple(part.lower() for part in _PART.findall(word)) if _splits(word) else ()
+    return whole, parts if len(parts) > 1 else ()
 
 
 def grams(run: str) -> list[str]:
@@ -49,4 +56,13 @@ def _splits(word: str) -> bool:
 
 def indexed(text: str) -> str:
     """The text as the index stores it: every word, and its parts after it."""
-    return " ".join(" ".join((whole, *parts)) for whole, parts in words(text))
+    return " ".join([word if _is_plain(word) else _stored(word) for word in _found(text)])
+
+
+def _is_plain(word: str) -> bool:
+    return word.islower() and word.isascii() and "_" not in word and len(word) <= _MAX_WORD
+
+
+def _stored(word: str) -> str:
+    whole, parts = _taken_apart(word)
+    return " ".join((whole, *parts))
