@@ -22,6 +22,7 @@ from lerim.sessions.model import Platform
 
 QUOTE = 200  # characters of the longest quote
 QUOTES = 3
+REPLACED = 80  # characters of the longest name or value that is put out of place
 SHORTEST = 8  # what is left of a quote beside a secret must be at least this long
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -69,7 +70,14 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
         time=draft.turn.time or _EPOCH,
         signal=draft.signal,
         flags=marks,
+        replaces=_replaces(draft),
     )
+
+
+def _replaces(draft: Draft) -> tuple[str, ...]:
+    """What the draft puts its own in place of, where that can be named without a secret."""
+    over = squeeze(draft.over).strip("`")
+    return (visible(over),) if over and len(over) <= REPLACED and not redact(over).count else ()
 
 
 def _body(draft: Draft, said: list[str]) -> str:
@@ -174,5 +182,6 @@ def merged(first: Candidate, second: Candidate) -> Candidate:
         evidence=evidence[:QUOTES],
         confidence=sure,
         references=tuple(dict.fromkeys((*first.references, *second.references)))[:3],
+        replaces=tuple(dict.fromkeys((*first.replaces, *second.replaces)))[:3],
         flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
     )

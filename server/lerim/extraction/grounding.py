@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lerim.extraction.candidate import Candidate, Dropped
-from lerim.extraction.gate import Source, gate, merged
+from lerim.extraction.gate import REPLACED, Source, gate, merged
 from lerim.extraction.markup import plain
 from lerim.extraction.material import Material
 from lerim.extraction.quotes import Nowhere, Stands, locate, overlap
@@ -17,12 +17,13 @@ from lerim.extraction.signatures import MemoryCandidate
 from lerim.extraction.transcript import Shown
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Quote
-from lerim.facts.wording import fit, sentence, shorten
+from lerim.facts.wording import fit, sentence, shorten, squeeze
 from lerim.sessions.model import Turn
 
 BODY = 1_200
 TAGS = 4
 REFERENCES = 5
+REPLACES = 3
 AGENT_AT_MOST = 0.55
 """The confidence of a claim that rests on the agent's words alone."""
 SAME = 0.72  # word overlap of two titles from which they say the same
@@ -120,7 +121,20 @@ def _judged(item: MemoryCandidate, turns: Sequence[Shown], material: Material, s
         return replace(judged, title=clean(judged.title), detail=clean(judged.detail))
     own = any(quote.who == "user" for quote in judged.evidence)
     most = min(item.confidence, 1.0 if own else AGENT_AT_MOST)
-    return replace(judged, confidence=round(min(judged.confidence, most), 2), tags=_tags(judged.tags, item.tags))
+    said = squeeze(" ".join(source.words(judged.turn, who) for who in ("user", "assistant"))).lower()
+    return replace(
+        judged,
+        confidence=round(min(judged.confidence, most), 2),
+        tags=_tags(judged.tags, item.tags),
+        replaces=_replaces(item.replaces, said),
+    )
+
+
+def _replaces(given: Sequence[str], said: str) -> tuple[str, ...]:
+    """Of what a model says is replaced, that which the claim's turn names."""
+    plain_ones = [squeeze(plain(one)).strip("`\"' ") for one in given[:20]]
+    named = [one for one in plain_ones if 1 < len(one) <= REPLACED and one.lower() in said and clean(one) == one]
+    return tuple(dict.fromkeys(named))[:REPLACES]
 
 
 def _titled(item: MemoryCandidate) -> str:

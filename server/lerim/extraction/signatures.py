@@ -37,6 +37,9 @@ class MemoryCandidate(BaseModel):
     )
     evidence: Quoted = Field(description="the one quote that shows it best")
     references: list[str] = Field(default=[], description="files it speaks of, as path or path#symbol")
+    replaces: list[str] = Field(
+        default=[], description="names or values that held before and that it replaces by its own, as its turn says"
+    )
 
     @field_validator("confidence", mode="before")
     @classmethod
@@ -46,7 +49,7 @@ class MemoryCandidate(BaseModel):
             return 0.8
         return min(1.0, max(0.0, value)) if isinstance(value, int | float) and value == value else value
 
-    @field_validator("tags", "references", mode="before")
+    @field_validator("tags", "references", "replaces", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         """None is no list, a text is a list of one."""

@@ -128,3 +128,11 @@ def test_a_token_that_hidden_characters_split_reaches_no_candidate() -> None:
     dropped = gate(replace(DRAFT, title=f"Use {token}", body=words, quotes=()), source)
     assert isinstance(dropped, Dropped)
     assert dropped.title == "Use [redacted:github-token]"
+
+
+def test_what_is_put_out_of_place_is_named_but_no_secret() -> None:
+    judged = gate(replace(DRAFT, over="`pip`"), SOURCE)
+    assert isinstance(judged, Candidate) and judged.replaces == ("pip",)
+    for over in ("", "x" * 81, "ghp_abcdefghijklmnopqrstuvwxyz0123456789"):
+        judged = gate(replace(DRAFT, over=over), SOURCE)
+        assert isinstance(judged, Candidate) and judged.replaces == ()

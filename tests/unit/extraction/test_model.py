@@ -353,3 +353,13 @@ def test_nothing_of_a_call_is_remembered(isolated: Path) -> None:
     run(script)
     assert script.lm.history == []
     assert not (isolated / ".dspy_cache").exists()
+
+
+def test_what_a_claim_replaces_counts_where_its_turn_names_it() -> None:
+    told = {**PNPM, "replaces": ["`npm`", "yarn", "x" * 100, KEY]}
+    [found] = candidates(run(Script(marked([told])), *SESSION[:2]))
+    assert found.replaces == ("npm",)
+    [found] = candidates(run(Script(marked([{**PNPM, "replaces": "npm"}])), *SESSION[:2]))
+    assert found.replaces == ("npm",)
+    [found] = candidates(run(Script(marked([{**PNPM, "replaces": None}])), *SESSION[:2]))
+    assert found.replaces == ()
