@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lerim.errors import MemoryError_, NotFoundError
 from lerim.memory import files, record
-from lerim.memory.quotes import merge, without_words
+from lerim.memory.quotes import without_words
 from lerim.memory.record import MemoryRecord, parse, render
 from lerim.memory.store import Store, Stored
 from lerim.review.candidates import Proposal
@@ -77,8 +77,7 @@ def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stor
     if verified:
         after = record.update(after, {"verified": verified}, where=str(kept.path))
     changes = _ending(store, ended, kept.record)
-    evidence = merge(proposal.record.evidence, tuple(item for one in others for item in one.evidence))
-    changes += _private(store, kept.record.id, replace(proposal.record, evidence=evidence))
+    changes += _private(store, kept.record.id, proposal.record)
     return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
 
 

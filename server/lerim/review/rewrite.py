@@ -15,22 +15,21 @@ from lerim.memory.record import Evidence, MemoryRecord, parse
 
 
 def updated_text(new: MemoryRecord, before: str, path: Path, quotes: Quotes, ended: Sequence[MemoryRecord] = ()) -> str:
-    """A memory's text after an update: the new words, and what all know of tags, places and evidence.
+    """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
     Sentences of the memory that the new record does not say again stay. `ended` are memories that end with it: it
-    names them, and has their evidence where there is room. Raises MemoryError_.
+    names them. Raises MemoryError_.
     """
     old = parse(before, path)
-    everything = (old, *ended)
     changes: dict[str, Value] = {
         "title": new.title,
-        "updated": max(new.updated, *(one.updated for one in everything)),
+        "updated": max(new.updated, old.updated),
         "source": new.source if new.updated >= old.updated else old.source,
         "confidence": max(new.confidence, old.confidence),
         "tags": _all(old.tags, new.tags),
         "kind": new.kind or old.kind,
         "references": _all(old.references, new.references),
-        "evidence": entries(_both(new.evidence, old, quotes, ended)),
+        "evidence": entries(_both(new.evidence, old, quotes)),
         **_named(old, ended),
     }
     body = joined(old.body, new.title, new.body)
@@ -80,18 +79,15 @@ def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]
     return {key: value for key, value in (("supersedes", supersedes), ("resolves", resolves)) if value}
 
 
-def _both(
-    new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes, ended: Iterable[MemoryRecord]
-) -> tuple[Evidence, ...]:
-    """The evidence of all as the file shows it; what is the same is seen by its words, wherever they lie."""
+def _both(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
+    """The evidence of both as the file shows it; what is the same is seen by its words, wherever they lie."""
     known = quotes.join(old)[0].evidence[: len(old.evidence)]
     written = dict(zip(known, old.evidence, strict=True))
-    more = merge(new, tuple(item for one in ended for item in one.evidence))
     if quotes.choice() == "local":
-        written = {**dict(zip(more, without_words(more), strict=True)), **written}
+        written = {**dict(zip(new, without_words(new), strict=True)), **written}
     else:
-        written |= dict(zip(more, more, strict=True))
-    return tuple(written[item] for item in merge(merge(new, known), more))
+        written |= dict(zip(new, new, strict=True))
+    return tuple(written[item] for item in merge(new, known))
 
 
 def _all(*parts: Iterable[str]) -> tuple[str, ...]:

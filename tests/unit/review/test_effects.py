@@ -1,0 +1,252 @@
+"""What accepting each kind of proposal does to the files, and that one undo takes all of it back."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import StaleError
+from lerim.extraction.candidate import Candidate
+from lerim.memory.record import Evidence, MemoryRecord
+from lerim.memory.store import Stored
+from lerim.review import queue
+from lerim.review.place import Place
+
+Make = Callable[..., Candidate]
+QUESTION = {"primitive": "question", "kind": None, "signal": "question"}
+
+
+def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose(place, candidate)
+    assert isinstance(outcome, queue.Proposed), outcome
+    return outcome.proposal
+
+
+def memory(place: Place, candidate: Candidate) -> Stored:
+    done = queue.accept(place, proposed(place, candidate).id, quotes="shared")
+    assert done.ok and done.path
+    return place.store().load(Path(done.path))[0]
+
+
+def suggested(
+    place: Place, action: str, targets: tuple[Stored, ...], record: MemoryRecord | None = None
+) -> queue.Proposal:
+    suggestion = queue.Suggestion(action, record or targets[0].record, targets, "Because.")  # type: ignore[arg-type]
+    outcome = queue.suggest(place, suggestion)
+    assert isinstance(outcome, queue.Proposed), outcome
+    assert (outcome.proposal.reason, outcome.proposal.maker, outcome.proposal.platform) == (
+        "Because.",
+        "maintain",
+        None,
+    )
+    return outcome.proposal
+
+
+def files(place: Place) -> dict[str, str]:
+    folder = place.project.memory_dir
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.md")}
+
+
+def accepted_and_undone(place: Place, proposal: queue.Proposal, check: Callable[[dict[str, str]], None]) -> None:
+    before, waiting = files(place), proposal.path.read_text("utf-8")
+    done = queue.accept(place, proposal.id)
+    assert done.ok and done.code == "accepted" and done.path and Path(done.path).exists()
+    assert not proposal.path.exists()
+    check(files(place))
+    assert queue.undo(place, done.action).ok
+    assert files(place) == before and proposal.path.read_text("utf-8") == waiting
+    assert queue.accept(place, proposal.id).ok
+    check(files(place))
+
+
+def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: Place, make: Make) -> None:
+    old = memory(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
+    new = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
+    assert (new.action, new.target, new.ends) == ("supersede", old.record.id, (old.record.id,))
+
+    def check(now: dict[str, str]) -> None:
+        ended = place.store().read(old.record.id)
+        assert (ended.status, ended.record.superseded_by) == ("superseded", new.id)
+        assert ended.path == place.project.memory_dir / "archived" / "decisions" / old.path.name
+        assert place.store().read(new.id).record.supersedes == (old.record.id,)
+        assert len(now) == 2
+
+    accepted_and_undone(place, new, check)
+
+
+def test_a_question_ends_with_what_answers_it(place: Place, make: Make) -> None:
+    question = memory(place, make(title="Should installs use uv or pip?", body="Not said.", **QUESTION))
+    answer = proposed(place, make(title="Installs use uv, not pip", turn="t2", minutes=9))
+    assert (answer.action, answer.ends) == ("resolve", (question.record.id,))
+
+    def check(now: dict[str, str]) -> None:
+        ended = place.store().read(question.record.id)
+        assert (ended.status, ended.record.resolved_by) == ("resolved", answer.id)
+        assert f"archived/questions/{question.record.id}.md" in now
+        assert place.store().read(answer.id).record.resolves == (question.record.id,)
+
+    accepted_and_undone(place, answer, check)
+
+
+def test_a_question_that_waits_gives_way_to_its_answer_and_comes_back_if_that_is_rejected(
+    place: Place, make: Make
+) -> None:
+    question = proposed(place, make(title="Should installs use uv or pip?", body="Not said.", **QUESTION))
+    answer = queue.propose(place, make(title="Installs use uv, not pip", turn="t2", minutes=9))
+    assert isinstance(answer, queue.Proposed) and [gone.id for gone in answer.gone] == [question.id]
+    assert "answered" in answer.gone[0].reason
+    assert [one.id for one in queue.pending(place)[0]] == [answer.proposal.id]
+    queue.reject(place, answer.proposal.id)
+    assert [one.record.title for one in queue.pending(place)[0]] == [question.record.title]
+
+
+def test_merging_keeps_one_memory_with_the_evidence_of_all(place: Place, make: Make) -> None:
+    one = memory(place, make(title="Cache keys hold the tenant", body="See `src/cache.py`.", tags=("a",)))
+    two = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2", tags=("b",)))
+    both = (*one.record.evidence, *two.record.evidence)
+    words = replace(one.record, title="Cache keys hold the tenant's id", tags=("a", "b"), evidence=both)
+    merge = suggested(place, "merge", (one, two), words)
+    assert merge.ends == (two.record.id,) and "tenant's id" in merge.diff
+
+    def check(now: dict[str, str]) -> None:
+        kept = place.store().read(one.record.id)
+        assert (kept.status, kept.record.title, kept.record.created) == ("active", words.title, one.record.created)
+        assert kept.record.supersedes == (two.record.id,)
+        assert {item.turn for item in kept.record.evidence} == {"0a1b2c3d4e5f", "t2"}
+        assert set(kept.record.tags) == {"a", "b"}
+        assert place.store().read(two.record.id).record.superseded_by == one.record.id
+
+    accepted_and_undone(place, merge, check)
+
+
+def test_several_learnings_become_one_that_names_them(place: Place, make: Make) -> None:
+    sources = tuple(
+        memory(place, make(title=title, body="Seen.", turn=title[:4], primitive="learning", kind="insight"))
+        for title in ("Ports clash on CI", "Windows paths break globs", "Locks outlive their process")
+    )
+    insight = replace(
+        sources[0].record,
+        title="Tests meet the machine",
+        body="Three ways.",
+        supersedes=(),
+        created=sources[2].record.created,
+    )
+    group = suggested(place, "consolidate", sources, insight)
+    assert set(group.ends) == {one.record.id for one in sources} and not group.diff
+
+    def check(now: dict[str, str]) -> None:
+        [active] = [one for one in place.store().load_all()[0] if one.status == "active"]
+        assert active.record.title == "Tests meet the machine"
+        assert set(active.record.supersedes) == set(group.ends)
+        assert all(place.store().read(old).record.superseded_by == active.record.id for old in group.ends)
+
+    accepted_and_undone(place, group, check)
+
+
+def test_archiving_moves_the_file_and_changes_nothing_in_it(place: Place, make: Make) -> None:
+    old = memory(place, make())
+    archive = suggested(place, "archive", (old,))
+    text = old.path.read_text()
+
+    def check(now: dict[str, str]) -> None:
+        assert now == {f"archived/decisions/{old.path.name}": text}
+
+    accepted_and_undone(place, archive, check)
+
+
+def test_references_alone_change_when_a_file_was_moved(place: Place, make: Make) -> None:
+    old = memory(place, make(references=("src/a.py", "src/b.py#run")))
+    old.path.write_text(old.path.read_text().replace("tags:", "mine: kept\ntags:"))
+    old = place.store().load(old.path)[0]
+    refer = suggested(place, "refer", (old,), replace(old.record, references=("src/new.py", "src/b.py#run")))
+    assert refer.ends == () and "+  - src/new.py" in refer.diff
+
+    def check(now: dict[str, str]) -> None:
+        assert old.path.read_text() == text.replace("src/a.py", "src/new.py")
+
+    text = old.path.read_text()
+    accepted_and_undone(place, refer, check)
+
+
+def test_a_question_is_closed_by_a_memory_that_is_there(place: Place, make: Make) -> None:
+    question = memory(place, make(title="Which port does the database use?", body="Unclear.", **QUESTION))
+    answer = memory(place, make(title="Keep money as cents", body="In `src/money.py`.", turn="t2", minutes=5))
+    close = suggested(place, "close", (question, answer), answer.record)
+    assert close.ends == (question.record.id,) and "+resolves:" in close.diff
+
+    def check(now: dict[str, str]) -> None:
+        assert place.store().read(answer.record.id).record.resolves == (question.record.id,)
+        assert place.store().read(question.record.id).record.resolved_by == answer.record.id
+
+    accepted_and_undone(place, close, check)
+
+
+def test_a_suggestion_that_was_rejected_waits_for_another_text(place: Place, make: Make) -> None:
+    old = memory(place, make())
+    suggestion = queue.Suggestion("archive", old.record, (old,), "Nobody used it.")
+    first = queue.suggest(place, suggestion)
+    assert isinstance(first, queue.Proposed)
+    assert isinstance(queue.met(place, suggestion), queue.AlreadyKnown)
+    assert isinstance(queue.suggest(place, suggestion), queue.AlreadyKnown)
+    queue.reject(place, first.proposal.id)
+    assert queue.suggest(place, suggestion) == queue.Blocked(first.proposal.id, 1)
+    assert isinstance(queue.met(place, suggestion), queue.Blocked)
+    old.path.write_text(old.path.read_text() + "My line.\n")
+    old = place.store().load(old.path)[0]
+    assert isinstance(queue.suggest(place, replace(suggestion, targets=(old,))), queue.Proposed)
+
+
+def test_what_was_taken_back_may_be_suggested_again(place: Place, make: Make) -> None:
+    old = memory(place, make())
+    first = suggested(place, "archive", (old,))
+    assert queue.withdraw_one(place, first.id, "It was used.")
+    assert not queue.withdraw_one(place, first.id, "It was used.")
+    assert suggested(place, "archive", (old,)).id != first.id
+
+
+def test_a_preview_writes_nothing(place: Place, make: Make) -> None:
+    old = memory(place, make())
+    before = sorted(place.project.root.rglob("*"))
+    shown = queue.preview(place, queue.Suggestion("archive", old.record, (old,), "Nobody used it."))
+    assert (shown.action, shown.reason, shown.ends) == ("archive", "Nobody used it.", (old.record.id,))
+    assert sorted(place.project.root.rglob("*")) == before and queue.pending(place)[0] == []
+
+
+@pytest.mark.parametrize("action", ["archive", "merge"])
+def test_a_suggestion_is_shown_again_when_a_memory_changed_and_goes_when_it_is_gone(
+    place: Place, make: Make, action: str
+) -> None:
+    one = memory(place, make())
+    two = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2"))
+    targets = (one, two) if action == "merge" else (one,)
+    waits = suggested(place, action, targets)
+    one.path.write_text(one.path.read_text() + "My line.\n")
+    with pytest.raises(StaleError):
+        queue.accept(place, waits.id)
+    assert one.path.read_text().endswith("My line.\n")
+    one.path.unlink()
+    with pytest.raises(StaleError):
+        queue.accept(place, waits.id)
+    assert queue.pending(place)[0] == []
+
+
+def test_a_later_claim_on_another_memory_keeps_what_a_person_wrote_there(place: Place, make: Make) -> None:
+    old = memory(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
+    old.path.write_text(old.path.read_text() + "\nMy line.\n")
+    new = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
+    assert queue.accept(place, new.id).ok
+    assert place.store().read(old.record.id).path.read_text().endswith("My line.\n")
+
+
+def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: Place, make: Make) -> None:
+    first = queue.accept(place, proposed(place, make()).id, quotes="local")
+    second = queue.accept(place, proposed(place, make(title="Pin the port to 5433", body="`a.py`", turn="t2")).id)
+    assert first.path and second.path
+    one, two = (place.store().load(Path(path))[0] for path in (first.path, second.path))
+    both = replace(one.record, evidence=(*one.record.evidence, *two.record.evidence))
+    assert queue.accept(place, suggested(place, "merge", (one, two), both).id).ok
+    assert not any("no: " in text for text in files(place).values())
+    kept = place.store().read(one.record.id).record
+    assert {item.quote for item in kept.evidence} == {"no: Use uv, not pip", "no: Pin the port to 5433"}
+    assert all(isinstance(item, Evidence) for item in kept.evidence)
