@@ -21,7 +21,7 @@ _DIRECTIONS = frozenset({"from", "to", "into", "onto", "before", "after", "than"
 _SENTENCE = re.compile(r"[.!?;:](?=\s|$)|\n")
 _ON_GROUND = 0.5
 _REACH = 8
-_ENDING = re.compile(r"(?<=[a-z]{4})(?:ation|ion|ment|ly|at|[yi])$")
+_ENDING = re.compile(r"(?<=[a-z]{4})(?:ation|ion|ment|ent|ence|ance|able|ible|ly|at|[yi])$")
 _CODE = re.compile(r"`[^`\n]*`")
 
 
@@ -156,7 +156,7 @@ def _reversed(one: Said, other: Said) -> frozenset[str]:
         return frozenset()  # neither denies anything
     mine, theirs = one.claim.title, other.claim.title
     there, back = _affirmed(mine) & _denied(theirs), _affirmed(theirs) & _denied(mine)
-    both = _denied(one.claim.words) & _denied(other.claim.words)
+    both = _denied(one.claim.words) & _denied(other.claim.words) | _denied(mine) & _denied(theirs)
     exchanged = there and back and (_chooses(one) or _chooses(other))
     if both and not exchanged and (_denials(one.title) == _denials(other.title) or len(there | back) < len(both)):
         return frozenset()
@@ -210,20 +210,19 @@ def _chooses(said: Said) -> bool:
 
 
 def _moved(one: Said, other: Said, shared: AbstractSet[str]) -> bool:
-    """Whether what both titles say is put the other way round: another thing after a word of direction, or two names
-    in the other order, in sentences of one part and voice."""
+    """Whether what both titles say is put the other way round: what stood before a word of direction stands
+    after it, or two names changed places and all else stayed."""
     mine, theirs = _towards(one.title), _towards(other.title)
     for word in mine.keys() & theirs.keys():
         (before, after), (was_before, was_after) = mine[word], theirs[word]
         if after != was_after and after in was_before & shared and was_after in before & shared:
             return True
-    if any(part in _CODE.sub("", said.title) for said in (one, other) for part in (" by ", ",")):
+    first, second = (_ordered(said.title.replace("`", " ")) for said in (one, other))
+    if len(first) != len(second):
         return False
-    first, second = (
-        tuple(word for word in _ordered(said.title.replace("`", " ")) if word in shared & one.claim.hard)
-        for said in (one, other)
-    )
-    return first != second and sorted(first) == sorted(set(second))
+    apart = [at for at, (word, was) in enumerate(zip(first, second, strict=True)) if word != was]
+    exchanged = {first[at] for at in apart}
+    return len(apart) == 2 and exchanged == {second[at] for at in apart} and exchanged <= one.bare.hard
 
 
 def _towards(title: str) -> dict[str, tuple[frozenset[str], str]]:

@@ -59,6 +59,7 @@ _ALIKE = """
     repo repos repository repositories
 """
 _FIRST = {word: group[0] for group in (line.split() for line in _ALIKE.splitlines()) for word in group}
+_PHRASAL = "back|build|check|clean|fall|log|roll|set|shut|sign|start"
 _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), put)
     for pattern, put in (
@@ -67,6 +68,9 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:no|not|never|don['’]t)((?: [\w'’-]{1,20}){0,6}) more than\b", r"\1 at most"),
         (r"\b(?:no|not) longer\b", "not"),
         (r"(?<=\w)['’]s\b", ""),
+        (r"\b(?:as well|too)\b", ""),
+        (rf"\b({_PHRASAL})(?:[a-z]?ing|s|ed)? (back|down|in|off|out|up)\b", r"\1\2"),
+        (r"\bprefer((?: [\w'’-]+){1,4}) to\b", r"prefer\1 over"),
         (r"\b(?:neither|none|nothing)\b", "not"),
         (r",? nor\b", ""),
         (r"\bgo(?:es)? (?=(?:in|into|on|to|under)\b)", ""),
