@@ -40,6 +40,7 @@ server.start_io()
 FILES = 200
 ROUNDS = 9
 BUSY = 400
+SWAPPED = 100
 Row = tuple[str, float, float | None, str]
 
 
@@ -266,6 +267,51 @@ def edit_row(client: Client, root: Path, uri: str, memories: int) -> Row:
     return ("memory file edited, until a hover shows it: worst of 20", max(spent), 100.0, "ms")
 
 
+def drift_row(client: Client, root: Path, uri: str) -> Row:
+    """A source file is edited and saved: until a hover tells that its memory drifted, and that it did not any more."""
+    spent: list[float] = []
+    path = root / "src" / "module_0.py"
+    text = path.read_text(encoding="utf-8")
+    where = {"textDocument": {"uri": uri}, "position": {"line": 2, "character": 6}}
+    for number in range(20):
+        drifted = number % 2 == 0
+        path.write_text(text.replace("return value", "return -value", 1) if drifted else text, encoding="utf-8")
+        began = time.perf_counter()
+        client.send("textDocument/didSave", {"textDocument": {"uri": uri}})
+        while ("Drifted since" in client.ask("textDocument/hover", where)["contents"]["value"]) != drifted:
+            pass
+        spent.append((time.perf_counter() - began) * 1000)
+    return ("source edited and saved, until a hover marks its memory: worst of 20", max(spent), 100.0, "ms")
+
+
+def branch_row(client: Client, root: Path, memories: int) -> Row:
+    """A checkout swaps 100 of the memories (some are new, some gone): from the last event until hovers show them."""
+    spent: list[float] = []
+    for number in range(10):
+        paths = []
+        for one in range(SWAPPED):
+            symbol = f"symbol_{one % FILES}_{one // FILES}"
+            body = f"As on branch {number} it is"
+            paths.append(write_memory(root, one, f"src/module_{one % FILES}.py#{symbol}", body))
+        extra = write_memory(root, memories + 1, f"src/module_{SWAPPED - 1}.py#symbol_{SWAPPED - 1}_0", "Extra")
+        if number % 2:
+            extra.unlink()
+        events = [{"uri": path.as_uri(), "type": 2} for path in (extra, *paths)]
+        for at in range(0, len(events), 25):
+            client.send("workspace/didChangeWatchedFiles", {"changes": events[at : at + 25]})
+        began = time.perf_counter()
+        left = {0, SWAPPED // 2, SWAPPED - 1}
+        while left:
+            one = min(left)
+            uri = (root / "src" / f"module_{one}.py").as_uri()
+            shown = client.ask("textDocument/hover", question(uri, 0))["contents"]["value"]
+            if f"branch {number} it" in shown and ("Extra" in shown) == (one == SWAPPED - 1 and number % 2 == 0):
+                left.discard(one)
+        spent.append((time.perf_counter() - began) * 1000)
+    what = f"{SWAPPED} of {memories:,} memory files swapped by a checkout, from the last event: worst of 10"
+    return (what, max(spent), 100.0, "ms")
+
+
 def resident(pid: int) -> float:
     """MB of a process, where the system says so."""
     status = Path(f"/proc/{pid}/status")
@@ -308,6 +354,8 @@ def measure(memories: int, hovers: int) -> list[Row]:
         rows.append(("resident, echo", resident(echo.process.pid), None, "MB"))
         rows += busy_rows(ours, echo, uris, root, memories)
         rows.append(edit_row(ours, root, uris[0], memories))
+        rows.append(drift_row(ours, root, uris[0]))
+        rows.append(branch_row(ours, root, memories))
         ours.stop()
         echo.process.kill()
         echo.process.wait()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lerim.lsp.sidecar import Sidecar
     from lerim.memory.baselines import Stamp
     from lerim.memory.entries import Entry
-    from lerim.memory.freshness import Standing
+    from lerim.memory.freshness import Found, Standing
 
 log = logging.getLogger("lerim.lsp")
 
@@ -110,15 +110,16 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
     if not subjects and not baselines.there(private):
         return False
     fresh = Freshness(repo.project, sidecar.home)
-    if subjects or changed or whole:
-        found = fresh.check(None if whole else changed, subjects=subjects, now=sidecar.clock())
-    else:
-        found = set()
-    stamp = baselines.stamp(private)
-    if not found and stamp == known.kept:
-        return False
-    known.kept = stamp
     before = known.by_id
-    known.by_id = {memory: one for memory, one in fresh.standings().items() if one.state != "unknown" or one.moved_to}
-    repo.references.follow(fresh.moved())
+
+    def take(found: Found) -> None:
+        standings = found.standings.items()
+        known.by_id = {memory: one for memory, one in standings if one.state != "unknown" or one.moved_to}
+        repo.references.follow(found.moved)
+
+    if subjects or changed or whole:
+        fresh.check(None if whole else changed, subjects=subjects, now=sidecar.clock(), tell=take)
+    elif baselines.stamp(private) != known.kept:
+        take(fresh.found())
+    known.kept = baselines.stamp(private)
     return before != known.by_id

@@ -6,7 +6,7 @@ being used never makes it fresh. A reference is looked at again only when its fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -43,6 +43,15 @@ class Standing:
     moved_to: str = ""
     detail: str = ""
     since: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How memories stand, by id: the worst standing of each that is not fresh or is so elsewhere; and of those whose
+    references were renamed or moved, where each is now, both as they are written."""
+
+    standings: dict[str, Standing]
+    moved: dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +108,13 @@ class Freshness:
         *,
         now: datetime | None = None,
         subjects: Iterable[Subject] | None = None,
+        tell: Callable[[Found], None] | None = None,
     ) -> set[str]:
         """Looks again at what may stand otherwise now; the ids of the memories that do.
 
         `paths`: the files that changed; None: all that were looked at before, by stat. `subjects`: memories to look at
-        besides, where they or their `verified` are new; None together with no paths: all of the folder.
+        besides, where they or their `verified` are new; None together with no paths: all of the folder. `tell` gets
+        how all of them stand then, before what is kept is closed, which may wait for the disk.
         """
         if self._project.is_personal:
             return set()
@@ -117,7 +128,10 @@ class Freshness:
             if whole:
                 check.only(subject.id for subject in given)
             check.due(None if paths is None else list(paths))
-            return check.done()
+            changed = check.done()
+            if tell is not None:
+                tell(_found(kept))
+            return changed
 
     def standing(self, memory_id: str) -> Standing:
         """How a memory stands: the worst of its references; fresh where none is known to be otherwise."""
@@ -126,35 +140,38 @@ class Freshness:
 
     def standings(self) -> dict[str, Standing]:
         """The worst standing of every memory that is not fresh, or is so elsewhere (`moved_to`), by id."""
-        found: dict[str, Standing] = {}
-        for memory, looks in self._stale().items():
-            standing = worst(looks)
-            if standing is not None:
-                found[memory] = standing
-        return found
+        return self.found().standings
 
     def moved(self) -> dict[str, dict[str, str]]:
         """By memory: where those of its references are now that were renamed or moved, both as they are written."""
-        found: dict[str, dict[str, str]] = {}
-        for memory, looks in self._stale().items():
-            moves = {written(look.reference): look.moved_to for look in looks if look.moved_to}
-            if moves:
-                found[memory] = moves
-        return found
+        return self.found().moved
 
-    def _stale(self) -> dict[str, list[Look]]:
+    def found(self) -> Found:
+        """Both at once."""
         if not baselines.there(self._private):
-            return {}
-        found: dict[str, list[Look]] = {}
+            return Found({}, {})
         with baselines.opened(self._private, self._project.root) as kept:
-            for look in kept.stale():
-                found.setdefault(look.memory, []).append(look)
-        return found
+            return _found(kept)
 
     def _all(self) -> list[Subject]:
         live = ReferenceMap(self._project.memory_dir)
         live.scan()
         return [Subject(entry.id, entry.references, entry.verified) for entry in live.entries]
+
+
+def _found(kept: Baselines) -> Found:
+    by_memory: dict[str, list[Look]] = {}
+    for look in kept.stale():
+        by_memory.setdefault(look.memory, []).append(look)
+    found = Found({}, {})
+    for memory, looks in by_memory.items():
+        standing = worst(looks)
+        if standing is not None:
+            found.standings[memory] = standing
+        moves = {written(look.reference): look.moved_to for look in looks if look.moved_to}
+        if moves:
+            found.moved[memory] = moves
+    return found
 
 
 def worst(looks: Sequence[Look]) -> Standing | None:

@@ -90,6 +90,7 @@ class ReferenceMap:
         """Take over files that were written, moved or removed, all at once; True if anything changed."""
         gone: list[str] = []
         new: list[Found] = []
+        inside: set[str] = set()
         for path in dict.fromkeys(paths):
             name = self._name(path)
             folder, _, file = name.rpartition("/")
@@ -100,7 +101,11 @@ class ReferenceMap:
                     continue
                 return self.scan()  # one misplaced
             try:
-                files.inside(self._anchor, path)
+                if folder not in inside:
+                    files.inside(self._anchor, path.parent)
+                    inside.add(folder)
+                if path.is_symlink():
+                    return self.scan()
                 item = stat_file(self.memory_dir, name)
             except NotFoundError:
                 gone += [name] if name in self._stamps else []
