@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from types import MappingProxyType
+from typing import Annotated, Literal, TypeVar, get_args
 
 import msgspec
 import typer
 
 from lerim import output
-from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, place_of
+from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, place_of, when
 from lerim.cli_review import name_of
 from lerim.errors import Problem
-from lerim.memory.record import LearningKind
-from lerim.memory.reference import written
-from lerim.memory.search import EVERY_STATUS, Filters, search
+from lerim.memory.ends import current
+from lerim.memory.filters import SEARCHED, STATUSES, fits
+from lerim.memory.record import KINDS, LearningKind
+from lerim.memory.reference import normalise, written
+from lerim.memory.search import Filters, search
 from lerim.memory.views import MemoryView, memory_view
+from lerim.project import Project
 from lerim.review import queue
 
 memory_app = typer.Typer(help="Accepted memories.", no_args_is_help=True)
 
 PrimitiveName = Literal["decision", "learning", "question", "theme"]
+T = TypeVar("T", bound=str)
+NOTHING: Mapping[str, str] = MappingProxyType({})
 Tags = Annotated[list[str], typer.Option("--tag", metavar="TAG", help="May be repeated.")]
+Primitives = Annotated[
+    list[str],
+    typer.Option("--primitive", metavar="PRIMITIVE", help=f"Only these: {', '.join(get_args(PrimitiveName))}."),
+]
+Kinds = Annotated[
+    list[str], typer.Option("--kind", metavar="KIND", help=f"Of the learnings only these: {', '.join(KINDS)}.")
+]
+File = Annotated[
+    str, typer.Option(metavar="PATH", help="Only what refers to this file, to something in it or below it.")
+]
+Statuses = Annotated[
+    list[str],
+    typer.Option("--status", metavar="STATUS", help=f"Only these: {', '.join(STATUSES)} or any; active if left out."),
+]
+Archived = Annotated[bool, typer.Option("--archived", help="Whatever is over, too: --status any.")]
+Since = Annotated[str, typer.Option(metavar="WHEN", help="Only what was changed since then: 30d, 2026-07-01.")]
+Until = Annotated[str, typer.Option(metavar="WHEN", help="Only what was changed before then.")]
 
 
 class MemoriesView(msgspec.Struct, frozen=True):
@@ -34,32 +58,43 @@ class MemoriesView(msgspec.Struct, frozen=True):
 @memory_app.command("list")
 @guarded
 def list_command(
-    primitive: Annotated[PrimitiveName | None, typer.Option(help="Only memories of this kind.")] = None,
-    tag: Tags = [],  # noqa: B006 - typer reads it and never writes it
-    archived: Annotated[bool, typer.Option("--archived", help="Archived ones too.")] = False,
+    primitive: Primitives = [],  # noqa: B006 - typer reads it and never writes it
+    kind: Kinds = [],  # noqa: B006 - as above
+    tag: Tags = [],  # noqa: B006 - as above
+    file: File = "",
+    status: Statuses = [],  # noqa: B006 - as above
+    since: Since = "",
+    until: Until = "",
+    archived: Archived = False,
     own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
-    """List the memories of this repository, newest first."""
-    stored, problems = place_of(repo, own).store().load_all(archived=archived)
-    wanted = [
-        item
-        for item in stored
-        if (primitive is None or item.record.primitive == primitive) and set(tag) <= set(item.record.tags)
-    ]
-    wanted.sort(key=lambda item: (item.record.updated, item.record.id), reverse=True)
-    _show([memory_view(item, "global" if own else "project") for item in wanted], problems, as_json=as_json)
+    """List the memories of this repository, the one changed last first."""
+    place = place_of(repo, own)
+    filters = _filters(place.project, primitive, kind, tag, file, status, archived, since, until)
+    stored, problems = place.store().load_all(archived=True)
+    found = [one for one in current(stored) if fits(one.record, one.status, filters)]
+    found.sort(key=lambda one: (one.record.updated, one.record.id), reverse=True)
+    _show([memory_view(one, "global" if own else "project") for one in found], problems, as_json=as_json)
 
 
 @memory_app.command("search")
 @guarded
 def search_command(
-    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="Any text.")],
+    words: Annotated[list[str], typer.Argument(metavar="[WORDS]", help="Any text; without any, the newest.")] = [],  # noqa: B006
+    primitive: Primitives = [],  # noqa: B006 - as above
+    kind: Kinds = [],  # noqa: B006 - as above
+    tag: Tags = [],  # noqa: B006 - as above
+    file: File = "",
+    status: Statuses = [],  # noqa: B006 - as above
+    since: Since = "",
+    until: Until = "",
     limit: Annotated[
         int | None, typer.Option(min=1, max=1000, help="At most so many; the setting search.limit.")
     ] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="Archived ones too.")] = False,
+    archived: Archived = False,
+    scan: Annotated[bool, typer.Option("--scan", help="Read every file; use and write no index.")] = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
@@ -71,10 +106,56 @@ def search_command(
         at.home,
         " ".join(words),
         limit or at.settings.search_limit,
-        filters=EVERY_STATUS if archived else Filters(),
+        filters=_filters(at.project, primitive, kind, tag, file, status, archived, since, until),
+        scan=scan,
         problems=problems,
+        rules=at.settings.rules,
     )
-    _show([memory_view(hit.stored, hit.scope) for hit in hits], problems, as_json=as_json)
+    stale = {str(hit.stored.path): hit.state for hit in hits if hit.state in ("drifted", "gone")}
+    _show([memory_view(hit.stored, hit.scope) for hit in hits], problems, stale, as_json=as_json)
+
+
+def _filters(
+    project: Project,
+    primitives: Sequence[str],
+    kinds: Sequence[str],
+    tags: Sequence[str],
+    file: str,
+    statuses: Sequence[str],
+    archived: bool,
+    since: str,
+    until: str,
+) -> Filters:
+    wanted = _chosen("--status", (*STATUSES, "any"), statuses)
+    every = archived or "any" in wanted
+    return Filters(
+        primitives=_chosen("--primitive", SEARCHED, primitives),
+        kinds=_chosen("--kind", KINDS, kinds),
+        tags=tuple(tags),
+        file=_place(project, file),
+        statuses=STATUSES if every else tuple(one for one in STATUSES if one in wanted) or ("active",),
+        since=when(since, "--since"),
+        until=when(until, "--until"),
+    )
+
+
+def _chosen(option: str, choices: Sequence[T], given: Sequence[str]) -> tuple[T, ...]:
+    """The choices that were named. Raises typer.BadParameter for another word."""
+    for word in given:
+        if word not in choices:
+            told = ", ".join(map(repr, choices))
+            raise typer.BadParameter(f"{word!r} is not one of {told}.", param_hint=option)
+    return tuple(choice for choice in choices if choice in given)
+
+
+def _place(project: Project, file: str) -> str:
+    """A file as seen from the repository's root. Raises typer.BadParameter for one outside."""
+    inside = file
+    if Path(file).is_absolute() and Path(file).is_relative_to(project.root):
+        inside = Path(file).relative_to(project.root).as_posix()
+    if file and normalise(inside) is None:
+        raise typer.BadParameter("Name a file or folder as seen from the repository's root.", param_hint="--file")
+    return inside
 
 
 @memory_app.command("show")
@@ -133,15 +214,18 @@ def add_command(
     output.say(f"Written: {output.visible(result.path or '')}")
 
 
-def _show(memories: list[MemoryView], problems: list[Problem], *, as_json: bool) -> None:
+def _show(
+    memories: list[MemoryView], problems: list[Problem], stale: Mapping[str, str] = NOTHING, *, as_json: bool
+) -> None:
     if as_json:
         output.show_json(MemoriesView(memories, problems))
         return
     if memories:
         for view in memories:
             files = f" ({', '.join(view.references)})" if view.references else ""
-            own = ", global" if view.scope == "global" else ""
-            output.show_item(view.id, [f"{name_of(view.primitive, view.kind)}{own}: {view.title}{files}"])
+            marks = (name_of(view.primitive, view.kind), view.scope, view.status, stale.get(view.path, ""))
+            told = ", ".join(mark for mark in marks if mark not in ("project", "active", ""))
+            output.show_item(view.id, [f"{told}: {view.title}{files}"])
     else:
         output.say("No memories.")
     output.warn(problems)

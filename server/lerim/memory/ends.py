@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from lerim.memory.record import MemoryRecord
+from lerim.memory.store import Stored
 
 Ended = Literal["superseded", "resolved"]
 
@@ -31,6 +34,25 @@ def ended(links: Iterable[Link]) -> dict[str, Ended]:
             if found.get(link.target) != "superseded":
                 found[link.target] = link.how
     return found
+
+
+def current(stored: Sequence[Stored]) -> list[Stored]:
+    """All the memories of a store, each in the status it is in by what the others say of it, too."""
+    over = ended(
+        Link(one.record.id, int(one.record.updated.timestamp()), target, how)
+        for one in stored
+        for how, targets in links(one.record)
+        for target in targets
+    )
+    return [
+        replace(one, status=over[one.record.id]) if one.status == "active" and one.record.id in over else one
+        for one in stored
+    ]
+
+
+def links(record: MemoryRecord) -> tuple[tuple[Ended, tuple[str, ...]], ...]:
+    """What a memory says it ends."""
+    return ("superseded", record.supersedes), ("resolved", record.resolves)
 
 
 def _reaches(ends: Mapping[str, set[str]], start: str, goal: str) -> bool:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from lerim.errors import Problem
-from lerim.memory.ends import Ended, Link, ended
+from lerim.memory.ends import Link, ended, links
 from lerim.memory.facets import facets, moved
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Found, Stamp, Status, status_of
@@ -85,9 +85,9 @@ def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
         fades = record.primitive == "learning"
         dated = (seconds(record.updated), record.confidence, fades, session, told)
         values = (record.id, said.hexdigest(), status, status, *dated)
-        links = [(row, target, how) for how, targets in _links(record) for target in dict.fromkeys(targets)]
-        if links:
-            sql.executemany("INSERT INTO ends VALUES (?,?,?)", links)
+        over = [(row, target, how) for how, targets in links(record) for target in dict.fromkeys(targets)]
+        if over:
+            sql.executemany("INSERT INTO ends VALUES (?,?,?)", over)
         sql.execute(
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
             (row, *_fields(record), facets(record, status)),
@@ -106,8 +106,8 @@ def settle(sql: sqlite3.Connection) -> bool:
     concerned = [row[0] for row in sql.execute(f"{over} UNION {named}")]
     if not concerned:
         return False
-    links = sql.execute("SELECT memory, updated, target, ends.status FROM ends JOIN files ON id = ender")
-    over_now = ended(Link(*row) for row in links)
+    said = sql.execute("SELECT memory, updated, target, ends.status FROM ends JOIN files ON id = ender")
+    over_now = ended(Link(*row) for row in said)
     any_moved = False
     for memory in concerned:
         query = "SELECT id, path, updated, status, shown FROM files WHERE memory = ?"
@@ -161,7 +161,3 @@ def _fields(record: MemoryRecord) -> tuple[str, str, str, str, str]:
     texts = (record.title, labels, "\n".join(record.references), record.body, quotes)
     title, tags, places, body, said = map(indexed, texts)
     return title, tags, places, body, said
-
-
-def _links(record: MemoryRecord) -> tuple[tuple[Ended, tuple[str, ...]], ...]:
-    return ("superseded", record.supersedes), ("resolved", record.resolves)
