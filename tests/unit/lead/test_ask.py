@@ -15,8 +15,11 @@ from claude_lines import prompt, reply, text
 from desk import Desk
 from lerim.memory.freshness import verify
 from lerim.memory.uses import Uses
+from lerim.models import consent
+from lerim.models.spending import today
 from lerim.review import queue
 from model_desk import model
+from paid_service import NANO, paid_service
 
 
 def refs(answer: dict) -> list[str]:
@@ -299,3 +302,59 @@ def test_a_question_is_never_in_the_arguments(desk: Desk) -> None:
     with asking(desk, "the secret question") as job:
         assert "secret question" not in " ".join(job.process.args)
         job.follow()
+
+
+def test_the_editors_model_answers_over_the_lines(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    known(desk)
+    one = {"id": "copilot/gpt-4o", "allowed": True, "max_input_tokens": 60_000}
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "editor"}, "models": [one]}))
+    with asking(desk, "Why are amounts of Money cents?") as job:
+        line = json.loads(job.process.stdout.readline())
+        assert (line["event"], line["model"]) == ("ask", "copilot/gpt-4o")
+        assert "agreement with billing" in line["prompt"]
+        job.send({"event": "answer", "id": line["id"], "text": "Amounts of `Money` are integer cents. [1]\nSo it is."})
+        job.follow()
+    answer = job.lines[-1]["answer"]
+    assert (job.said, answer["left_out"]) == (["Amounts of `Money` are integer cents."], 1)
+    assert answer["model"] == "editor:copilot/gpt-4o"
+
+
+def test_an_editor_that_refuses_leaves_the_passages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    known(desk)
+    one = {"id": "copilot/gpt-4o", "allowed": True}
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "editor"}, "models": [one]}))
+    with asking(desk, "Why are amounts of Money cents?") as job:
+        line = json.loads(job.process.stdout.readline())
+        job.send({"event": "refused", "id": line["id"], "why": "quota", "message": "no more today"})
+        job.follow()
+    answer = job.lines[-1]["answer"]
+    assert (answer["state"], answer["sentences"], bool(answer["passages"])) == ("partial", [], True)
+    assert "no more today" in answer["message"]
+
+
+def test_a_used_up_budget_leaves_the_passages_and_is_no_fault(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    known(desk)
+    with paid_service(desk, monkeypatch, says("never"), settings="[budget]\nper_day_usd = 0.000001") as server:
+        consent.allow(desk.home, NANO)
+        answer = asked(desk, "Why are amounts of Money cents?")
+    assert server.asked == []
+    assert (answer["problems"], answer["model"], bool(answer["passages"])) == ([], "none", True)
+    assert "budget" in answer["message"] or "day" in answer["message"]
+
+
+def test_what_it_took_is_told_and_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    known(desk)
+    with paid_service(desk, monkeypatch, streams("Amounts of `Money` are integer cents. [1]")):
+        consent.allow(desk.home, NANO)
+        answer = asked(desk, "Why are amounts of Money cents?")
+    assert answer["said"] == ["Amounts of `Money` are integer cents."]
+    assert [(one["role"], one["model"], one["usage"]["cost"]) for one in answer["spent"]] == [("lead", NANO, 0.002)]
+    assert today(desk.home, datetime.now().astimezone()).cost == 0.002
+
+
+def test_the_parents_end_is_the_jobs(desk: Desk) -> None:
+    known(desk)
+    with model(desk, hangs) as server, asking(desk, "Why are amounts of Money cents?") as job:
+        assert server.came.wait(30)
+        job.process.stdin.close()
+        assert job.process.wait(30) == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lerim.lead.cited import Question
 from lerim.lsp.jobs import JobError, Jobs
 from lerim.lsp.questions import Asker
 from lerim.models.editor import Answer, Ask, Refused
@@ -269,3 +270,46 @@ async def test_a_maintaining_that_finds_the_project_busy_says_so_and_one_that_fa
     silent = jobs("sys.exit(3)")
     with pytest.raises(JobError, match="The maintaining ended without a report"):
         await silent.maintain("key", tmp_path, lambda _line: None)
+
+
+SENTENCE = '{"event":"said","sentence":{"text":"It is so.","citations":[]}}'
+
+
+async def test_a_question_goes_in_by_stdin_and_its_sentences_come_out(jobs, tmp_path: Path) -> None:
+    told: list[str] = []
+    made = jobs(
+        "import json\nline = sys.stdin.readline()\n"
+        f"say({SENTENCE!r})\nsay('not a line')\n"
+        "answer = dict(question=json.loads(line)['text'], sentences=[], passages=[], known=True)\n"
+        "say(json.dumps(dict(event='answered', answer=answer)))"
+    )
+    answer = await made.ask(Path("/repo"), Question("why?\nreally"), lambda one: told.append(one.text))
+    assert (answer.question, told, made.trials) == ("why?\nreally", ["It is so."], set())
+    assert starts(tmp_path)[0].endswith("-m lerim worker ask --repo /repo")
+
+
+@pytest.mark.parametrize("end", ["", 'say(\'{"event":"error","code":"catalog","message":"It is damaged."}\')'])
+async def test_a_question_without_an_answer_is_an_error(jobs, end: str) -> None:
+    made = jobs(f"sys.stdin.readline()\n{end}")
+    with pytest.raises(JobError, match="damaged" if end else "without an answer"):
+        await made.ask(Path("/repo"), Question("why?"), lambda _: None)
+
+
+async def test_a_question_that_is_cancelled_is_gone_also_if_its_process_is_deaf(jobs, tmp_path: Path) -> None:
+    first = asyncio.Event()
+    made = jobs(f"signal.signal(signal.SIGTERM, signal.SIG_IGN)\nsay({SENTENCE!r})\nwhile True: time.sleep(1)")
+    task = asyncio.create_task(made.ask(Path("/repo"), Question("why?"), lambda _: first.set()))
+    await asyncio.wait_for(first.wait(), 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 30)
+    pid = int(starts(tmp_path)[0].split()[0])
+    for _ in range(600):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            break
+        await asyncio.sleep(0.05)
+    else:
+        pytest.fail("the process lives")
+    assert made.trials == set()

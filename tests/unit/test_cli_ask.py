@@ -1,0 +1,61 @@
+"""`lerim ask` as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from asker import known
+from chat_server import KEY, streams
+from desk import Desk
+from lerim.paths import Home
+from model_desk import environ, model
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
+    made = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+    known(made)
+    return made
+
+
+def run(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lerim", "ask", "--repo", str(desk.repo), *arguments]
+    return subprocess.run(command, env=environ(), capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_sentences_come_with_numbers_and_what_these_open(desk: Desk) -> None:
+    with model(desk, streams("Amounts of `Money` are integer cents. [1]\nNobody said this.\n")):
+        done = run(desk, "Why are amounts", "of Money cents?")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Amounts of `Money` are integer cents. [1]"
+    assert "[1]" in lines[1:]
+    assert any(line.strip().startswith("lerim sessions show s1 --turn ") for line in lines)
+    assert "1 sentence without a source was left out." in lines
+    assert "[2]" not in done.stdout
+    assert any("openai:m: 1 call" in line for line in lines)
+
+
+def test_without_a_model_the_passages_are_shown_and_marked_as_such(desk: Desk) -> None:
+    done = run(desk, "do we use uv or pip for installs", "--model", "none")
+    assert done.returncode == 0
+    assert done.stdout.startswith("No model was asked. These are the passages that were found, best first.")
+    assert "uv pip sync requirements.lock" in done.stdout
+    assert "lerim memory show" in done.stdout
+
+
+def test_json_is_one_object_in_any_case(desk: Desk) -> None:
+    with model(desk, streams("Amounts of `Money` are integer cents. [1]\n")):
+        answer = json.loads(run(desk, "Why are amounts of Money cents?", "--json").stdout)
+    assert [one["text"] for one in answer["sentences"]] == ["Amounts of `Money` are integer cents."]
+    assert json.loads(run(desk, "capital of France", "--json").stdout)["known"] is False
+
+
+def test_another_model_than_none_cannot_be_named(desk: Desk) -> None:
+    assert run(desk, "x", "--model", "gpt").returncode == 2
