@@ -108,7 +108,8 @@ class Baselines:
 
     def looks(self, place: str) -> list[Look]:
         """The references that were looked up in this file."""
-        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND place = ?"
+        # by itself SQLite takes the primary key, and looks at all of the tree for each file
+        sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY places WHERE tree = ? AND place = ?"
         return [_look(row) for row in self._db.execute(sql, (self._tree, place))]
 
     def places(self) -> Iterator[tuple[str, Stamp]]:
