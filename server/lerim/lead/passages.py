@@ -40,7 +40,7 @@ READ = 200_000
 TITLE = 80
 RANK, WEIGHT = 10, 1.5
 """A memory in place n counts WEIGHT / (RANK + n), a turn 1 / (RANK + n): what was reviewed goes first."""
-NEEDED = 3
+NEEDED = 4
 """At least one word of so many that the question has must stand in a passage."""
 
 _USUAL = ("project", "active", "fresh", "unknown")
