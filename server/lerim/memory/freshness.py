@@ -234,7 +234,7 @@ class _Check:
     def done(self) -> set[str]:
         """Looks at all of it and keeps what was found; the memories that stand otherwise now."""
         self._where.expect(self._missing())
-        todo = sorted(self._todo.items(), key=lambda one: (one[0][1].path, one[0]))
+        todo = sorted(self._todo.items(), key=lambda one: one[0][1].path)  # each file once
         bases = self._committed()
         found: list[tuple[Look, Look | None]] = []
         new: list[tuple[str, Reference, str, Baseline]] = []

@@ -1,0 +1,187 @@
+"""How memories stand: what verifying keeps, what a look tells, and what neither may ever do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import MemoryError_
+from lerim.memory.freshness import Freshness, Standing, Subject, verify
+from lerim.memory.record import MemoryRecord, render
+from lerim.memory.reference import normalise
+from lerim.memory.renames import git_at
+from lerim.paths import Home
+from lerim.project import Project, locate, personal
+
+Git = Callable[..., str]
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+LATER = datetime(2026, 11, 21, tzinfo=UTC)
+APP = "src/app.py"
+
+
+class Desk:
+    """A repository whose memories are verified and looked at."""
+
+    def __init__(self, root: Path, home: Home) -> None:
+        self.root, self.home = root, home
+        found = locate(root, home)
+        assert found is not None
+        self.project: Project = found
+        self.fresh = Freshness(found, home)
+
+    def memory(self, *references: str, id_: str = "20261101-one") -> MemoryRecord:
+        made = MemoryRecord(id_, "decision", id_, NOW, NOW, "manual", 0.9, (), "Body", references=references)
+        return self.keep(verify(self.project, self.home, made, NOW))
+
+    def keep(self, record: MemoryRecord) -> MemoryRecord:
+        path = self.project.memory_dir / "decisions" / f"{record.id}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(record), encoding="utf-8")
+        return record
+
+    def edit(self, old: str, new: str, path: str = APP) -> None:
+        text = (self.root / path).read_text(encoding="utf-8")
+        assert old in text
+        (self.root / path).write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def desk(repo: Path, tmp_path: Path) -> Desk:
+    return Desk(repo, Home(tmp_path / "home"))
+
+
+def test_verified_names_the_day_and_the_commit_or_the_day_alone(desk: Desk, tmp_path: Path, git: Git) -> None:
+    assert desk.memory(APP).verified == f"2026-11-01@{git(desk.root, 'rev-parse', '--short=10', 'HEAD')}"
+    git(desk.root, "pack-refs", "--all")
+    assert "@" in desk.memory(APP).verified
+    bare = tmp_path / "new"
+    bare.mkdir()
+    git(bare, "init", "-q")
+    assert Desk(bare, desk.home).memory("a.py").verified == "2026-11-01"
+    own = personal(desk.home)
+    record = MemoryRecord("20261101-x", "decision", "x", NOW, NOW, "manual", 0.9, (), "x", references=("a.py",))
+    assert verify(own, desk.home, record, NOW).verified == "2026-11-01"
+    assert Freshness(own, desk.home).check() == set()
+
+
+def test_the_worst_reference_counts_and_since_is_the_day_it_was_seen(desk: Desk) -> None:
+    desk.memory(APP, f"{APP}#load", "README.md")
+    desk.edit("open(path)", "open(path, 'rb')")
+    assert desk.fresh.check(now=LATER) == {"20261101-one"}
+    drifted = Standing("drifted", f"{APP}#load", "", "`load` changed", "2026-11-21")
+    assert desk.fresh.standing("20261101-one") == drifted
+    (desk.root / "README.md").unlink()
+    desk.fresh.check(now=datetime(2026, 12, 1, tzinfo=UTC))
+    gone = Standing("gone", "README.md", "", "`README.md` is gone", "2026-12-01")
+    assert desk.fresh.standings() == {"20261101-one": gone}
+
+
+def test_only_files_with_another_stamp_are_looked_at(desk: Desk) -> None:
+    desk.memory(f"{APP}#load")
+    state = (desk.root / APP).stat()
+    text = (desk.root / APP).read_text(encoding="utf-8").replace("open(path)", "open(htap)")
+    with (desk.root / APP).open("r+", encoding="utf-8") as file:
+        file.write(text)
+    os.utime(desk.root / APP, ns=(state.st_atime_ns, state.st_mtime_ns))  # the same stamp: it is not read
+    assert desk.fresh.check() == set()
+    os.utime(desk.root / APP, ns=(state.st_atime_ns, state.st_mtime_ns + 1))
+    assert desk.fresh.check(["README.md"], subjects=()) == set()
+    assert desk.fresh.check([APP], subjects=()) == {"20261101-one"}
+
+
+def test_a_file_in_the_middle_of_an_edit_stands_as_it_did(desk: Desk) -> None:
+    desk.memory(f"{APP}#load")
+    desk.edit("def load(path):", "def load(path:")
+    assert desk.fresh.check() == set()
+    assert desk.fresh.standing("20261101-one").state == "fresh"
+    desk.edit("def load(path:", "def load(path, more):")
+    assert desk.fresh.check() == {"20261101-one"}
+
+
+def test_still_true_makes_it_fresh_and_its_undo_takes_that_back(desk: Desk) -> None:
+    before = desk.memory(f"{APP}#load")
+    desk.edit("open(path)", "open(path, 'rb')")
+    desk.fresh.check()
+    now = desk.keep(verify(desk.project, desk.home, before, LATER))
+    assert now.verified.startswith("2026-11-21@")
+    assert desk.fresh.check() == set()
+    assert desk.fresh.standings() == {}
+    desk.keep(before)
+    assert desk.fresh.check() == {"20261101-one"}
+    assert desk.fresh.standing("20261101-one").state == "drifted"
+
+
+def test_a_memory_of_another_clone_is_compared_with_its_commit_by_a_job(desk: Desk, tmp_path: Path, git: Git) -> None:
+    desk.memory(f"{APP}#load")
+    git(desk.root, "add", ".")
+    git(desk.root, "commit", "-q", "-m", "A memory")
+    desk.edit("open(path)", "open(path, 'rb')")
+    git(desk.root, "commit", "-q", "-a", "-m", "Bytes")
+    git(tmp_path, "clone", "-q", str(desk.root), "clone")
+    other = Desk((tmp_path / "clone").resolve(), Home(tmp_path / "other"))
+    subject = Subject("20261101-one", (normalise(f"{APP}#load"),), desk.memory().verified)  # type: ignore[arg-type]
+    other.fresh.check([APP], subjects=[subject])
+    assert other.fresh.standing("20261101-one").state == "unknown"  # the sidecar starts no git
+    assert Freshness(other.project, other.home, git_at(other.root, os.environ)).check() == {"20261101-one"}
+    assert other.fresh.standing("20261101-one").state == "drifted"
+
+
+def test_where_its_commit_is_not_there_a_memory_counts_from_now_on(desk: Desk) -> None:
+    desk.keep(
+        replace(desk.memory(f"{APP}#load", id_="20261101-two"), verified="2026-10-01@0123456789", id="20261101-x")
+    )
+    job = Freshness(desk.project, desk.home, git_at(desk.root, os.environ))
+    assert job.check() == set()
+    desk.edit("open(path)", "open(path, 'rb')")
+    assert job.check() == {"20261101-two", "20261101-x"}
+
+
+def test_what_cannot_be_read_is_unknown_and_nothing_outside_is_read(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "secret.py").write_text("def key():\n    return 1\n", encoding="utf-8")
+    (desk.root / "out.py").symlink_to(tmp_path / "secret.py")
+    os.mkfifo(desk.root / "pipe.py")
+    (desk.root / "blob.bin").write_bytes(b"\0" * 100)
+    desk.memory("out.py#key", "pipe.py", "none.py", "blob.bin", "../up.py", "")
+    desk.fresh.check()
+    (tmp_path / "secret.py").write_text("def key():\n    return 2\n", encoding="utf-8")
+    desk.fresh.check()
+    assert desk.fresh.standing("20261101-one").state == "unknown"
+
+
+def test_a_reference_that_was_taken_out_and_a_memory_that_is_no_more_are_forgotten(desk: Desk) -> None:
+    record = desk.memory(f"{APP}#load", "README.md")
+    (desk.root / "README.md").unlink()
+    desk.fresh.check()
+    assert desk.fresh.standings()["20261101-one"].state == "gone"
+    desk.keep(replace(record, references=(f"{APP}#load",)))
+    assert desk.fresh.check() == {"20261101-one"}
+    assert desk.fresh.standings() == {}
+    (desk.project.memory_dir / "decisions" / "20261101-one.md").unlink()
+    desk.edit("open(path)", "open(path, 'rb')")
+    desk.fresh.check()
+    assert desk.fresh.standings() == {}
+
+
+def test_worktrees_stand_by_themselves(desk: Desk, tmp_path: Path, git: Git) -> None:
+    desk.memory(f"{APP}#load")
+    git(desk.root, "worktree", "add", "-q", "-b", "other", str(tmp_path / "tree"))
+    shutil.copytree(desk.root / ".lerim", tmp_path / "tree" / ".lerim")
+    tree = Desk((tmp_path / "tree").resolve(), desk.home)
+    tree.edit("open(path)", "open(path, 'rb')")
+    assert tree.fresh.check() == {"20261101-one"}
+    assert desk.fresh.check() == set()
+    assert (tree.fresh.standing("20261101-one").state, desk.fresh.standings()) == ("drifted", {})
+
+
+def test_what_is_kept_and_damaged_is_told_and_stops_no_verifying(desk: Desk) -> None:
+    record = desk.memory(APP)
+    (desk.home.project(desk.project.key) / "freshness.sqlite3").write_bytes(b"nonsense" * 1000)
+    with pytest.raises(MemoryError_, match="standing cannot be used"):
+        desk.fresh.check()
+    assert verify(desk.project, desk.home, record, LATER) == record
