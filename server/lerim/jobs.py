@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim import lead_pass, second_pass, summary_model_pass
+from lerim import lead_pass, second_pass, summary_model_pass, unseen_pass
 from lerim.activity import note
 from lerim.errand import Cancelled, Clock, Errand, SyncOptions, now, read
 from lerim.errors import BusyError, LerimError, Problem
@@ -64,6 +64,8 @@ def run(
         if _pending(project, home) and not cancelled():
             report = combine(report, sync(errand))
     report = _models(report, errand)
+    if report.state != "cancelled":
+        report = unseen_pass.add(report, project, home, environ)
     if not project.is_personal and report.state != "cancelled":
         report = _personal(report, errand)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
