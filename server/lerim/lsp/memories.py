@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lerim.errors import LerimError, NotFoundError
+from lerim.lsp import uses
 from lerim.lsp.handles import Meant
 from lerim.lsp.hovers import Shown
 from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
@@ -29,7 +30,10 @@ Message = dict[str, object]
 
 
 async def search(sidecar: Sidecar, params: SearchParams) -> Message:
-    """The memories that match a query, best first; of every repository of the window where no root is given."""
+    """The memories that match a query, best first; of every repository of the window where no root is given.
+
+    The query may hold filters (docs/PROTOCOL.md).
+    """
     limit = max(1, min(params.limit, MAX_RESULTS))
     repos = [await sidecar.repo(params.root)] if params.root is not None else await sidecar.repos.load()
     found: dict[Path, tuple[Repo, Hit]] = {}
@@ -39,13 +43,13 @@ async def search(sidecar: Sidecar, params: SearchParams) -> Message:
     hits = list(found.values())
     if len(repos) > 1:
         hits.sort(key=lambda one: one[1].rank)
-    owned = [(repo if hit.scope == "project" else None, hit.stored) for repo, hit in hits[:limit]]
-    return {"memories": await sidecar.run(_views, sidecar, owned)}
+    return {"memories": await sidecar.run(_found, sidecar, hits[:limit])}
 
 
 async def show(sidecar: Sidecar, params: ShowParams) -> MemoryView:
     """One memory by its handle, or by its file's URI. Raises NotFoundError, MemoryError_."""
     repo, stored = await (_at if params.id.startswith("file:") else find)(sidecar, params.id)
+    await sidecar.run(uses.opened, sidecar, repo, stored.record.id)
     return await sidecar.run(view, sidecar, repo, stored)
 
 
@@ -131,6 +135,14 @@ def _views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, Stored]]) -> lis
     return [view(sidecar, repo, stored) for repo, stored in owned]
 
 
+def _found(sidecar: Sidecar, hits: Iterable[tuple[Repo, Hit]]) -> list[MemoryView]:
+    views: list[MemoryView] = []
+    for repo, hit in hits:
+        own = view(sidecar, repo if hit.scope == "project" else None, hit.stored)
+        views.append(msgspec.structs.replace(own, standing=hit.state if hit.state in ("drifted", "gone") else ""))
+    return views
+
+
 def _meant(sidecar: Sidecar, handle: str) -> Meant | None:
     return sidecar.handles.find(handle, _named(sidecar))
 
@@ -146,13 +158,15 @@ def _named(sidecar: Sidecar) -> Iterator[Meant]:
 
 
 def _search(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:
+    from lerim.memory.filters import parsed
     from lerim.memory.search import MemorySearch
 
+    words, filters = parsed(query, sidecar.clock())
     scans = not sidecar.options.trusted  # nothing is written for a repository that is not trusted
     with repo.lock:
         if repo.index is None or repo.scans != scans:
             repo.index, repo.scans = MemorySearch(repo.project, sidecar.home, scan=scans), scans
-        return repo.index.search(query, limit)
+        return repo.index.search(words, limit, filters, sidecar.clock())
 
 
 def personal_store(sidecar: Sidecar) -> Store:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from lsprotocol import types
 
-from lerim.lsp import cursor, memories, watching
+from lerim.lsp import cursor, memories, uses, watching
 from lerim.lsp import lenses as lens
 from lerim.lsp.documents import Document
 from lerim.lsp.hovers import MAX_MEMORIES, render
@@ -38,6 +38,7 @@ async def hover(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | No
         stored = await sidecar.run(memories.load, place.repo, wanted)
     if not stored:
         return None
+    uses.hovered(sidecar, place.repo, [one.record.id for one in stored])
     text = render(
         memories.shown(sidecar, place.repo, stored),
         len(entries) - len(wanted),

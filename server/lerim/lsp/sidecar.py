@@ -20,6 +20,7 @@ from lerim.lsp.boundary import Server, UntrustedError, place
 from lerim.lsp.handles import Handles
 from lerim.lsp.protocol import wire
 from lerim.lsp.settings import Options
+from lerim.lsp.uses import Glance
 from lerim.paths import Home
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Sidecar:
     start_ms: int = 0
     folders: list[str] = field(default_factory=list)
     handles: Handles = field(default_factory=Handles)
+    glance: Glance = field(default_factory=Glance)
     executor: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(WORKERS, thread_name_prefix="lerim")
     )
@@ -60,6 +62,8 @@ class Sidecar:
     looked: Look | None = None
     watched: set[str] = field(default_factory=set)
     models: tuple[EditorModel, ...] = ()
+    hearing: dict[str, Callable[[str], None]] = field(default_factory=dict)
+    """Who hears the parts of an answer of the editor's model, by the token of its question."""
     _repos: Repos | None = None
     _jobs: Jobs | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -104,7 +108,8 @@ class Sidecar:
         task.add_done_callback(self._tasks.discard)
 
     def touch(self) -> None:
-        """The person did something: the idle clocks start anew."""
+        """The person did something: the idle clocks start anew, and a hover is no longer looked at."""
+        self.glance.over()
         for clock in filter(None, (self.idle, self.rest)):
             clock.touch()
 

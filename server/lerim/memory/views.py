@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -25,7 +26,7 @@ class EvidenceView(msgspec.Struct, frozen=True):
 
 class MemoryView(msgspec.Struct, frozen=True):
     """A memory. `handle` is opaque and names its file; `session` and `platform` are "" for one made by hand,
-    whose `source` is `manual`."""
+    whose `source` is `manual`. `standing` is told by a search: whether what it refers to changed or is gone."""
 
     id: str
     handle: str
@@ -45,6 +46,7 @@ class MemoryView(msgspec.Struct, frozen=True):
     status: str
     scope: Scope
     source: str
+    standing: Literal["", "drifted", "gone"] = ""
 
 
 @lru_cache(maxsize=128)  # hovers show the same few again and again
