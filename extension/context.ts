@@ -236,7 +236,9 @@ export class Context implements vscode.Disposable {
       this.#candidates.fire(changed);
     });
     for (const { method } of passedOn) client.onNotification(method, (params: unknown) => this.#told.fire({ method, params }));
-    client.onRequest(protocol.askModel.method, (params: protocol.AskModelParams, token: CancellationToken) => this.models.ask(params, token));
+    client.onRequest(protocol.askModel.method, (params: protocol.AskModelParams, token: CancellationToken) =>
+      this.models.ask(params, token, (text) => void client.sendNotification(protocol.modelPart.method, { token: params.token, text })),
+    );
     client.onNotification(protocol.watchFolders.method, ({ folders }: protocol.WatchFolders) => {
       if (this.#sidecar === sidecar) this.#watchFolders(client, folders);
     });

@@ -105,16 +105,11 @@ export function canMerge({ code }: Problem): boolean {
   return code === "memory-conflict" || code === "memory-twice";
 }
 
-const done: Readonly<Record<string, string>> = {
-  merged: "to join",
+const toDo: Readonly<Record<string, string>> = {
   merge: "to join",
-  archived: "to archive",
   archive: "to archive",
-  consolidated: "to sum up",
   consolidate: "to sum up",
-  referred: "to point elsewhere",
   refer: "to point elsewhere",
-  closed: "to close",
   close: "to close",
 };
 
@@ -123,10 +118,11 @@ export function maintainedText(report: MaintainReport): string {
   if (report.state === "busy" || report.state === "failed") return report.message || "The memories could not be maintained.";
   const actions = new Map<string, number>();
   for (const { action } of report.proposals) actions.set(action, (actions.get(action) ?? 0) + 1);
-  const kinds = [...actions].map(([action, count]) => `${count} ${done[action] ?? action}`).join(", ");
+  const kinds = [...actions].map(([action, count]) => `${count} ${toDo[action] ?? action}`).join(", ");
+  const atOnce = report.done.filter(({ action }) => action === "repaired" || action.startsWith("accepted-"));
   const parts = [
     report.proposals.length === 0 ? "nothing to propose" : `${counted(report.proposals.length, "proposal")} (${kinds})`,
-    ...(report.done.length === 0 ? [] : [`${report.done.length} done`]),
+    ...(atOnce.length === 0 ? [] : [`${atOnce.length} done at once`]),
     ...(report.problems.length === 0 ? [] : [counted(report.problems.length, "problem")]),
   ];
   const lead = report.state === "cancelled" ? "Maintain cancelled: " : "Maintain: ";

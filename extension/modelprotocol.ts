@@ -108,13 +108,23 @@ export interface EditorModelsParams {
   models: EditorModelView[];
 }
 
-/** `explicit`: the person asked for the sync, so that the editor may ask whether Lerim is allowed to use the model. */
+/**
+ * `explicit`: the person asked for the sync, so that the editor may ask whether Lerim is allowed to use the model. `token`:
+ * names the question in the parts of its answer, which are told as they come; "" where these are not wanted.
+ */
 export interface AskModelParams {
   model: string;
   system: string;
   prompt: string;
   maxTokens: number | null;
   explicit: boolean;
+  token: string;
+}
+
+/** The next words of an answer that is not whole yet. */
+export interface ModelPart {
+  token: string;
+  text: string;
 }
 
 /** Why the editor's model gave no answer. `gone`: it was taken away while it was asked. */

@@ -52,8 +52,8 @@ export class EditorModels implements vscode.Disposable {
     return models;
   }
 
-  /** The answer to one question, or why there is none; nothing is thrown. */
-  async ask(params: AskModelParams, token: vscode.CancellationToken): Promise<AskedView> {
+  /** The answer to one question, or why there is none; nothing is thrown. `hear` is told its words as they come. */
+  async ask(params: AskModelParams, token: vscode.CancellationToken, hear: (text: string) => void = () => undefined): Promise<AskedView> {
     if (!vscode.workspace.isTrusted) return refused("no-permission");
     const model = (await this.#models()).find((one) => idOf(one) === params.model);
     if (token.isCancellationRequested) return refused("cancelled");
@@ -74,7 +74,7 @@ export class EditorModels implements vscode.Disposable {
       );
     });
     try {
-      return await Promise.race([stopped, this.#answer(model, params, source)]);
+      return await Promise.race([stopped, this.#answer(model, params, source, hear)]);
     } finally {
       for (const listener of listeners) listener.dispose();
       source.dispose();
@@ -87,7 +87,12 @@ export class EditorModels implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  async #answer(model: vscode.LanguageModelChat, { system, prompt, maxTokens }: AskModelParams, source: vscode.CancellationTokenSource): Promise<AskedView> {
+  async #answer(
+    model: vscode.LanguageModelChat,
+    { system, prompt, maxTokens, token }: AskModelParams,
+    source: vscode.CancellationTokenSource,
+    hear: (text: string) => void,
+  ): Promise<AskedView> {
     const most = Math.min(mostAnswer, maxTokens === null ? mostAnswer : maxTokens * charactersOfToken);
     // there is no role for instructions: they are the first thing the user says
     const messages = [system, prompt].filter((text) => text !== "").map((text) => vscode.LanguageModelChatMessage.User(text));
@@ -96,6 +101,7 @@ export class EditorModels implements vscode.Disposable {
       const response = await this.#send(model, messages, source.token);
       for await (const part of response.text) {
         text += part;
+        if (token !== "" && text.length < most) hear(part);
         if (text.length < most) continue;
         source.cancel();
         break;

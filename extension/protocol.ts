@@ -100,6 +100,8 @@ export interface MemoryView {
   status: string;
   scope: string;
   source: string;
+  /** "drifted" or "gone" where what it refers to is not as it was; else "". */
+  standing: string;
 }
 
 export interface Problem {
@@ -364,5 +366,6 @@ export const answer = notification<lives.AnswerParams>("lerim/answer");
 
 export const lookAround = notification<Record<string, never>>("lerim/lookAround");
 export const editorModels = notification<models.EditorModelsParams>("lerim/editorModels");
+export const modelPart = notification<models.ModelPart>("lerim/modelPart");
 
 export const askModel = request<models.AskModelParams, models.AskedView>("lerim/askModel");

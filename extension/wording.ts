@@ -39,7 +39,8 @@ export function kindOf(memory: { primitive: string; kind: string | null }): stri
 export function memoryDetail(memory: MemoryView): string {
   const where = memory.scope === "global" ? " · global" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
-  return `${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}${status} · ${firstLine(memory.body)}`;
+  const standing = memory.standing === "" ? "" : ` · ${memory.standing}`;
+  return `${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}${status}${standing} · ${firstLine(memory.body)}`;
 }
 
 /** What a list of all memories says of one: no body was read for it. */

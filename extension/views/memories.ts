@@ -208,7 +208,7 @@ function memoryItem(memory: protocol.TreeMemory, id: string): vscode.TreeItem {
 
 function memoryIcon(memory: protocol.TreeMemory): vscode.ThemeIcon {
   if (memory.standing === "gone") return new vscode.ThemeIcon("circle-slash", new vscode.ThemeColor("list.errorForeground"));
-  if (memory.standing === "drifted") return new vscode.ThemeIcon("warning", new vscode.ThemeColor("list.warningForeground"));
+  if (memory.standing === "drifted") return new vscode.ThemeIcon("git-compare", new vscode.ThemeColor("list.warningForeground"));
   if (memory.status === "superseded") return new vscode.ThemeIcon("history");
   if (memory.status === "resolved") return new vscode.ThemeIcon("pass");
   if (memory.status === "archived") return new vscode.ThemeIcon("archive");

@@ -65,7 +65,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     const root = { uri: folder.uri.toString(), name: folder.name };
     const changed = this.#root?.uri !== root.uri;
     this.#root = root;
-    this.#wanted = id;
+    this.#wanted = id ?? this.#wanted; // the browser side may not have begun yet
     if (this.#panel === undefined) {
       this.#adopt(vscode.window.createWebviewPanel(viewType, "Lerim Review", vscode.ViewColumn.Active, { enableScripts: true }));
       return;

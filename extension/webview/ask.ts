@@ -125,12 +125,14 @@ function drawSources(): void {
 }
 
 function passage({ text, detail, time, citation }: PassageView): HTMLElement {
+  const [first, ...rest] = text.split("\n");
+  const told = first?.trim() === citation.title.trim() && rest.length > 0 ? rest.join("\n") : text; // a memory's title stands above
   const facts = [citation.kind, detail, time.slice(0, 10)].filter((fact) => fact !== "").join(" · ");
   return h(
     "div",
     { class: "passage" },
     h("div", { class: "passage-head" }, mark(citation), h("span", { class: "source-title" }, ...prose(citation.title))),
     h("div", { class: "source-kind" }, plain(facts)),
-    h("blockquote", { attributes: { dir: "auto" } }, ...prose(text)),
+    h("blockquote", { attributes: { dir: "auto" } }, ...prose(told)),
   );
 }

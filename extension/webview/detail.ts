@@ -4,6 +4,7 @@ import { proposedText } from "../memorywording";
 import { proposedChanges } from "./changes";
 import { button, h } from "./dom";
 import { prose, shown } from "./prose";
+import { hasWords } from "./state";
 import { flagText, plain, signalText, speakerText } from "./text";
 
 export interface DetailActions {
@@ -30,7 +31,7 @@ export function candidateDetail(candidate: CandidateView, actions: DetailActions
       "div",
       { class: "actions", role: "group", label: "Actions" },
       button("Accept", actions.accept, { class: "primary accept", disabled: !can.act, title: "Accept (a)", ...warned }),
-      button("Edit", actions.edit, { class: "edit", disabled: !can.act, title: "Edit (e)" }),
+      button("Edit", actions.edit, { class: "edit", disabled: !can.act || !hasWords(candidate), title: "Edit (e)" }),
       button("Reject", actions.reject, { class: "reject", disabled: !can.act, title: "Reject (r)" }),
       button("Undo", actions.undo, { class: "undo", disabled: !can.undo, title: can.undoTitle }),
     ),

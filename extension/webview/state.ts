@@ -158,10 +158,15 @@ export function moveSelection(model: Model, step: number): Model {
   return { ...model, selected: order[next] };
 }
 
+/** Whether accepting a candidate writes words of its own, which a person may put otherwise first. */
+export function hasWords({ action }: CandidateView): boolean {
+  return action !== "archive" && action !== "refer" && action !== "close";
+}
+
 /** Begins to edit the selected candidate; an edit begun before goes on. */
 export function startDraft(model: Model): Model {
   const candidate = selectedOf(model);
-  if (candidate === undefined || model.restricted || draftOf(model, candidate.id) !== undefined) return model;
+  if (candidate === undefined || model.restricted || !hasWords(candidate) || draftOf(model, candidate.id) !== undefined) return model;
   const { id, title, body, tags } = candidate;
   return keepDraft(model, { root: model.root, id, title, body, tags: [...tags] });
 }

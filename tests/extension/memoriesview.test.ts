@@ -78,7 +78,7 @@ test("what drifted, is gone or over looks so and says of what; hostile words sta
   const [, decisions] = await view.getChildren();
   const items = (await view.getChildren(decisions)).map(itemOf);
   expect(items.map(({ description, iconPath, contextValue }) => [description, (iconPath as ThemeIcon).id, contextValue])).toEqual([
-    ["drifted", "warning", "lerim.memory.active.decision.project.drifted"],
+    ["drifted", "git-compare", "lerim.memory.active.decision.project.drifted"],
     ["gone", "circle-slash", "lerim.memory.active.decision.project.gone"],
     ["superseded", "history", "lerim.memory.over.decision.project."],
     ["global · pitfall", "warning", "lerim.memory.active.learning.global."],

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { EditorModels } from "../../extension/models";
 import type { AskModelParams } from "../../extension/protocol";
 import { access, FakeModel, LanguageModelError, lm, offer } from "./fakes/models";
@@ -6,16 +6,18 @@ import { CancellationTokenSource, reset, workspace } from "./fakes/vscode";
 
 let models: EditorModels;
 let logged: string[];
+let heard: string[];
 
 beforeEach(() => {
   reset();
   logged = [];
+  heard = [];
   // SAFETY: the fake has every member that is used; its models are other ones than VS Code's
   models = new EditorModels(access as unknown as ConstructorParameters<typeof EditorModels>[0], (line) => logged.push(line));
 });
 
 function ask(changes: Partial<AskModelParams> = {}, token = new CancellationTokenSource().token): ReturnType<EditorModels["ask"]> {
-  return models.ask({ model: "copilot/gpt", system: "Find decisions.", prompt: "[0] user: use pnpm", maxTokens: null, explicit: true, ...changes }, token);
+  return models.ask({ model: "copilot/gpt", system: "Find decisions.", prompt: "[0] user: use pnpm", maxTokens: null, explicit: true, token: "", ...changes }, token, (text) => heard.push(text));
 }
 
 function refused(why: string, message = ""): object {
@@ -36,6 +38,21 @@ async function* slowly(first: string, until: Promise<void>, last: string): Async
   await until;
   yield last;
 }
+
+test("the words of an answer are told as they come, where the question has a token", async () => {
+  const gpt = new FakeModel("copilot", "gpt");
+  offer.set(gpt);
+  const { promise, end } = held();
+  gpt.answer = () => slowly("one ", promise, "two");
+  const asked = ask({ token: "t" });
+  await vi.waitFor(() => expect(heard).toEqual(["one "]));
+  end();
+  expect(await asked).toEqual({ text: "one two", why: "", message: "" });
+  expect(heard).toEqual(["one ", "two"]);
+  gpt.answer = () => slowly("one ", promise, "two");
+  expect(await ask()).toEqual({ text: "one two", why: "", message: "" });
+  expect(heard).toEqual(["one ", "two"]);
+});
 
 test("the editor's models are told with what the person allowed", async () => {
   const [gpt, claude] = [new FakeModel("copilot", "gpt"), new FakeModel("other", "claude")];

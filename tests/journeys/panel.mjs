@@ -62,6 +62,23 @@ export class Panel {
     return this.#frame.locator(".candidate-list").evaluate((list) => list.ownerDocument.getElementById(list.getAttribute("aria-activedescendant"))?.textContent ?? "");
   }
 
+  /** The lines of the difference shown that are "added" or "removed". */
+  async changes(kind) {
+    const lines = await this.#frame.locator(`.candidate .diff-row.${kind}`).evaluateAll((rows) => rows.map((row) => [...row.childNodes].filter((node) => !node.classList?.contains("sign") && !node.classList?.contains("visually-hidden")).map((node) => node.textContent).join("")));
+    return lines;
+  }
+
+  /** The memories that would end, each with what takes its place and how its title is drawn. */
+  async endings() {
+    await this.#frame.locator(".candidate .ending").first().waitFor({ timeout: 20_000 });
+    return this.#frame.locator(".candidate .ending").evaluateAll((items) => items.map((item) => ({
+      whole: item.textContent,
+      struck: item.querySelector("del")?.textContent ?? "",
+      becomes: item.querySelector(".becomes")?.textContent ?? "",
+      line: getComputedStyle(item.querySelector(".ended-title")).textDecorationLine,
+    })));
+  }
+
   /** Moves with the keys until the candidate whose title holds `pattern` is shown in full, or in its form. */
   async select(pattern, place = ".candidate .candidate-title") {
     await this.#frame.locator(".heading").click();

@@ -166,6 +166,7 @@ export function memory(id: string, changes: Partial<MemoryView> = {}): MemoryVie
     status: "active",
     scope: "project",
     source: `claude:${session}#t1`,
+    standing: "",
     ...changes,
   };
 }

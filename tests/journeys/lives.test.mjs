@@ -1,0 +1,351 @@
+// The lives of memories: what changes, replaces and answers them, how they follow the code, how they are kept in order, and what they answer.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Answering } from "./answering.mjs";
+import { git, markdown, missing } from "./machine.mjs";
+import { Panel } from "./panel.mjs";
+import { Person } from "./person.mjs";
+import { makeRepository } from "./rebuild.mjs";
+import { Transcript } from "./records.mjs";
+import { step } from "./screen.mjs";
+import { until } from "./until.mjs";
+
+const day = 24 * 3600 * 1000;
+const before3Weeks = new Date(Date.now() - 21 * day);
+const cart = `def total(prices):
+    return sum(prices)
+
+
+def discount(price):
+    rate = 10
+    return price - price * rate // 100
+`;
+const cache = `import json
+
+
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+`;
+
+test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, async (t) => {
+  const person = new Person("lives", "shop");
+  const { machine, screen, root } = person;
+  const model = new Answering([
+    { text: "The cache in `src/cache.py` is kept in SQLite.", from: "Keep the cache in src/cache.py in SQLite" },
+    { text: "Prices in `src/cart.py` are integer cents.", from: "Keep the prices in src/cart.py in integer cents" },
+  ]);
+  let panel;
+  const run = (name, body) => step(t, () => screen, name, body);
+  const files = (...names) => markdown(root, ".lerim", "memory", ...names);
+  const text = (...names) => readFileSync(join(root, ".lerim", "memory", ...names), "utf8");
+  const clear = () => screen.command("Notifications: Clear All Notifications");
+
+  /** A memory as a teammate's commit brings it. */
+  const remember = (folder, slug, { title, body, created = before3Weeks, keys = "", references = [] }) => {
+    const time = created.toISOString().replace(/\.\d+Z$/, "Z");
+    const id = `${time.slice(0, 10).replaceAll("-", "")}-${slug}`;
+    const path = join(root, ".lerim", "memory", folder, `${id}.md`);
+    mkdirSync(join(path, ".."), { recursive: true });
+    const named = references.length > 0 ? `references:\n${references.map((reference) => `  - ${reference}\n`).join("")}` : "";
+    writeFileSync(path, `---\nid: ${id}\ntitle: ${JSON.stringify(title)}\ncreated: ${time}\nupdated: ${time}\nsource: manual\nconfidence: 0.8\ntags: [shop]\n${keys}${named}---\n\n${body}\n`);
+    return { id, path };
+  };
+  /** The rows of the Memories view as they can be seen. */
+  const rows = async () => (await screen.page.locator('.pane:has(.pane-header[aria-label^="Memories"]) .monaco-list-row').allInnerTexts()).map((row) => row.replaceAll(/\s+/g, " ").trim());
+  const row = (pattern) => screen.page.locator('.pane:has(.pane-header[aria-label^="Memories"]) .monaco-list-row', { hasText: pattern }).first();
+  const listed = (pattern, seconds = 20) => until(`the view lists ${pattern}`, async () => (await rows()).find((one) => pattern.test(one)), seconds);
+  const unfold = async (pattern) => {
+    await listed(pattern);
+    if ((await row(pattern).getAttribute("aria-expanded")) === "false") await row(pattern).click();
+  };
+  /** Types over a word of the active editor and saves. */
+  const retype = async (word, words) => {
+    await screen.page.locator(".editor-instance .view-line span span", { hasText: new RegExp(`^\\s*${word}\\s*$`) }).first().dblclick();
+    await screen.page.keyboard.type(words);
+    await screen.page.keyboard.press("Escape");
+    await screen.page.keyboard.press("Control+s");
+    await until("the file is saved", async () => (await screen.page.locator(".tab.active.dirty").count()) === 0);
+  };
+
+  before(async () => {
+    makeRepository(root, new Map([["src/cart.py", cart], ["src/cache.py", cache]]));
+    remember("learnings", "retry-send", { title: "Always retry `send` 2 times in src/cart.py", body: "`send` in src/cart.py is retried 2 times.", keys: "kind: preference\n", references: ["src/cart.py"] });
+    remember("decisions", "floats", { title: "Keep the prices in src/cart.py in floats, not in integer cents", body: "Prices in `src/cart.py` are floats, not integer cents.", references: ["src/cart.py"] });
+    remember("questions", "which-cache", { title: "Should the cache in src/cache.py be kept in Redis or in SQLite?", body: "Redis or SQLite for the cache in `src/cache.py`.", references: ["src/cache.py"] });
+    remember("learnings", "load", { title: "`load` reads a whole file at once", body: "Files of the cache are small: `load` reads each at once.", keys: "kind: insight\n", references: ["src/cache.py#load"] });
+    remember("learnings", "discount", { title: "`discount` rounds down", body: "`discount` cuts off what is less than a cent.", keys: "kind: pitfall\n", references: ["src/cart.py#discount"] });
+    remember("learnings", "format", { title: "Run ruff format before every commit", body: "Run `ruff format` on `src` before every commit.", keys: "kind: procedure\n" });
+    remember("learnings", "format-again", { title: "Run ruff format before each commit", body: "Run `ruff format` on `src` before each commit.", keys: "kind: procedure\n", created: new Date(before3Weeks.getTime() + day) });
+    remember("learnings", "old", { title: "The printer in room 4 is slow", body: "Print on the second floor.", keys: "kind: insight\n", created: new Date(Date.now() - 500 * day) });
+    git(root, "add", "-A");
+    git(root, "-c", "user.name=A Tester", "-c", "user.email=tester@example.invalid", "commit", "-q", "-m", "Memories");
+    const talk = new Transcript(machine.claude, root, new Date(Date.now() - 2 * day));
+    talk.say("What does src/cart.py do?", "`total` adds up prices, `discount` takes off the rate.");
+    talk.say("Always retry `send` 3 times in src/cart.py", "Three times it is.");
+    talk.say("We keep the prices in src/cart.py in integer cents, not in floats, from now on", "Integer cents it is.");
+    talk.say("We keep the cache in src/cache.py in SQLite, not in Redis, from now on", "The cache is in SQLite then.");
+    talk.say("thanks", "Gladly.");
+    await model.start();
+    person.settings();
+    await person.begin();
+    await person.work();
+  });
+  after(async () => {
+    model.stop();
+    await person.end();
+  });
+
+  await run("the Memories view lists what there is by kind, and the welcome is gone", async () => {
+    await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
+    await listed(/^Decisions\s*1/);
+    await listed(/^Learnings\s*6/);
+    await unfold(/^Learnings/);
+    await listed(/`discount` rounds down/);
+    await screen.shot("memories");
+  });
+
+  await run("a sync proposes a change, a replacement and an answer, and they wait on top of the view", async () => {
+    await screen.command("Lerim: Sync");
+    await screen.notification(/1 session read, 3 new candidates/, 60);
+    await clear();
+    await listed(/Waiting for review\s*3/);
+    await listed(/Keep the prices in src\/cart\.py in integer cents.*replaces a memory/);
+    await screen.shot("waiting");
+    await row(/Keep the prices in src\/cart\.py in integer cents/).click();
+    panel = await Panel.open(screen);
+    await panel.says(/Takes the place of/);
+  });
+
+  await run("an update is shown as a difference", async () => {
+    await panel.select(/Always retry/);
+    await panel.says(/Proposed change to Always retry send 2 times/);
+    assert.ok((await panel.changes("removed")).some((line) => /retry `send` 2 times/.test(line)));
+    assert.ok((await panel.changes("added")).some((line) => /retry `send` 3 times/.test(line)));
+    await screen.shot("update");
+  });
+
+  await run("a superseded decision is struck through, with its successor", async () => {
+    await panel.select(/Keep the prices/);
+    const [ending] = await panel.endings();
+    assert.match(ending.struck, /^Keep the prices in src\/cart\.py in floats, not in integer cents$/);
+    assert.match(ending.becomes, /Keep the prices in src\/cart\.py in integer cents/);
+    assert.equal(ending.line, "line-through");
+    await screen.shot("superseded");
+  });
+
+  await run("a question that is answered is marked as resolved", async () => {
+    await panel.select(/Keep the cache/);
+    const [ending] = await panel.endings();
+    assert.match(ending.whole, /Should the cache in src\/cache\.py be kept in Redis or in SQLite\?.*resolved by: Keep the cache in src\/cache\.py in SQLite/);
+    await screen.shot("resolved");
+    for (const theme of ["Default Light Modern", "Default High Contrast"]) {
+      person.settings({ "workbench.colorTheme": theme });
+      await panel.themed(theme.includes("Light") ? "vscode-light" : "vscode-high-contrast");
+      await screen.shot(theme.includes("Light") ? "resolved-light" : "resolved-high-contrast");
+    }
+    person.settings();
+    await panel.themed("vscode-dark");
+  });
+
+  await run("accepted, the old ones are over on both sides; undo brings one back", async () => {
+    for (const [pattern, quotes] of [[/Always retry/, true], [/Keep the prices/, false], [/Keep the cache/, false]]) {
+      await panel.select(pattern);
+      await panel.press("a");
+      if (quotes) {
+        await screen.dialog(/quotes behind memories be shared in git/);
+        await screen.page.keyboard.press("Enter");
+      }
+      await panel.lists(pattern, false);
+    }
+    const [floats] = await until("the old decision is over", () => files("archived", "decisions").length === 1 && files("archived", "decisions"));
+    assert.match(text("archived", "decisions", floats), /^superseded_by: .*integer-cents/m);
+    const [asked] = await until("the question is over", () => files("archived", "questions").length === 1 && files("archived", "questions"));
+    assert.match(text("archived", "questions", asked), /^resolved_by: .*sqlite/m);
+    assert.equal(files("questions").length, 0);
+    await panel.press("u");
+    await until("the question is open again", () => files("questions").length === 1 && files("archived", "questions").length === 0);
+    await panel.select(/Keep the cache/);
+    await panel.press("a");
+    await until("the question is over again", () => files("questions").length === 0);
+    await unfold(/^Over/);
+    await listed(/Keep the prices in src\/cart\.py in floats.*superseded/);
+    await listed(/Should the cache.*resolved/);
+    await screen.shot("over");
+  });
+
+  await run("what was replaced is not shown in the source any more", async () => {
+    await screen.openFile("src/cart.py");
+    const hover = await screen.hover("def", /integer cents/);
+    assert.doesNotMatch(hover, /in floats, not/);
+  });
+
+  await run("a function renamed in the editor keeps its memory", async () => {
+    await screen.openFile("src/cache.py");
+    await screen.hover("load", /reads a whole file at once/);
+    await retype("load", "load_text");
+    const hover = await screen.hover("load_text", /reads a whole file at once/);
+    assert.doesNotMatch(hover, /gone/i);
+    await screen.shot("renamed");
+  });
+
+  await run("a changed one marks it drifted, and Still True takes the mark away", async () => {
+    await screen.openFile("src/cart.py");
+    await screen.hover("discount", /rounds down/);
+    await retype("10", "25");
+    await screen.hover("discount", /rounds down.*drifted|drifted.*rounds down/i, 60);
+    await screen.shot("drifted");
+    await screen.command("Lerim: Show Memories by Freshness");
+    await unfold(/^Drifted\s*1/);
+    await listed(/`discount` rounds down.*drifted/);
+    await screen.shot("by-freshness");
+    await screen.hover("discount", /drifted/i);
+    await screen.hoverLink("Still true");
+    await screen.notification(/Still true: .*rounds down/);
+    await until("the hover says nothing of a drift", async () => !/drifted/i.test(await screen.hover("discount", /rounds down/)), 60);
+    await clear();
+    await screen.command("Lerim: Show Memories by Kind");
+  });
+
+  await run("maintain proposes to join, to put away and to point elsewhere; what is accepted is undone", async () => {
+    await screen.command("Lerim: Maintain");
+    const told = await screen.notification(/Maintain: \d+ proposals/, 90);
+    await screen.shot("maintained");
+    assert.match(told, /1 to join/);
+    assert.match(told, /1 to archive/);
+    assert.match(told, /1 to point elsewhere/);
+    await screen.button("Review");
+    panel = await Panel.open(screen);
+    await panel.select(/ruff format before/);
+    await panel.says(/Is joined into it/);
+    await panel.says(/Why/);
+    await screen.shot("join");
+    const learnings = files("learnings").length;
+    await panel.press("a");
+    await until("two are one", () => files("learnings").length === learnings - 1);
+    await panel.press("u");
+    await until("they are two again", () => files("learnings").length === learnings && files("archived", "learnings").length === 0);
+    await panel.select(/printer in room 4/);
+    await panel.says(/archived; it can be restored/);
+    await screen.shot("archive");
+    await panel.press("a");
+    await until("it is put away", () => files("archived", "learnings").length === 1);
+    await panel.select(/reads a whole file at once/);
+    await panel.says(/src\/cache\.py#load_text/);
+    await screen.shot("refer");
+    await panel.press("a");
+    await until("the reference follows", () => files("learnings").some((name) => text("learnings", name).includes("src/cache.py#load_text")));
+    await clear();
+  });
+
+  await run("by hand: a memory is renamed and archived, each undone from its message", async () => {
+    await unfold(/^Learnings/);
+    await row(/`discount` rounds down/).click({ button: "right" });
+    await screen.page.locator(".monaco-menu .action-label", { hasText: "Archive Memory" }).click();
+    await screen.notification(/Archived: .*rounds down/);
+    await until("it is put away", () => files("archived", "learnings").some((name) => name.includes("discount")));
+    await screen.shot("archived");
+    await screen.button("Undo");
+    await until("it is back", () => files("learnings").some((name) => name.includes("discount")));
+    await clear();
+    await screen.command("Lerim: Edit Memory", { further: true });
+    await screen.pick("Which memory?", "kind:pitfall rounds", "rounds down");
+    await screen.page.locator(".quick-input-list .monaco-list-row", { hasText: "Change the title" }).click();
+    await screen.page.locator(".quick-input-widget input.input").fill("`discount` cuts off less than a cent");
+    await screen.page.keyboard.press("Enter");
+    await screen.notification(/Edited: .*cuts off/);
+    await listed(/`discount` cuts off less than a cent/);
+    await clear();
+  });
+
+  await run("a file in which git left both sides is a row that joins them", async () => {
+    const { path } = remember("learnings", "both", { title: "Count in cents", body: "Cents.", keys: "kind: insight\n" });
+    writeFileSync(path, readFileSync(path, "utf8").replace("confidence: 0.8", "<<<<<<< HEAD\nconfidence: 0.8\n=======\nconfidence: 0.9\n>>>>>>> other"));
+    await unfold(/^Problems\s*1/);
+    const problem = await listed(/both\.md/);
+    assert.match(problem, /both sides of a merge/);
+    await row(/both\.md/).hover();
+    await row(/both\.md/).locator('.action-label[aria-label^="Merge Memory"]').click();
+    await screen.notification(/how both sides of the conflict would be joined/);
+    await screen.shot("merge");
+    await screen.button("Join Both Sides");
+    await until("the file is one again", () => !readFileSync(path, "utf8").includes("<<<<<<<"));
+    await screen.notification(/Joined: Count in cents/);
+    await clear();
+  });
+
+  await run("search understands filters", async () => {
+    await screen.command("Lerim: Search Memories", { further: true });
+    await screen.page.locator('.quick-input-widget input.input[placeholder*="kind: tag: file: is: since:"]').waitFor();
+    await screen.pick("Search memories", "is:superseded prices", "in floats, not in integer cents");
+    await until("the memory is shown", async () => /superseded_by/.test(await screen.editorText()));
+  });
+
+  await run("without a model, ask shows the passages, and what is cited opens", async () => {
+    await screen.command("Lerim: Ask");
+    const frame = await screen.frame("#ask .question");
+    await frame.locator(".question").fill("Where is the cache kept, in Redis or in SQLite?");
+    await screen.page.keyboard.press("Enter");
+    await until("the passages are shown", async () => (await frame.locator(".passage").count()) > 0, 60);
+    assert.match(await frame.locator(".sources h3").innerText(), /as they stand/);
+    assert.match(await frame.locator(".passage").first().innerText(), /SQLite/);
+    await screen.shot("passages");
+    const turn = frame.locator(".passage", { hasText: "turn ·" }).first();
+    await turn.locator(".citation").click();
+    await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("in SQLite, not in Redis"));
+  });
+
+  await run("with a model the answer comes sentence by sentence, each with what it rests on", async () => {
+    person.settings({ "lerim.model.provider": "openai", "lerim.model.name": "tiny", "lerim.model.baseUrl": model.url });
+    await screen.status(/Model: openai:tiny/);
+    await screen.command("Lerim: Ask");
+    const frame = await screen.frame("#ask .question");
+    await frame.locator(".question").fill("Where is the cache kept, and what are the prices in?");
+    await screen.page.keyboard.press("Enter");
+    await until("the first sentence is there before the answer is whole", async () => (await frame.locator(".sentence").count()) === 1, 60);
+    assert.equal(await frame.locator(".cancel").isVisible(), true);
+    await screen.shot("streaming");
+    model.release();
+    await until("the answer is whole", async () => (await frame.locator(".sentence").count()) === 2 && !(await frame.locator(".cancel").isVisible()));
+    assert.match(await frame.locator(".sentences").innerText(), /kept in SQLite\. \d+\s+Prices in src\/cart\.py are integer cents\. \d+/);
+    assert.equal(await frame.locator("#ask a, #ask script, #ask img").count(), 0);
+    await screen.shot("answer");
+    await frame.locator(".sentence .citation").first().click();
+    await until("the memory is shown", async () => /^title: Keep the cache in src\/cache\.py in SQLite/m.test(await screen.editorText()));
+  });
+
+  await run("an answer on its way can be cancelled, and asked again", async () => {
+    model.hold();
+    await screen.command("Lerim: Ask");
+    const frame = await screen.frame("#ask .question");
+    await frame.locator(".ask-button").click();
+    await until("the first sentence is there", async () => (await frame.locator(".sentence").count()) === 1 && (await frame.locator(".cancel").isVisible()), 60);
+    await frame.locator(".cancel").click();
+    await until("it says so", async () => /Cancelled/.test(await frame.locator(".note").innerText()));
+    await until("nothing is asked any more", () => machine.processes(/-m lerim worker/).length === 0);
+    await screen.shot("ask-cancelled");
+    for (const theme of ["Default Light Modern", "Default High Contrast"]) {
+      person.settings({ "workbench.colorTheme": theme });
+      await until("the panel has the theme", () => frame.locator("body").evaluate((body, mark) => body.classList.contains(mark), theme.includes("Light") ? "vscode-light" : "vscode-high-contrast"));
+      await screen.shot(theme.includes("Light") ? "ask-light" : "ask-high-contrast");
+    }
+  });
+
+  await run("in Restricted Mode memories are listed, and nothing can be changed", async () => {
+    const foreign = machine.folder("work", "foreign");
+    makeRepository(foreign, new Map([["src/cache.py", cache], [".lerim/memory/learnings/20260301-load.md", readFileSync(join(root, ".lerim", "memory", "learnings", files("learnings").find((name) => name.includes("load"))), "utf8")]]));
+    person.settings();
+    await person.visit({ trust: false }, foreign);
+    await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
+    await unfold(/^Learnings\s*1/);
+    await row(/reads a whole file at once/).click({ button: "right" });
+    await screen.page.locator(".monaco-menu").waitFor({ timeout: 3000 }).catch(() => undefined);
+    assert.equal(await screen.page.locator(".monaco-menu .action-label", { hasText: "Archive Memory" }).count(), 0);
+    await screen.page.keyboard.press("Escape");
+    await screen.shot("restricted");
+    for (const command of ["Lerim: Ask", "Lerim: Maintain", "Lerim: Archive Memory"]) assert.equal(await screen.offers(command), false, command);
+    assert.equal(existsSync(join(foreign, ".lerim", "review")), false);
+  });
+});
