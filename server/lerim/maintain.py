@@ -291,8 +291,9 @@ class _Job:
         """Accepts a proposal where the review is automatic and nothing speaks against it; whether it did."""
         if not self.automatic or self.options.dry_run:
             return False
+        quotes = None if self.settings.quotes == "ask" else self.settings.quotes
         try:
-            done = review.settle(self.place, proposal)
+            done = review.settle(self.place, proposal, quotes)
         except LerimError as error:
             self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
             return False

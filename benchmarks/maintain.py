@@ -1,0 +1,109 @@
+"""How long maintaining takes over many memories: the plan alone, the near pairs in it, and the whole job.
+
+    python benchmarks/maintain.py [--memories 10000] [--json FILE]
+
+Every tenth memory is said again in nearly the same words, every third is a learning, half of these unused for long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import tempfile
+from dataclasses import replace
+from datetime import UTC, timedelta
+from functools import partial
+from pathlib import Path
+
+from lerim import maintain
+from lerim.maintain import MaintainOptions
+from lerim.maintained import MaintainReport
+from lerim.memory.claim import claim
+from lerim.memory.lifecycle import Rules
+from lerim.memory.pairs import near
+from lerim.memory.reconcile import UPDATE_FROM
+from lerim.memory.record import render
+from lerim.memory.store import Stored
+from lerim.memory.upkeep import plan
+from lerim.paths import Home
+from lerim.project import locate
+from lerim.review.place import Place
+from memory import START, make, timed
+
+Row = tuple[str, float, float | None, str]
+
+
+def repeat(memories: list[Stored]) -> None:
+    """Writes every tenth memory a second time, a month later and with one sentence more."""
+    for one in memories[::10]:
+        record = one.record
+        time = record.updated + timedelta(days=30)
+        again = replace(
+            record,
+            id=f"{time:%Y%m%d}-again-{record.id[9:]}",
+            created=time,
+            updated=time,
+            body=f"{record.body} Mind it in CI, too.",
+        )
+        (one.path.parent / f"{again.id}.md").write_text(render(again), "utf-8")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--memories", type=int, default=10_000)
+    arguments.add_argument("--json", type=Path)
+    given = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary).resolve() / "repo"
+        root.mkdir()
+        subprocess.run(["git", "init", "-q", str(root)], check=True)
+        home = Home(Path(temporary) / "home")
+        project = locate(root, home)
+        assert project is not None
+        make(project.memory_dir, given.memories * 10 // 11, random.Random(7))
+        store = Place(project, home).store()
+        repeat(store.load_all()[0])
+        memories = store.load_all()[0]
+        now = START.astimezone(UTC) + timedelta(days=200)
+        claims = [claim(one.record.title, one.record.body) for one in memories]
+        pairs: list[object] = []
+        rows: list[Row] = [
+            ("near pairs", timed(lambda: pairs.extend(near(claims, UPDATE_FROM))), None, "ms"),
+            (
+                "the plan, claims and pairs included",
+                timed(partial(plan, memories, {}, {}, {}, {}, now, Rules())),
+                None,
+                "ms",
+            ),
+        ]
+        reports: list[MaintainReport] = []
+
+        def whole(*, dry_run: bool) -> None:
+            options = MaintainOptions(dry_run=dry_run, model="none")
+            reports.append(
+                maintain.run(project, home, os.environ, options, lambda _at: None, lambda: False, lambda: now)
+            )
+
+        rows.append(("the whole job, dry", timed(partial(whole, dry_run=True)), None, "ms"))
+        rows.append(("the whole job, 50 proposals written", timed(partial(whole, dry_run=False)), 60_000.0, "ms"))
+        rows.append(("the whole job again, nothing new", timed(partial(whole, dry_run=False)), None, "ms"))
+        merged = reports[0].counts.get("merged", 0)
+        rows.append(("repeated memories found, of those there are", merged / (len(memories) // 11), None, "share"))
+        count = len(memories)
+    print(f"{count:,} memories: {reports[0].counts}\n")
+    print(f"{'what':46} {'measured':>12} {'budget':>10}")
+    for what, measured, budget, unit in rows:
+        limit = "" if budget is None else f"{budget:.0f} {unit}"
+        verdict = "" if budget is None else "ok" if measured <= budget else "NOT MET"
+        print(f"{what:46} {measured:9.2f} {unit} {limit:>10} {verdict}")
+    if given.json:
+        given.json.write_text(
+            json.dumps([dict(zip(("what", "measured", "budget", "unit"), row, strict=True)) for row in rows])
+        )
+
+
+if __name__ == "__main__":
+    main()

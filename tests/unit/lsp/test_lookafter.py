@@ -1,0 +1,83 @@
+"""Memories that are maintained by themselves: when the person has been away for long, and never without need."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from lsprotocol import types
+
+from lerim.lsp import lookafter
+from lerim.lsp.boundary import Server
+from lerim.lsp.settings import Options, Settings
+from lerim.lsp.sidecar import Sidecar
+from lerim.lsp.uris import from_path
+from lerim.paths import Home
+from lerim.project import locate
+from lerim.review import queue
+from lerim.review.place import Place
+
+pytestmark = pytest.mark.asyncio
+BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
+
+
+@pytest_asyncio.fixture
+async def sidecar(repo: Path, isolated: Path) -> AsyncIterator[Sidecar]:
+    """A window's sidecar with a repository that has two memories which say the same."""
+    made = Sidecar(Server("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ))
+    made.server.protocol.client_capabilities = types.ClientCapabilities()  # as after `initialize`
+    made.options = Options(trusted=True, settings=Settings())
+    made.folders = [from_path(repo)]
+    for number in (3, 5):
+        queue.add(place(made, repo), "decision", f"Retry uploads {number} times", BODY)
+    yield made
+    made.stop()
+
+
+def place(sidecar: Sidecar, repo: Path) -> Place:
+    project = locate(repo, sidecar.home)
+    assert project is not None
+    return Place(project, sidecar.home)
+
+
+def noted(sidecar: Sidecar) -> int:
+    """How often memories were maintained."""
+    log = sidecar.home.activity_log
+    return log.read_text("utf-8").count("| maintain |") if log.exists() else 0
+
+
+async def test_what_changed_since_the_last_time_is_maintained_and_once_a_day_at_most(
+    sidecar: Sidecar, repo: Path
+) -> None:
+    await lookafter.look_after(sidecar)
+    assert [one.action for one in queue.pending(place(sidecar, repo))[0]] == ["merge"]
+    await lookafter.look_after(sidecar)
+    queue.add(place(sidecar, repo), "decision", "Use uv", "For everything.")
+    await lookafter.look_after(sidecar)
+    assert noted(sidecar) == 1
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    sidecar.clock = lambda: tomorrow
+    await lookafter.look_after(sidecar)
+    assert noted(sidecar) == 2
+
+
+async def test_nothing_is_maintained_in_restricted_mode_or_when_lerim_is_off(sidecar: Sidecar) -> None:
+    for options in (Options(trusted=False), Options(trusted=True, settings=Settings(enabled=False))):
+        sidecar.options = options
+        await lookafter.look_after(sidecar)
+    assert noted(sidecar) == 0
+
+
+async def test_the_long_idle_is_as_long_as_the_settings_say_and_starts_anew_with_each_touch(sidecar: Sidecar) -> None:
+    await lookafter.arm(sidecar)
+    assert sidecar.rest is not None
+    assert sidecar.rest.seconds == 30 * 60
+    before = sidecar.rest
+    sidecar.home.config.write_text("[maintain]\nidle_minutes = 0\n", encoding="utf-8")
+    await lookafter.arm(sidecar)
+    assert sidecar.rest is before
+    assert sidecar.rest.seconds == 0
