@@ -75,12 +75,12 @@ def list_command(own: Own = False, repo: Repo = HERE, as_json: Json = False) -> 
 
 def show_candidate(view: CandidateView) -> None:
     """One candidate as a person reviews it: what, how sure, why, and what it would change."""
-    change = f"changes {view.target}" if view.action == "update" else "new"
     output.show_item(
         view.id,
         [
             view.title,
-            f"{name_of(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {change}",
+            f"{name_of(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {_does(view)}",
+            *([f"why: {view.reason}"] if view.reason else []),
             *view.body.splitlines(),
             *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
             *([f"files: {', '.join(view.references)}"] if view.references else []),
@@ -91,12 +91,32 @@ def show_candidate(view: CandidateView) -> None:
     output.say()
 
 
+def _does(view: CandidateView) -> str:
+    """What accepting a candidate does to the memories there are."""
+    ends = ", ".join(view.ends)
+    match view.action:
+        case "update" | "merge":
+            return f"changes {view.target}" + (f", ends {ends}" if ends else "")
+        case "supersede" | "consolidate":
+            return f"replaces {ends}"
+        case "resolve":
+            return f"answers {ends}"
+        case "close":
+            return f"{view.targets[-1].id} answers {ends}" if view.targets else "answers a question"
+        case "archive":
+            return f"archives {ends}"
+        case "refer":
+            return f"changes where {view.target} refers to"
+        case _:
+            return "new"
+
+
 def show_candidates(views: list[CandidateView], title: str, accepted: Collection[str] = ()) -> None:
     """Candidates as a table: what, how sure, about which files, and the words it rests on; `accepted` are marked."""
     rows = []
     for view in views:
         said = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
-        what = view.title if view.action == "add" else f"{view.title} (changes {view.target})"
+        what = view.title if view.action == "add" else f"{view.title} ({_does(view)})"
         if view.id in accepted:
             what = f"accepted: {what}"
         kind = name_of(view.primitive, view.kind)

@@ -24,6 +24,8 @@ CLAIMS: list[tuple[Primitive, str, str, tuple[str, ...]]] = [
     ("decision", "Use pip, not uv, for installs", "Installs go through `pip install -r requirements.lock`.", ("uv",)),
     ("decision", "Use uv, not pip, for installs", "Installs go through `uv pip sync requirements.lock`.", ("pip",)),
     ("decision", "Use poetry, not uv, for installs", "Installs go through `poetry install`.", ("uv",)),
+    ("decision", "Use poetry for installs", "It is `poetry install` in `ci.yml`.", ("pip", "uv")),
+    ("decision", "Use pdm for all installs", "It is `pdm install` in `ci.yml`.", ("poetry",)),
     ("decision", "Store money as integer cents", "Amounts in `src/money.py` are `int`.", ()),
     ("decision", "Never store money as integer cents", "Amounts in `src/money.py` are `Decimal`.", ()),
     ("learning", "The cache in `src/cache.py` is not thread safe", "Two workers wrote the same key.", ()),

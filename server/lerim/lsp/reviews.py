@@ -3,12 +3,10 @@ hovers and the panel follow each step at once, not only when the editor sees the
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lerim.errors import MemoryError_, Problem
 from lerim.lsp import pending, watching
 from lerim.lsp.protocol import ActParams, RootParams, UndoParams
-from lerim.lsp.repos import Repo, refresh, rescan
+from lerim.lsp.repos import Repo, rescan
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path
 from lerim.memory.record import Scope
@@ -33,9 +31,7 @@ async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
     repo = await sidecar.repo(params.root)
     own = pending.place(sidecar, repo)
     result = await sidecar.run(_act, own if params.scope == "project" else own.personal(), params)
-    written = Path(result.path) if result.path else None
-    if written is not None and written.is_relative_to(repo.project.memory_dir):
-        await sidecar.run(refresh, repo, [written])
+    if params.action == "accept" and result.ok and await sidecar.run(rescan, repo, True):  # it may end others, too
         watching.announce(sidecar, repo)
     await pending.announce(sidecar, repo)
     return result

@@ -55,7 +55,7 @@ class Standing:
     same: Heard | None = None
     kept: Stored | None = None
     ended: tuple[Stored, ...] = ()
-    outdated: tuple[Proposal, ...] = ()
+    outdated: tuple[Heard, ...] = ()
 
     @property
     def targets(self) -> tuple[Stored, ...]:
@@ -107,7 +107,7 @@ def stand(place: Place, candidate: Candidate, heard: Sequence[Heard]) -> Standin
     same: list[Heard] = []
     kept: list[tuple[float, Stored]] = []
     ended: list[Stored] = []
-    outdated: list[Proposal] = []
+    outdated: list[Heard] = []
     for told in heard:
         one, found = _compared(place, candidate, told)
         if found.action == "outdated":
@@ -120,7 +120,7 @@ def stand(place: Place, candidate: Candidate, heard: Sequence[Heard]) -> Standin
         elif found.action == "apart":
             continue
         elif one.proposal is not None:
-            outdated += [] if one.proposal.edited else [one.proposal]
+            outdated += [] if one.proposal.edited else [one]
         elif one.stored is not None and found.action == "changes":
             kept.append((found.similarity, one.stored))
         elif one.stored is not None:
@@ -178,6 +178,10 @@ def _against(candidate: Candidate, one: Heard) -> _Found:
         if decision.resolves or decision.action in ("update", "supersede"):
             ends: Literal["changes", "ends"] = "changes" if decision.action == "update" else "ends"
             return _Found("outdated" if later else ends, decision.similarity)
+        if decision.action == "noop" and later and one.state != "over":
+            # what says the same with more words stands, also where it was said before
+            more = decide(replace(candidate, time=one.said), [Neighbour(new_record(form, ""), candidate.time)])
+            return _Found("changes" if more.action == "update" else "same", more.similarity)
         if decision.action == "noop":
             return _Found("same")
     return _Found("apart")
@@ -203,6 +207,13 @@ def as_candidate(memory: MemoryRecord, said: datetime) -> Candidate:
         time=said,
         signal="choice",
     )
+
+
+def memory_heard(claims: Iterable[Known], stored: Stored) -> Heard:
+    """A memory by its own words alone."""
+    memory = stored.record
+    said = max(memory.updated, _latest(claims).get(memory.id, memory.updated))
+    return Heard(memory.id, "memory", (as_candidate(memory, said),), said, stored)
 
 
 def _latest(claims: Iterable[Known]) -> dict[str, datetime]:

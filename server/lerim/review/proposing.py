@@ -297,11 +297,11 @@ def rewrite_targets(
     actions.rewrite(book, waiting, {"targets": None, "reason": None, "undecided": None, **keys})
 
 
-def _outdate(place: Place, book: Ledger, waiting: Iterable[Proposal], heir: str, by: Candidate) -> tuple[Gone, ...]:
+def _outdate(place: Place, book: Ledger, waiting: Iterable[Heard], heir: str, by: Candidate) -> tuple[Gone, ...]:
     """Take back waiting candidates that a later turn says otherwise than; they come back if that is rejected."""
     gone: list[Gone] = []
-    for proposal in waiting:
-        if proposal.id != heir:
+    for proposal in (one.proposal for one in waiting):
+        if proposal is not None and proposal.id != heir:
             reason = f"It was {_ended_how(proposal.record, by)}: “{by.title}”."
             set_aside(place, book, proposal, heir, reason)
             gone.append(Gone(proposal.id, reason))
@@ -343,8 +343,11 @@ def _write(
     """Register the candidate, then write its file; one that was killed in between is proposed again."""
     candidate_id = _new_id(place, store, claims, candidate, mark)
     about = {one.record.id: one for one in standing.targets}
+    said = candidate.time
     for waiting in standing.outdated:  # what those would have ended ends with this one
-        about |= {one.record.id: one for one in waiting.about if one.record.id not in about}
+        assert waiting.proposal is not None
+        about |= {one.record.id: one for one in waiting.proposal.about if one.record.id not in about}
+        said = max(said, waiting.said)  # it may say the same with fewer words, and later
     ended = [one.record for one in about.values() if one is not standing.kept]
     action = action_of(candidate.primitive, standing.kept.record if standing.kept else None, ended)
     targets = [Target(one.record.id, one.hash) for one in about.values()]
@@ -353,7 +356,7 @@ def _write(
     book.register(
         *(candidate_id, candidate.source, mark, "pending"),
         written=files.text_hash(text),
-        said=candidate.time,
+        said=said,
         told=candidate,
     )
     book.commit()

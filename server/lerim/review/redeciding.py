@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
@@ -13,7 +14,7 @@ from lerim.memory.search import MemorySearch
 from lerim.memory.store import Store, Stored
 from lerim.review import actions
 from lerim.review.candidates import KEEPS, Proposal, read
-from lerim.review.ground import Heard, Standing, ground, stand
+from lerim.review.ground import Heard, Standing, ground, memory_heard, stand
 from lerim.review.ledger import Change, Known, Ledger, State
 from lerim.review.outcome import AlreadyKnown, ReviewResult
 from lerim.review.place import Place
@@ -28,7 +29,8 @@ def decided_now(
     Raises StaleError where it would do something else than is shown; it then shows that.
     """
     claims = candidates_of(book)
-    candidate = candidate_of(proposal)
+    said = max((known.said for known in claims if known.id == proposal.id), default=proposal.time)
+    candidate = replace(candidate_of(proposal), time=max(said, proposal.record.updated))
     heard = [one for one in ground(book, claims, candidate, memories, proposal.id) if one.state != "waiting"]
     standing = stand(place, candidate, heard)
     if standing.by is not None:
@@ -134,26 +136,23 @@ def _known(
 def _now_about(
     place: Place,
     book: Ledger,
-    claims: Iterable[Known],
+    claims: Sequence[Known],
     proposal: Proposal,
     standing: Standing,
     heard: Iterable[Heard],
 ) -> tuple[bool, list[Stored]]:
     """The memories the candidate concerns now, and whether it changes the first of them.
 
-    What it was to end when it was proposed still ends with it while its text is the same, or what gave way to the
-    candidate would end it still.
+    What gave way to the candidate ends what it would have ended.
     """
     about = list(standing.targets)
     have = {one.record.id for one in about}
-    hashes = {one.id: one.hash for one in proposal.targets}
     gave_way = [known for known in claims if known.state == "outdated" and known.memory == proposal.id]
     live = {one.id: one for one in heard if one.stored is not None}
     for stored in proposal.about:
-        if stored.record.id in have:
-            continue
-        unchanged = stored.hash == hashes.get(stored.record.id)
-        if unchanged or _still(place, book, gave_way, live.get(stored.record.id)):
+        memory = stored.record
+        here = live.get(memory.id) or memory_heard(claims, stored)
+        if memory.id not in have and _would_end(place, book, gave_way, here):
             about.append(stored)
     kept = standing.kept is not None
     if not kept and proposal.action in KEEPS and any(one.record.id == proposal.target for one in about):
@@ -162,8 +161,6 @@ def _now_about(
     return kept, about
 
 
-def _still(place: Place, book: Ledger, gave_way: Iterable[Known], memory: Heard | None) -> bool:
-    if memory is None:
-        return False
-    told: list[Candidate] = [one for known in gave_way if (one := book.told(known.id)) is not None]
-    return any(stand(place, one, [memory]).targets for one in told)
+def _would_end(place: Place, book: Ledger, gave_way: Iterable[Known], memory: Heard) -> bool:
+    told = [(known, one) for known in gave_way if (one := book.told(known.id)) is not None]
+    return any(stand(place, replace(one, time=max(one.time, known.said)), [memory]).targets for known, one in told)

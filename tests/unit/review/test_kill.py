@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from killer import DONE, KILLED, in_child
+from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
 from lerim.review.place import Place
@@ -107,3 +108,71 @@ def test_two_processes_proposing_at_once_make_one_candidate(place: Place, make: 
         children.append(pid)
     assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [DONE] * 4
     assert len(queue.pending(place)[0]) == 1
+
+
+def test_a_killed_accept_that_ends_others_is_finished_or_not_begun(place: Place, make: Make) -> None:
+    instants = 0
+    while True:
+        name = f"tool{instants}"
+        old = propose(place, make(title=f"Use {name}, not uv", body=f"Run `{name} sync`.", turn=f"o{instants}"))
+        assert queue.accept(place, old.id, quotes="shared").ok
+        asked = make(
+            *(f"Should installs of {name} use uv?", "Not said.", f"q{instants}"),
+            primitive="question",
+            signal="question",
+        )
+        question = propose(place, asked)
+        assert queue.accept(place, question.id).ok
+        new = propose(
+            place,
+            make(f"Installs of {name} use uv, not {name}", f"Run `uv {name}`.", f"n{instants}", 9, replaces=(name,)),
+        )
+        assert set(new.ends) == {old.id, question.id}, new
+        code = in_child(lambda found=new.id: queue.accept(place, found), instants)  # type: ignore[misc]
+        assert queue.accept(place, new.id).ok and not new.path.exists()
+        store = place.store()
+        assert store.read(new.id).record.supersedes == (old.id,)
+        assert store.read(new.id).record.resolves == (question.id,)
+        assert store.read(old.id).record.superseded_by == new.id
+        assert store.read(question.id).record.resolved_by == new.id
+        assert [len(store.paths_of(one)) for one in (old.id, question.id, new.id)] == [1, 1, 1]
+        if code == DONE:
+            break
+        before = {path: path.read_text() for path in memories(place)}
+        last = queue.undoable(place)
+        assert last is not None
+        in_child(lambda which=last.id: queue.undo(place, which), instants)  # type: ignore[misc]
+        assert queue.undo(place, last.id).ok
+        assert store.read(old.id).status == store.read(question.id).status == "active"
+        assert store.path_of(new.id) is None and new.path.exists()
+        assert queue.accept(place, new.id).ok
+        assert {path: path.read_text() for path in memories(place)} == before
+        instants += 7
+    assert instants > 8
+
+
+def test_a_killed_proposal_that_takes_another_back_leaves_one_of_them_at_least(place: Place, make: Make) -> None:
+    instants = 0
+    while True:
+        old = make(f"Keep part{instants} within 72 columns", f"See `f{instants}.py`.", f"o{instants}")
+        new = make(f"Keep part{instants} within 88 columns", f"See `f{instants}.py`.", f"n{instants}", 9)
+        propose(place, old)
+        code = in_child(lambda one=new: queue.propose(place, one), instants)  # type: ignore[misc]
+        queue.propose(place, new)
+        titles = [one.record.title for one in queue.pending(place)[0]]
+        assert titles.count(new.title) == 1
+        if code == DONE:
+            assert old.title not in titles
+            break
+        instants += 2
+    for one in queue.pending(place)[0]:  # in whatever state the kills left them, the later ones end active
+        for _ in range(3):
+            try:
+                queue.accept(place, one.id, quotes="shared")
+                break
+            except StaleError:
+                continue
+            except NotFoundError:
+                break
+    active = [one.record.title for one in place.store().load_all()[0]]
+    assert sorted(active) == sorted({title.replace("72", "88") for title in active})

@@ -1,0 +1,89 @@
+"""What is accepted without a person, where they set the review to automatic."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lerim.extraction.candidate import Candidate
+from lerim.memory.record import Evidence
+from lerim.review import queue
+from lerim.review.place import Place
+
+Make = Callable[..., Candidate]
+
+
+def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose(place, candidate)
+    assert isinstance(outcome, queue.Proposed), outcome
+    return outcome.proposal
+
+
+def titles(place: Place) -> list[str]:
+    return sorted(one.record.title for one in place.store().load_all()[0])
+
+
+def test_what_nothing_speaks_against_is_accepted_and_each_step_can_be_undone(place: Place, make: Make) -> None:
+    proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
+    done, problems = queue.settle_all(place)
+    assert [result.code for _, result in done] == ["accepted"] and problems == []
+    proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
+    [(_, result)] = queue.settle_all(place)[0]
+    assert titles(place) == ["Use uv, not pip"] and queue.pending(place)[0] == []
+    assert queue.undo(place, result.action).ok
+    assert titles(place) == ["Use pip, not uv"]
+
+
+def test_quotes_stay_here_until_the_person_chose(place: Place, make: Make) -> None:
+    found = proposed(place, make())
+    queue.settle_all(place)
+    assert place.store().quotes.choice() == "local"
+    stored = place.store().read(found.id)
+    assert stored.record.evidence[0].quote and "no: Use uv" not in stored.path.read_text()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"flags": ("hidden-characters",)},
+        {"evidence": (Evidence("Use uv, not pip", "t1", "web"),)},
+        {"evidence": (Evidence("Use uv, not pip", "t1", "tool"),)},
+    ],
+)
+def test_what_is_flagged_or_only_a_tool_or_page_says_waits(place: Place, make: Make, change: dict[str, object]) -> None:
+    found = proposed(place, make(**change))
+    assert queue.settle(place, found) is None
+    assert queue.settle_all(place) == ([], []) and titles(place) == []
+
+
+def test_what_a_person_edited_or_wrote_is_not_touched(place: Place, make: Make) -> None:
+    found = proposed(
+        place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`.")
+    )
+    queue.edit(place, found.id, queue.Edit("Use pip here, not uv", found.record.body, ()))
+    assert queue.settle_all(place) == ([], [])
+    path = Path(queue.accept(place, found.id, quotes="shared").path or "")
+    proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
+    assert queue.settle_all(place) == ([], [])  # the memory has a person's words
+    assert path.exists() and len(queue.pending(place)[0]) == 1
+
+
+def test_a_memory_somebody_wrote_in_is_theirs_from_then_on(place: Place, make: Make) -> None:
+    found = proposed(place, make())
+    [(_, result)] = queue.settle_all(place)[0]
+    path = Path(result.path or "")
+    path.write_text(path.read_text() + "\nMy line.\n")
+    stored = place.store().read(found.id)
+    suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
+    assert isinstance(queue.suggest(place, suggestion), queue.Proposed)
+    assert queue.settle_all(place) == ([], []) and path.exists()
+
+
+def test_a_suggestion_that_wants_a_person_waits_for_one(place: Place, make: Make) -> None:
+    found = proposed(place, make())
+    queue.settle_all(place)
+    stored = place.store().read(found.id)
+    suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.", flags=("plain",))
+    outcome = queue.suggest(place, suggestion)
+    assert isinstance(outcome, queue.Proposed) and queue.settle(place, outcome.proposal) is None
+    assert titles(place) == [stored.record.title]
