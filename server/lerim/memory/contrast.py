@@ -17,6 +17,9 @@ _DENIAL = re.compile(r"\b(?:no|not|never|cannot|without|avoid|instead|rather|ove
 _CHOICE = re.compile(
     r"[,;] not\b|\b(?:and|but) not\b|\binstead of\b|\brather than\b|\bover\b|\bnot\b.*\bbut\b", re.IGNORECASE
 )
+_IS = re.compile(r"The (?P<what>[^,.;:]{3,80}?) is (?!not\b|\w+(?:ed|en|ing|ly)\b)", re.IGNORECASE)
+_UNSAID = frozenset({"cal"})
+"""What goes without saying of a command or a script: that it is run or called, all put alike."""
 _DIRECTIONS = frozenset({"from", "to", "into", "onto", "before", "after", "than", "over", "until"})
 _SENTENCE = re.compile(r"[.!?;:](?=\s|$)|\n")
 _ON_GROUND = 0.5
@@ -44,10 +47,10 @@ class Contrast:
 
     `lost` are words of the first's title that the second says nowhere, `new` those of the second's that the first says
     nowhere; `more` those of the second's text. `hard` are the names, code and numbers among `lost` and `more`. `shared`
-    are words of both titles. `reversed` are words that one affirms and the other denies, where they do not deny the
-    same; `same_ground` whether that is of one thing, though each title has words of its own. `opposite`: all that sets
-    the titles apart on one side is the opposite of something on the other. `moved`: the same words put the other way
-    round (`A to B`, `B to A`).
+    are words of both titles. `reversed` are words that one title affirms and the other denies; `same_ground` whether
+    that is of one thing, though each title has words of its own. `opposite`: all that sets the titles apart on one
+    side is the opposite of something on the other. `other_value`: both say what one thing is, and not the same.
+    `moved`: the same words are put the other way round (`A to B`, `B to A`).
     """
 
     about: float
@@ -59,6 +62,7 @@ class Contrast:
     reversed: frozenset[str]
     opposite: bool
     moved: bool
+    other_value: bool
     same_ground: bool
 
     @property
@@ -123,8 +127,8 @@ def spans(title: str) -> frozenset[str]:
 def contrast(one: Said, other: Said) -> Contrast:
     """What sets two claims apart."""
     mine, theirs = one.bare, other.bare
-    more = theirs.words - mine.words
-    lost, new = mine.title - theirs.words, theirs.title - mine.words
+    more = theirs.words - mine.words - _UNSAID
+    lost, new = mine.title - theirs.words - _UNSAID, theirs.title - mine.words - _UNSAID
     hard = ((mine.title & mine.hard) - theirs.words) | (theirs.hard - mine.words) | (other.telling & more)
     turned = _reversed(one, other)
     shared = mine.title & theirs.title
@@ -138,6 +142,7 @@ def contrast(one: Said, other: Said) -> Contrast:
         hard=hard,
         shared=shared,
         reversed=turned,
+        other_value=bool(lost and new) and _other_value(one, other),
         moved=not (lost or new) and _moved(one, other, shared),
         same_ground=bool(turned) and _same_ground(one, other, lost, new, hard, about),
     )
@@ -209,6 +214,15 @@ def _chooses(said: Said) -> bool:
     return _CHOICE.search(_CODE.sub("", said.title)) is not None
 
 
+def _other_value(one: Said, other: Said) -> bool:
+    """Whether both titles say what the one thing of a kind is (“The base image is …”), and not the same of it."""
+    first, second = (_IS.match(said.title) for said in (one, other))
+    if first is None or second is None:
+        return False
+    subject = _ordered(first["what"].replace("`", " "))
+    return len(subject) > 1 and set(subject) == set(_ordered(second["what"].replace("`", " ")))
+
+
 def _moved(one: Said, other: Said, shared: AbstractSet[str]) -> bool:
     """Whether what both titles say is put the other way round: what stood before a word of direction stands
     after it, or two names changed places and all else stayed."""
@@ -222,7 +236,9 @@ def _moved(one: Said, other: Said, shared: AbstractSet[str]) -> bool:
         return False
     apart = [at for at, (word, was) in enumerate(zip(first, second, strict=True)) if word != was]
     exchanged = {first[at] for at in apart}
-    return len(apart) == 2 and exchanged == {second[at] for at in apart} and exchanged <= one.bare.hard
+    if len(apart) != 2 or apart[1] - apart[0] < 2:  # neighbours are a list, in any order
+        return False
+    return exchanged == {second[at] for at in apart} and exchanged <= one.bare.hard
 
 
 def _towards(title: str) -> dict[str, tuple[frozenset[str], str]]:

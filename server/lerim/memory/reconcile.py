@@ -89,6 +89,8 @@ def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
         return "ended", found
     if found.values and alike:
         return "changed", found
+    if found.other_value and len(found.shared) > 1:
+        return "ended", found
     if two or not alike:
         return "apart", found
     if found.hard or found.reversed or found.moved or found.new or not reworded(one, other, found.more):

@@ -66,6 +66,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bpull requests?\b", "pull_request"),
         (r"\b(?:straight away|right away|at once)\b", "at_once"),
         (r"\b(?:no|not|never|don['’]t)((?: [\w'’-]{1,20}){0,6}) more than\b", r"\1 at most"),
+        (r"\b(?:no|not|never)((?: [\w'’-]{1,20}){1,4}) without\b", r"\1 need"),
         (r"\b(?:no|not) longer\b", "not"),
         (r"(?<=\w)['’]s\b", ""),
         (r"\b(?:as well|too)\b", ""),
@@ -90,21 +91,11 @@ _UNITS = {
     **dict.fromkeys(("percent", "per cent"), "pct"),
 }
 _MEASURE = re.compile(rf"(\d) ?({'|'.join(_UNITS)}|[kmgt]i?b|ms|s|min|h|%)(?!\w)", re.IGNORECASE)
-_NUMBERS = {
-    **dict(
-        zip(
-            ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"],
-            map(str, range(2, 11)),
-            strict=True,
-        )
-    ),
-    "eleven": "11",
-    "twelve": "12",
-    "twice": "2 times",
-    "twenty": "20",
-    "thirty": "30",
-    "hundred": "100",
-}
+_COUNT = """
+    2 two 3 three 4 four 5 five 6 six 7 seven 8 eight 9 nine 10 ten 11 eleven 12 twelve 13 thirteen 14 fourteen
+    15 fifteen 16 sixteen 20 twenty 30 thirty 40 forty 50 fifty 60 sixty 90 ninety 100 hundred 1000 thousand
+"""
+_NUMBERS = dict(zip(_COUNT.split()[1::2], _COUNT.split()[::2], strict=True)) | {"twice": "2 times"}
 _NUMBER = re.compile(rf"\b(?:{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 _CARRY_NOTHING = """
     now keep keeps kept keeping put puts stay stays staying stayed remain remains live lives lie lies belong belongs get
