@@ -5,6 +5,7 @@ A hover and a lens read what is held here and look at nothing. Only what is not 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,14 +24,17 @@ if TYPE_CHECKING:
 log = logging.getLogger("lerim.lsp")
 
 MOST_STAMPS = 2_000
-SLICE = 8
-"""Files looked at in one go, so that little is held at once and other work comes in between."""
+SLICE = 4
+"""Files looked at in one go, so that little is held at once."""
+REST_SECONDS = 0.02
+"""Between two goes, for what the person waits for."""
 WRONG = ("drifted", "gone")
 
 
 @dataclass(slots=True)
 class Standings:
-    """What is known of a repository's memories: those drifted, gone or moved, by id; and what waits for a look.
+    """What is known of a repository's memories: those drifted, gone or moved, by id; and what waits for a look:
+    `files`, `memories` (their files), all (`whole`), and `glances`, whose lenses were asked for.
 
     `stamps` are of the files looked at in this session, `kept` is of the database: another process may write it.
     """
@@ -38,6 +42,7 @@ class Standings:
     by_id: Mapping[str, Standing] = field(default_factory=dict)
     stamps: dict[str, Stamp] = field(default_factory=dict)
     kept: Stamp = ()
+    glances: set[str] = field(default_factory=set)
     files: set[str] = field(default_factory=set)
     memories: set[Path] = field(default_factory=set)
     whole: bool = False
@@ -83,6 +88,8 @@ async def look(
 
                 watching.announce(sidecar, repo)
             again = known.waiting
+            if again:
+                await asyncio.sleep(REST_SECONDS)
     except LerimError as error:
         log.warning("How memories stand is not known: %s", error)
     finally:

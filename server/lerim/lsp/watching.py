@@ -20,6 +20,7 @@ from lerim.memory.store import LIVE
 
 MEMORY_FILES = ".lerim/memory/**/*.md"
 CANDIDATE_FILES = ".lerim/review/*.md"
+GLANCE_SECONDS = 0.2
 
 
 async def begin(sidecar: Sidecar) -> None:
@@ -134,17 +135,31 @@ async def opened(sidecar: Sidecar, uri: str) -> None:
 
 
 def glance(sidecar: Sidecar, place: Place) -> None:
-    """A file's lenses are asked for, as an editor does whenever its text became another one: if it or HEAD is not as
-    it was when looked at, by stat in the executor, it is as if the file had been saved."""
-    if not sidecar.options.trusted:
-        return
-    loop, uri = asyncio.get_running_loop(), from_path(place.repo.project.root / place.path)
+    """A file's lenses are asked for, as an editor does whenever its text became another one: a moment later it is
+    looked at by stat, in the executor. If it or HEAD is not as it was, it is as if the file had been saved."""
+    known = place.repo.standings
+    if sidecar.options.trusted and place.path not in known.glances:
+        known.glances.add(place.path)
+        if len(known.glances) == 1:
+            asyncio.get_running_loop().call_later(GLANCE_SECONDS, _glanced, sidecar, place.repo)
 
-    def look() -> None:
-        if standing.differs(place.repo, place.path) or head_stamp(place.repo.project.root) != place.repo.head:
-            loop.call_soon_threadsafe(lambda: sidecar.spawn("Looking at a file", opened(sidecar, uri)))
 
-    sidecar.executor.submit(look)
+def _glanced(sidecar: Sidecar, repo: Repo) -> None:
+    paths, repo.standings.glances = repo.standings.glances, set()
+    sidecar.spawn("Looking at files", _settle(sidecar, repo, paths))
+
+
+async def _settle(sidecar: Sidecar, repo: Repo, paths: set[str]) -> None:
+    changed, moved = await sidecar.run(_otherwise, repo, paths)
+    if moved:
+        await look_around(sidecar)
+    if changed:
+        await standing.look(sidecar, repo, changed)
+
+
+def _otherwise(repo: Repo, paths: Iterable[str]) -> tuple[list[str], bool]:
+    """The files that are not as they were when looked at, and whether HEAD moved (in the executor)."""
+    return [path for path in paths if standing.differs(repo, path)], head_stamp(repo.project.root) != repo.head
 
 
 def announce(sidecar: Sidecar, repo: Repo) -> None:

@@ -118,11 +118,11 @@ class Baselines:
         return ((str(place), _stamp(stamp)) for place, stamp in self._db.execute(sql, (self._tree,)))
 
     def stale(self, memory: str = "") -> list[Look]:
-        """The references that are not fresh, or are elsewhere now."""
-        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND (state <> 'fresh' OR moved_to <> '')"
-        if memory:
-            return [_look(row) for row in self._db.execute(f"{sql} AND memory = ?", (self._tree, memory))]
-        return [_look(row) for row in self._db.execute(sql, (self._tree,))]
+        """The references that are not fresh, or are elsewhere now: of one memory, or of all."""
+        how, one = ("", " AND memory = ?") if memory else ("INDEXED BY stale", "")
+        values = (self._tree, memory) if memory else (self._tree,)
+        sql = f"SELECT {_COLUMNS} FROM looks {how} WHERE tree = ? AND (state <> 'fresh' OR moved_to <> ''){one}"
+        return [_look(row) for row in self._db.execute(sql, values)]
 
     def put(self, look: Look) -> None:
         """Notes how a reference stands."""
