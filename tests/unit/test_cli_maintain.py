@@ -1,0 +1,88 @@
+"""`lerim maintain` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lerim.cli import app
+from lerim.lock import project_lock
+from lerim.paths import Home
+from lerim.project import add, locate
+from lerim.review import queue
+from lerim.review.place import Place
+
+BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
+
+
+@pytest.fixture
+def place(repo: Path, isolated: Path) -> Place:
+    """A repository with two memories that say the same, and one more."""
+    home = Home(isolated / ".lerim")
+    project = locate(repo, home)
+    assert project is not None
+    made = Place(project, home)
+    for number in (3, 5):
+        queue.add(made, "decision", f"Retry uploads {number} times", BODY)
+    queue.add(made, "decision", "Use uv", "For everything.")
+    return made
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["maintain", *arguments], catch_exceptions=False)
+
+
+def told(*arguments: str, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def test_it_prints_one_object_with_everything_promised(place: Place) -> None:
+    report = told("--repo", str(place.project.root))
+    promised = "project proposals done counts problems state dry_run model spent steps seconds run message"
+    assert set(promised.split()) <= set(report)
+    assert report["counts"] == {"merged": 1, "unchanged": 1}
+    [proposal] = report["proposals"]
+    assert (proposal["action"], proposal["maker"]) == ("merge", "maintain")
+    assert [one["action"] for one in report["done"]] == ["proposed-merge"]
+
+
+def test_a_dry_run_shows_what_would_be_proposed_with_the_reasons(place: Place) -> None:
+    result = run("--repo", str(place.project.root), "--dry-run")
+    assert result.exit_code == 0
+    assert "Would be proposed" in result.stdout
+    assert "Retry uploads 3 times" in result.stdout
+    assert "2 memories say" in result.stdout
+    assert queue.pending(place)[0] == []
+
+
+def test_all_projects_are_maintained_one_after_another_and_a_busy_one_does_not_keep_the_others(
+    place: Place, tmp_path: Path, git: Any
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    second = locate(other, place.home)
+    assert second is not None
+    for project in (place.project, second):
+        add(project, place.home)
+    with project_lock(place.home, second.key):
+        answer = told("--all-projects", code=4)
+    states = {Path(one["project"]).name: one["state"] for one in answer["reports"]}
+    assert states == {"repo": "done", "other": "busy", ".lerim": "done"}
+    assert told("--all-projects")["problems"] == []
+
+
+def test_a_model_that_is_no_choice_is_wrong_usage(place: Place) -> None:
+    result = CliRunner().invoke(app, ["maintain", "--repo", str(place.project.root), "--model", "gpt"])
+    assert result.exit_code == 2
+
+
+def test_a_busy_project_is_exit_code_4(place: Place) -> None:
+    with project_lock(place.home, place.project.key):
+        assert told("--repo", str(place.project.root), code=4)["error"]["code"] == "busy"
