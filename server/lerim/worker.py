@@ -23,7 +23,7 @@ from lerim.errors import LerimError
 from lerim.lead import cited
 from lerim.lead.cited import Question, Said
 from lerim.maintained import MaintainProgress, MaintainReport
-from lerim.models.editor import Answer, Ask, Bridge, Refused, Unask
+from lerim.models.editor import Answer, Ask, Bridge, Part, Refused, Unask
 from lerim.models.usage import Step, Usage
 from lerim.process import be_nice, claim_streams
 from lerim.report import Found, Progress, SyncReport, Withdrew
@@ -94,7 +94,7 @@ class Cancel(msgspec.Struct, frozen=True, tag_field="event", tag="cancel"):
     """The job shall stop."""
 
 
-Told = Cancel | Answer | Refused
+Told = Cancel | Answer | Part | Refused
 """What a job is sent."""
 
 

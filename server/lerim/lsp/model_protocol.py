@@ -85,13 +85,22 @@ class TrialView(msgspec.Struct, frozen=True):
 
 class AskModelParams(Params, frozen=True):
     """A question to one of the editor's models. `explicit`: the person asked for the sync, so that the editor may ask
-    whether Lerim is allowed to use it."""
+    whether Lerim is allowed to use it. `token`: names the question in the parts of its answer, which are told as they
+    come; "" where these are not wanted."""
 
     model: str
     system: str
     prompt: str
     max_tokens: int | None
     explicit: bool
+    token: str
+
+
+class ModelPart(Params, frozen=True):
+    """The next words of an answer that is not whole yet."""
+
+    token: str
+    text: str
 
 
 class AskedView(Params, frozen=True):

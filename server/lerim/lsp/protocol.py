@@ -49,6 +49,7 @@ ANSWER = "lerim/answer"
 
 LOOK_AROUND = "lerim/lookAround"
 EDITOR_MODELS = "lerim/editorModels"
+MODEL_PART = "lerim/modelPart"
 
 ASK_MODEL = "lerim/askModel"
 

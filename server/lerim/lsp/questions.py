@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from lerim.lsp.boundary import place
-from lerim.models.editor import Answer, Ask, Refused, Unask
+from lerim.models.editor import Answer, Ask, Part, Refused, Unask
 
 log = logging.getLogger("lerim.jobs")
 
-Asker = Callable[[Ask, bool], Awaitable[Answer | Refused]]
-"""Asks the editor on behalf of a job; the flag says whether the person asked for that job."""
+Asker = Callable[[Ask, bool, Callable[[str], None]], Awaitable[Answer | Refused]]
+"""Asks the editor on behalf of a job; the flag says whether the person asked for that job. What is called last hears
+the answer as it comes, where the question wants that."""
 
 
 @dataclass(slots=True)
@@ -22,7 +23,7 @@ class Questions:
 
     asker: Asker
     explicit: bool
-    answer: Callable[[Answer | Refused], None]
+    answer: Callable[[Answer | Part | Refused], None]
     _open: dict[int, asyncio.Task[None]] = field(default_factory=dict)
 
     def take(self, line: Ask | Unask) -> None:
@@ -41,7 +42,7 @@ class Questions:
 
     async def _ask(self, line: Ask) -> None:
         try:
-            answer = await self.asker(line, self.explicit)
+            answer = await self.asker(line, self.explicit, lambda text: self.answer(Part(line.id, text)))
         except asyncio.CancelledError:
             raise
         except Exception as error:  # or the job would wait until its time is up

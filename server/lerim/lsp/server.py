@@ -116,6 +116,7 @@ def _documents(sidecar: Sidecar) -> None:
     on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _lazy("watching", "configured"), person=True)
     on(protocol.LOOK_AROUND, _look_around, person=True)
     on(protocol.EDITOR_MODELS, _lazy("editor", "offered"))
+    on(protocol.MODEL_PART, _lazy("editor", "heard"))
 
 
 def _requests(sidecar: Sidecar) -> None:

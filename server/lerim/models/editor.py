@@ -5,6 +5,7 @@ A model is named as the extension offers it, `vendor/id`. Light: the sidecar, wh
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -79,19 +80,28 @@ def undecided(wire: str, name: str, environ: Mapping[str, str]) -> bool:
 
 
 class Ask(msgspec.Struct, frozen=True, tag_field="event", tag="ask"):
-    """Job → parent: one question to the model `model`; `id` names it in what follows."""
+    """Job → parent: one question to the model `model`; `id` names it in what follows. `stream`: its answer is wanted in
+    parts, too, as they come."""
 
     id: int
     model: str
     system: str
     prompt: str
     max_tokens: int | None = None
+    stream: bool = False
 
 
 class Unask(msgspec.Struct, frozen=True, tag_field="event", tag="unask"):
     """Job → parent: nobody waits for this answer any more."""
 
     id: int
+
+
+class Part(msgspec.Struct, frozen=True, tag_field="event", tag="part"):
+    """Parent → job: the next words of an answer that is not whole yet."""
+
+    id: int
+    text: str
 
 
 class Answer(msgspec.Struct, frozen=True, tag_field="event", tag="answer"):
@@ -120,6 +130,7 @@ class RefusedError(Exception):
 
 @dataclass(slots=True)
 class _Waiting:
+    parts: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
     done: threading.Event = field(default_factory=threading.Event)
     came: Answer | Refused | None = None
 
@@ -142,18 +153,24 @@ class Bridge:
         max_tokens: int | None,
         seconds: float,
         cancelled: Callable[[], bool],
+        hear: Callable[[str], None] | None = None,
     ) -> str:
-        """The model's whole answer. Raises RefusedError, also where none came within `seconds` or the person cancelled;
-        the editor is then told to stop."""
+        """The model's whole answer; `hear` is given it as it comes. Raises RefusedError, also where none came within
+        `seconds` or the person cancelled; the editor is then told to stop."""
         waiting = _Waiting()
+        heard = ""
         with self._lock:
             self._last += 1
             number = self._last
             self._waiting[number] = waiting
         deadline = time.monotonic() + seconds
         try:
-            self._send(Ask(number, model, system, prompt, max_tokens))
+            self._send(Ask(number, model, system, prompt, max_tokens, stream=hear is not None))
             while not waiting.done.wait(LOOK_EVERY):
+                while hear is not None and not waiting.parts.empty():
+                    part = waiting.parts.get()
+                    heard += part
+                    hear(part)
                 if cancelled():
                     self._send(Unask(number))
                     raise RefusedError("cancelled")
@@ -165,15 +182,21 @@ class Bridge:
                 del self._waiting[number]
         match waiting.came:
             case Answer(_, text):
+                if hear is not None and text.startswith(heard) and text != heard:
+                    hear(text[len(heard) :])
                 return text
             case Refused(_, why, message):
                 raise RefusedError(why, message)
         raise AssertionError("unreachable")
 
-    def take(self, line: Answer | Refused) -> None:
+    def take(self, line: Answer | Refused | Part) -> None:
         """Hands an answer to the thread that waits for it; one that nobody waits for any more is dropped."""
         with self._lock:
             waiting = self._waiting.get(line.id)
-        if waiting is not None:
-            waiting.came = line
-            waiting.done.set()
+        if waiting is None:
+            return
+        if isinstance(line, Part):
+            waiting.parts.put(line.text)
+            return
+        waiting.came = line
+        waiting.done.set()

@@ -248,7 +248,7 @@ class Engine:
                 )
                 return Answer(printed)
             case "editor":
-                return Answer(self._asked_editor(request, model, output))
+                return Answer(self._asked_editor(request, model, output, ear))
         assert_never(model.wire)
 
     def _posted(
@@ -261,7 +261,7 @@ class Engine:
         except WireError as error:
             raise faults.unanswered(error) from error
 
-    def _asked_editor(self, request: lm15.Request, model: Model, output: Output) -> str:
+    def _asked_editor(self, request: lm15.Request, model: Model, output: Output, ear: _Ear | None) -> str:
         if self._bridge is None:
             raise lm15.InvalidRequestError("the editor's models can be asked only by a sync in the editor", code="gone")
         try:
@@ -272,6 +272,7 @@ class Engine:
                 max_tokens=output.most,
                 seconds=model.timeout,
                 cancelled=self._cancelled,
+                hear=None if ear is None else ear.hear,
             )
         except RefusedError as error:
             told = f"{error}: {' '.join(clean(error.message).split())[:200]}" if error.message else str(error)

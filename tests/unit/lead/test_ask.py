@@ -303,10 +303,14 @@ def test_the_editors_model_answers_over_the_lines(desk: Desk, monkeypatch: pytes
         line = json.loads(job.process.stdout.readline())
         assert (line["event"], line["model"]) == ("ask", "copilot/gpt-4o")
         assert "agreement with billing" in line["prompt"]
-        job.send({"event": "answer", "id": line["id"], "text": "Amounts of `Money` are integer cents. [1]\nSo it is."})
+        said = "Amounts of `Money` are integer cents. [1]\nSo it is."
+        job.send({"event": "part", "id": line["id"], "text": said[:45]})
+        first = json.loads(job.process.stdout.readline())
+        assert first["sentence"]["text"] == "Amounts of `Money` are integer cents."
+        job.send({"event": "answer", "id": line["id"], "text": said})
         job.follow()
     answer = job.lines[-1]["answer"]
-    assert (job.said, answer["left_out"]) == (["Amounts of `Money` are integer cents."], 1)
+    assert (job.said, answer["left_out"], len(answer["sentences"])) == ([], 1, 1)
     assert answer["model"] == "editor:copilot/gpt-4o"
 
 

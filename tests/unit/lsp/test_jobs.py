@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ REPORT = (
 PROGRESS = '{"event":"progress","stage":"reading","sessions_done":0,"sessions_total":1,"candidates":0}'
 
 
-async def nobody(line: Ask, _explicit: bool) -> Refused:
+async def nobody(line: Ask, _explicit: bool, _hear: Callable[[str], None]) -> Refused:
     """An editor without models."""
     return Refused(line.id, "not-found")
 
@@ -184,7 +185,7 @@ async def test_questions_to_the_editors_models_are_asked_at_once_and_answered_to
     asked: list[tuple[str, bool]] = []
     both = asyncio.Event()
 
-    async def asker(line: Ask, explicit: bool) -> Answer | Refused:
+    async def asker(line: Ask, explicit: bool, _hear: Callable[[str], None]) -> Answer | Refused:
         asked.append((line.prompt, explicit))
         if len(asked) == 2:
             both.set()
@@ -206,7 +207,7 @@ async def test_what_the_job_takes_back_and_what_it_leaves_open_is_asked_no_longe
     waiting: list[int] = []
     second = asyncio.Event()
 
-    async def asker(line: Ask, _explicit: bool) -> Answer:
+    async def asker(line: Ask, _explicit: bool, _hear: Callable[[str], None]) -> Answer:
         waiting.append(line.id)
         if line.id == 2:
             second.set()
@@ -229,7 +230,7 @@ async def test_what_the_job_takes_back_and_what_it_leaves_open_is_asked_no_longe
 
 
 async def test_an_asker_that_fails_is_an_answer_to_the_job_all_the_same(jobs, tmp_path: Path) -> None:
-    async def asker(_line: Ask, _explicit: bool) -> Answer:
+    async def asker(_line: Ask, _explicit: bool, _hear: Callable[[str], None]) -> Answer:
         raise RuntimeError("secret")
 
     heard = tmp_path / "heard"

@@ -56,6 +56,7 @@ TYPES: dict[str, Any] = {
     "EditorModelView": model_protocol.EditorModelView,
     "EditorModelsParams": model_protocol.EditorModelsParams,
     "AskModelParams": model_protocol.AskModelParams,
+    "ModelPart": model_protocol.ModelPart,
     "AskedView": model_protocol.AskedView,
     "SyncProgress": Progress,
     "SyncParams": protocol.SyncParams,

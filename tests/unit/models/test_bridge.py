@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lerim.models.editor import WORDS, Answer, Ask, Bridge, Refused, RefusedError, Unask
+from lerim.models.editor import WORDS, Answer, Ask, Bridge, Part, Refused, RefusedError, Unask
 
 Line = Ask | Unask
 
@@ -96,3 +96,47 @@ def test_a_parent_that_cannot_be_told_leaves_nothing_waiting() -> None:
     with pytest.raises(BrokenPipeError):
         bridge.ask("m", "", "p", max_tokens=None, seconds=1, cancelled=lambda: False)
     assert not bridge._waiting
+
+
+def test_words_are_heard_as_they_come_and_the_answer_is_whole() -> None:
+    heard: list[str] = []
+    first = threading.Event()
+
+    def hear(text: str) -> None:
+        heard.append(text)
+        first.set()
+
+    parent = Parent()
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(
+            parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, hear=hear
+        )
+        assert parent.came.wait(30)
+        parent.bridge.take(Part(1, "one "))
+        assert first.wait(30)
+        assert heard == ["one "]
+        parent.bridge.take(Part(1, "two"))
+        parent.bridge.take(Answer(1, "one two three"))
+        assert answer.result(30) == "one two three"
+    assert "".join(heard) == "one two three"
+    assert parent.lines == [Ask(1, "m", "s", "p", 1, stream=True)]
+    parent.bridge.take(Part(1, "too late"))
+
+
+def test_an_answer_that_is_refused_midway_keeps_what_was_heard() -> None:
+    heard: list[str] = []
+    parent = Parent()
+
+    def hear(text: str) -> None:
+        heard.append(text)
+        parent.bridge.take(Refused(1, "gone"))
+
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(
+            parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, hear=hear
+        )
+        assert parent.came.wait(30)
+        parent.bridge.take(Part(1, "one "))
+        with pytest.raises(RefusedError):
+            answer.result(30)
+    assert heard == ["one "]
