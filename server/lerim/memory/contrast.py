@@ -24,7 +24,7 @@ _DIRECTIONS = frozenset({"from", "to", "into", "onto", "before", "after", "than"
 _SENTENCE = re.compile(r"[.!?;:](?=\s|$)|\n")
 _ON_GROUND = 0.5
 _REACH = 8
-_ENDING = re.compile(r"(?<=[a-z]{4})(?:ation|ion|ment|ent|ence|ance|able|ible|ly|at|[yi])$")
+_ENDING = re.compile(r"(?<=[a-z]{4})(?:ation|ion|ment|ent|ence|ance|able|ible|ly|at|[yi])+$")
 _CODE = re.compile(r"`[^`\n]*`")
 
 

@@ -69,14 +69,18 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:no|not|never)((?: [\w'’-]{1,20}){1,4}) without\b", r"\1 need"),
         (r"\b(?:no|not) longer\b", "not"),
         (r"(?<=\w)['’]s\b", ""),
-        (r"\b(?:as well|too)\b", ""),
+        (r"\b(?:as well|too|from now on|in (?:the )?future|going forward|at all times)\b", ""),
+        (r"\bin (?:this|our) (?:repo|project)\b", ""),
+        (r"\b(?:make sure|be sure|remember|ensure|needs?) (?:that|to)\b", ""),
+        (r"\b(?:able|supposed|expected|meant|necessary|required) to\b", ""),
+        (r"\b(?:in order to|due to|thanks to|owing to)\b", ""),
+        (r"\b(?:switch|turn)(?:ed|ing|es|s)? (on|off)\b", r"\1"),
         (rf"\b({_PHRASAL})(?:[a-z]?ing|s|ed)? (back|down|in|off|out|up)\b", r"\1\2"),
         (r"\bprefer((?: [\w'’-]+){1,4}) to\b", r"prefer\1 over"),
         (r"\b(?:neither|none|nothing)\b", "not"),
         (r",? nor\b", ""),
         (r"\bgo(?:es)? (?=(?:in|into|on|to|under)\b)", ""),
         (r"\b(?:any ?more|any longer|after all)\b", ""),
-        (r"\bdoes n[o']t need\b", "needs no"),
     )
 )
 _ANY_PHRASE = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _PHRASES), re.IGNORECASE)
@@ -101,6 +105,7 @@ _CARRY_NOTHING = """
     now keep keeps kept keeping put puts stay stays staying stayed remain remains live lives lie lies belong belongs get
     gets give gives given gave makes made making want wants wanted take takes took taken taking own owns one single
     way thing things besides already still really actually under below inside within
+    behind beneath upon via across along among toward towards
 """
 EMPTY = frozenset(_CARRY_NOTHING.split())
 """Words without which a rule says the same, besides those that are filler everywhere."""

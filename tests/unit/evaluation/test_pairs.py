@@ -1,0 +1,47 @@
+"""How well a later claim is told from a memory, on pairs labelled by hand (evals/pairs.toml)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from lerim.errors import SettingsError
+from lerim.evaluation.pairs import Compared, Is, compare, read_pairs
+
+PAIRS = Path(__file__).resolve().parents[3] / "evals" / "pairs.toml"
+
+
+@pytest.fixture(scope="module")
+def found() -> Compared:
+    return compare(read_pairs(PAIRS))
+
+
+def test_there_are_enough_pairs_of_each_label_in_both_halves(found: Compared) -> None:
+    assert found.total.pairs >= 150 and min(found.tuned.pairs, found.held.pairs) >= 60
+    for what in get_args(Is):
+        assert sum(found.total.table[what].values()) >= 35
+        assert min(sum(part.table[what].values()) for part in (found.tuned, found.held)) >= 15
+
+
+def test_nine_of_ten_pairs_are_decided_rightly(found: Compared) -> None:
+    assert found.total.accuracy >= 0.9 and found.tuned.accuracy >= 0.9
+
+
+def test_the_half_nothing_was_tuned_on_is_not_far_behind(found: Compared) -> None:
+    assert found.held.accuracy >= 0.89  # 75 of 84: claims said again in quite other words are the rest
+
+
+def test_no_memory_takes_a_claim_that_says_something_else_for_its_own(found: Compared) -> None:
+    assert [one for one in found.pairs if one.what != "same" and "noop" in (one.action, one.among)] == []
+
+
+def test_other_memories_do_not_mislead(found: Compared) -> None:
+    assert found.total.among >= found.total.accuracy - 0.02
+
+
+def test_a_file_that_holds_no_pairs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pairs.toml").write_text("[[memories]]\nid = 3\n")
+    with pytest.raises(SettingsError):
+        read_pairs(tmp_path / "pairs.toml")
