@@ -24,7 +24,7 @@ SAME_FROM = 0.9
 UPDATE_FROM = 0.72
 """From here on what one claim adds to another is surely a change of it; a value that changed from `CONTAINED_FROM`."""
 CONTAINED_FROM = 0.5
-BAND_FROM = 0.5
+BAND_FROM = 0.45
 """Two rules so alike may be one, though each says what the other does not: somebody may look."""
 IN_BAND = 3
 _WORD = re.compile(r"[^\W_]+")
