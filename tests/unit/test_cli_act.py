@@ -118,6 +118,15 @@ def test_a_merge_is_shown_before_it_is_done(repo: Path, memory: str) -> None:
     assert "Only one file" in act(repo, "merge", memory, "--yes", code=1)["error"]["message"]
 
 
+def test_a_sync_puts_links_right(repo: Path, memory: str) -> None:
+    newer = answer("memory", "add", "--title", "Use pip", "--repo", str(repo))
+    path = Path(newer["path"])
+    path.write_text(path.read_text().replace("tags:", f"supersedes: [{memory}]\ntags:"))
+    answer("sync", "--repo", str(repo))
+    assert shown(repo, memory)["status"] == "superseded"
+    assert [view["id"] for view in answer("memory", "list", "--repo", str(repo))["memories"]] == [newer["id"]]
+
+
 def test_the_readme_names_every_command_of_memories() -> None:
     readme = (CLONE / "README.md").read_text(encoding="utf-8")
     told = set(re.findall(r"lerim memory ([a-z]+)", readme.split("## Command line")[1]))

@@ -29,7 +29,7 @@ def ended(links: Iterable[Link]) -> dict[str, Ended]:
     found: dict[str, Ended] = {}
     ends: dict[str, set[str]] = defaultdict(set)
     for link in sorted(links, key=lambda one: (one.updated, one.ender), reverse=True):
-        if not _reaches(ends, link.target, link.ender):
+        if not reaches(ends, link.target, link.ender):
             ends[link.ender].add(link.target)
             if found.get(link.target) != "superseded":
                 found[link.target] = link.how
@@ -55,7 +55,8 @@ def links(record: MemoryRecord) -> tuple[tuple[Ended, tuple[str, ...]], ...]:
     return ("superseded", record.supersedes), ("resolved", record.resolves)
 
 
-def _reaches(ends: Mapping[str, set[str]], start: str, goal: str) -> bool:
+def reaches(ends: Mapping[str, set[str]], start: str, goal: str) -> bool:
+    """Whether what one memory ends, and what that ends, leads to another."""
     seen: set[str] = set()
     waiting = [start]
     while waiting:

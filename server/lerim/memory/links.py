@@ -13,6 +13,7 @@ from typing import Literal
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError
 from lerim.memory import files
+from lerim.memory.ends import reaches
 from lerim.memory.lines import Value
 from lerim.memory.record import MAX_FILE, MemoryRecord
 from lerim.memory.store import Store, Stored
@@ -104,25 +105,12 @@ def _ended(known: Mapping[str, Stored]) -> tuple[dict[Link, dict[str, list[str]]
             for target in _targets(known[memory_id].record, link):
                 if target not in known:
                     continue
-                if _reaches(ends, target, memory_id):
+                if reaches(ends, target, memory_id):
                     false[memory_id, link].add(target)
                     continue
                 ends[memory_id].add(target)
                 enders[link].setdefault(target, []).append(memory_id)
     return enders, false
-
-
-def _reaches(ends: Mapping[str, set[str]], start: str, goal: str) -> bool:
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        here = waiting.pop()
-        if here == goal:
-            return True
-        if here not in seen:
-            seen.add(here)
-            waiting += ends.get(here, ())
-    return False
 
 
 def _targets(record: MemoryRecord, link: Link) -> tuple[str, ...]:
