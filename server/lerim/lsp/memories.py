@@ -14,7 +14,7 @@ from lerim.lsp import uses
 from lerim.lsp.handles import Meant
 from lerim.lsp.hovers import Shown
 from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
-from lerim.lsp.repos import Repo
+from lerim.lsp.repos import Repo, index
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import to_path
 from lerim.memory.record import MemoryRecord
@@ -166,6 +166,7 @@ def _search(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:
     with repo.lock:
         if repo.index is None or repo.scans != scans:
             repo.index, repo.scans = MemorySearch(repo.project, sidecar.home, scan=scans), scans
+        index(repo)
         return repo.index.search(words, limit, filters, sidecar.clock())
 
 

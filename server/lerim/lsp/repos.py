@@ -34,6 +34,9 @@ CACHED = 128
 QUICK = 0.001
 """Seconds to read a memory file up to which its folder counts as quick (a network drive is not)."""
 
+ONE_BY_ONE = 10
+"""Changed files up to which the index is told of each; of more, it looks at all by stat."""
+
 HeadStamp = tuple[int, ...]
 
 
@@ -41,7 +44,8 @@ HeadStamp = tuple[int, ...]
 class Repo:
     """One repository and its references. `uris` is what the editor calls it: the window's folders in it, else the
     root. `reviewed`: what the candidates told last look like by stat. `quick`: its files are read so fast that a hover
-    does so itself, where a thread would cost more."""
+    does so itself, where a thread would cost more. `unindexed`: files the index is told of by the next search (the
+    folder: all), so that no hover waits for it."""
 
     project: Project
     uris: tuple[str, ...]
@@ -56,6 +60,7 @@ class Repo:
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: int = 0
     index: MemorySearch | None = None
+    unindexed: set[Path] = field(default_factory=set)
     scans: bool = True
     quick: bool = True
 
@@ -202,8 +207,7 @@ def refresh(repo: Repo, changed: Iterable[Path]) -> None:
             repo.cache.pop(path, None)
         repo.references.apply(*paths)
         if repo.index is not None:
-            for path in paths:
-                repo.index.apply(path)
+            repo.unindexed.update(paths)
 
 
 def rescan(repo: Repo, always: bool = False) -> bool:
@@ -217,8 +221,20 @@ def rescan(repo: Repo, always: bool = False) -> bool:
         repo.cache.clear()
         changed = repo.references.scan()
         if changed and repo.index is not None:
-            repo.index.refresh()
+            repo.unindexed.update([repo.project.memory_dir])
         return changed
+
+
+def index(repo: Repo) -> None:
+    """Takes over into the index what changed since the last search; its lock is held (in the executor)."""
+    paths, repo.unindexed = repo.unindexed, set()
+    if repo.index is None:
+        return
+    if len(paths) > ONE_BY_ONE or repo.project.memory_dir in paths:
+        repo.index.refresh()
+        return
+    for path in paths:
+        repo.index.apply(path)
 
 
 def head_stamp(root: Path) -> HeadStamp:
