@@ -100,7 +100,7 @@ def _note_ours(book: Ledger, store: Store, proposal: Proposal, effect: Effects) 
     """Remember which texts no person wrote a word of: these alone may be changed unseen."""
     if proposal.edited:
         return
-    unedited = all(book.is_ours(store.text(one.path)) for one in proposal.about)
+    unedited = all(book.is_ours(one.hash) for one in proposal.about)
     for change in effect.changes:
         if (
             change.home == "memory"

@@ -77,8 +77,11 @@ def ground(
             live.add(memory.id)
             latest = max(memory.updated, said.get(memory.id, memory.updated))
             told = book.told(made[memory.id].id) if memory.id in made else None
-            forms = (as_candidate(memory, latest), *((replace(told, time=latest),) if told else ()))
-            heard.append(Heard(memory.id, "memory", forms, latest, stored))
+            forms = [as_candidate(memory, latest)]
+            if told is not None:
+                # what was said before what the memory gathered of earlier claims, which depends on their order
+                forms.insert(0 if book.is_ours(stored.hash) else 1, replace(told, time=latest))
+            heard.append(Heard(memory.id, "memory", tuple(forms), latest, stored))
     about = (candidate.title, candidate.body, " ".join(candidate.replaces))
     words = book.either(word for text in about for word in claim(text, "").words)
     others = [

@@ -216,9 +216,9 @@ class Ledger:
         """Forget a claim that is about to be proposed again."""
         self._sql.execute("DELETE FROM claims WHERE id=?", (claim_id,))
 
-    def is_ours(self, text: str) -> bool:
-        """Whether Lerim itself wrote this text of a memory's file, no word of it a person's."""
-        return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash(text),)).fetchone() is not None
+    def is_ours(self, text_hash: str) -> bool:
+        """Whether Lerim itself wrote the text of a memory's file that has this hash, no word of it a person's."""
+        return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash,)).fetchone() is not None
 
     def wrote(self, text: str) -> None:
         """Remember a memory file's text as Lerim's own."""

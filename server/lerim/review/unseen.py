@@ -69,6 +69,5 @@ def _may_settle(place: Place, proposal: Proposal) -> bool:
         return False
     if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):
         return False
-    store = place.store()
     with opened(place.private, place.moves) as book:
-        return all(book.is_ours(store.text(one.path)) for one in proposal.about)
+        return all(book.is_ours(one.hash) for one in proposal.about)
