@@ -110,7 +110,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   }
 
   async #top(): Promise<MemoriesNode[]> {
-    this.#view.message = "";
+    this.#view.message = vscode.workspace.isTrusted ? "" : "From the repository, which you have not marked as trusted. Read-only.";
     const { isRunning, settings } = this.context;
     if (!settings.enabled || !isRunning) return this.#tell("stopped");
     const folders = rootFolders();

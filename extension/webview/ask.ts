@@ -103,7 +103,14 @@ function sentence({ text, citations }: SentenceView): HTMLElement {
 /** A citation's number, which opens what it names. */
 function mark(citation: CitationView): HTMLElement {
   const what = citation.kind === "memory" ? "memory" : "turn";
-  return button(String(citation.number), () => open(citation), { class: "citation", label: `Source ${citation.number}: ${what} ${plain(citation.title)}`, title: `Open the ${what}: ${plain(citation.title)}` });
+  const shown = numberOf(citation);
+  return button(String(shown), () => open(citation), { class: "citation", label: `Source ${shown}: ${what} ${plain(citation.title)}`, title: `Open the ${what}: ${plain(citation.title)}` });
+}
+
+/** Sources are numbered as they are met in the answer; passages alone as they are ranked. */
+function numberOf({ number }: CitationView): number {
+  const met = [...new Set(state.sentences.flatMap(({ citations }) => citations.map((one) => one.number)))];
+  return met.length === 0 ? number : met.indexOf(number) + 1;
 }
 
 function open({ number }: CitationView): void {
@@ -114,7 +121,7 @@ function open({ number }: CitationView): void {
 function drawSources(): void {
   const cited = new Map(state.sentences.flatMap(({ citations }) => citations).map((citation) => [citation.number, citation]));
   if (cited.size > 0) {
-    const rows = [...cited.values()].sort((one, other) => one.number - other.number).map((citation) => h("li", { class: "source-row" }, mark(citation), h("span", { class: "source-kind" }, citation.kind), h("span", { class: "source-title" }, ...prose(citation.title))));
+    const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, mark(citation), h("span", { class: "source-kind" }, citation.kind), h("span", { class: "source-title" }, ...prose(citation.title))));
     sources.replaceChildren(h("h3", {}, "Sources"), h("ol", { class: "source-list" }, ...rows));
   } else if (state.state !== "asking" && state.passages.length > 0) {
     sources.replaceChildren(h("h3", {}, state.known ? "Passages, as they stand; no model has put them into words" : "Passages that come nearest, as they stand"), ...state.passages.map(passage));

@@ -18,7 +18,7 @@ export function proposedChanges(candidate: CandidateView, open: Open): Child[] {
   }
   if (ended.length > 0) {
     parts.push(h("h3", { id: "ends" }, headings[candidate.action] ?? "Is put away"));
-    const successor = candidate.action === "close" || candidate.action === "merge" ? (kept[0]?.title ?? candidate.title) : candidate.title;
+    const successor = candidate.action === "close" ? (kept[0]?.title ?? candidate.title) : candidate.title;
     parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "ends" } }, ...ended.map((target) => ending(target, candidate, successor, open))));
   }
   return parts;
@@ -34,13 +34,17 @@ const headings: Readonly<Record<string, string>> = {
 
 /** A memory that would end: struck through with its successor, a question as resolved. */
 function ending(target: TargetView, candidate: CandidateView, successor: string, open: Open): HTMLElement {
-  const link = button("Open", () => open(target.id), { class: "link open-target", title: `Open ${plain(target.title)}` });
-  if (candidate.action === "archive") return h("li", { class: "ending archived" }, h("span", { class: "ended-title" }, ...prose(target.title)), h("span", { class: "becomes" }, "→ archived; it can be restored"), link);
-  const resolved = isQuestion(target) && candidate.primitive !== "question";
-  if (resolved) {
-    return h("li", { class: "ending resolved" }, h("span", { class: "mark", attributes: { "aria-hidden": "true" } }, "✓"), h("span", { class: "ended-title" }, ...prose(target.title)), h("span", { class: "becomes" }, "resolved by: ", ...prose(successor)), link);
-  }
-  return h("li", { class: "ending superseded" }, h("del", { class: "ended-title" }, ...prose(target.title)), h("span", { class: "becomes" }, h("span", { attributes: { "aria-hidden": "true" } }, "→ "), ...prose(successor)), link);
+  const resolved = candidate.action !== "archive" && isQuestion(target) && candidate.primitive !== "question";
+  const kind = candidate.action === "archive" ? "archived" : resolved ? "resolved" : "superseded";
+  const mark = h("span", { class: "mark", attributes: { "aria-hidden": "true" } }, resolved ? "✓ " : "→ ");
+  const title = h(kind === "superseded" ? "del" : "span", { class: "ended-title" }, ...prose(target.title));
+  const becomes = h("div", { class: "becomes" }, ...(resolved ? ["resolved by: ", ...prose(successor)] : kind === "archived" ? [mark, "archived; it can be restored"] : [mark, ...prose(successor)]));
+  return h(
+    "li",
+    { class: `ending ${kind}` },
+    h("div", { class: "ending-text" }, h("div", {}, ...(resolved ? [mark] : []), title), becomes),
+    button("Open", () => open(target.id), { class: "link open-target", title: `Open ${plain(target.title)}` }),
+  );
 }
 
 function isQuestion({ path }: TargetView): boolean {

@@ -251,8 +251,12 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
     await until("it is back", () => files("learnings").some((name) => name.includes("discount")));
     await clear();
     await screen.command("Lerim: Edit Memory", { further: true });
-    await screen.pick("Which memory?", "kind:pitfall rounds", "rounds down");
-    await screen.page.locator(".quick-input-list .monaco-list-row", { hasText: "Change the title" }).click();
+    await screen.page.locator('.quick-input-widget input.input[placeholder^="Which memory?"]').fill("kind:pitfall rounds");
+    const offered = (words) => screen.page.locator(".quick-input-list .monaco-list-row", { hasText: words });
+    await until("only what is meant is offered", async () => (await offered("").count()) === 1 && (await offered("rounds down").count()) === 1);
+    await screen.page.keyboard.press("Enter");
+    await offered("Change the title").click();
+    await screen.page.locator(".quick-input-title", { hasText: "Title of the memory" }).waitFor();
     await screen.page.locator(".quick-input-widget input.input").fill("`discount` cuts off less than a cent");
     await screen.page.keyboard.press("Enter");
     await screen.notification(/Edited: .*cuts off/);
@@ -335,11 +339,13 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
 
   await run("in Restricted Mode memories are listed, and nothing can be changed", async () => {
     const foreign = machine.folder("work", "foreign");
-    makeRepository(foreign, new Map([["src/cache.py", cache], [".lerim/memory/learnings/20260301-load.md", readFileSync(join(root, ".lerim", "memory", "learnings", files("learnings").find((name) => name.includes("load"))), "utf8")]]));
+    const kept = files("learnings").find((name) => name.includes("load"));
+    makeRepository(foreign, new Map([["src/cache.py", cache], [`.lerim/memory/learnings/${kept}`, text("learnings", kept)]]));
     person.settings();
     await person.visit({ trust: false }, foreign);
     await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
     await unfold(/^Learnings\s*1/);
+    assert.match(await screen.page.locator(".sidebar").innerText(), /From the repository, which you have not marked as trusted/);
     await row(/reads a whole file at once/).click({ button: "right" });
     await screen.page.locator(".monaco-menu").waitFor({ timeout: 3000 }).catch(() => undefined);
     assert.equal(await screen.page.locator(".monaco-menu .action-label", { hasText: "Archive Memory" }).count(), 0);
