@@ -11,9 +11,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lerim.errors import Problem
+from lerim.memory import baselines
 from lerim.memory.index import RANKED
 from lerim.memory.record import Evidence, MemoryRecord, render
-from lerim.memory.search import EVERY_STATUS, MemorySearch, search
+from lerim.memory.reference import Reference
+from lerim.memory.search import EVERY_STATUS, Filters, MemorySearch, search
+from lerim.memory.uses import Uses
 from lerim.paths import Home
 from lerim.project import Project, locate
 
@@ -257,3 +260,99 @@ def test_candidates_are_not_found(project: Project, home: Home) -> None:
     write(project.memory_dir, "One", "alpha")
     shutil.copytree(project.memory_dir / "decisions", project.lerim / "review")
     assert titles(project, home, "alpha") == ["One"]
+
+
+@pytest.mark.parametrize("scan", [False, True])
+def test_between_equals_the_surer_the_later_and_the_used_come_first(project: Project, home: Home, scan: bool) -> None:
+    folder = project.memory_dir
+    write(folder, "Alpha unsure", confidence=0.3)
+    write(folder, "Alpha certain", confidence=0.9)
+    write(folder, "Alpha old", confidence=0.9, updated=NOW - timedelta(days=400))
+    for name in ("idle", "used"):
+        write(folder, f"Beta {name}", updated=NOW - timedelta(days=400)).rename(folder / "decisions" / "moved")
+        (folder / "learnings").mkdir(exist_ok=True)
+        (folder / "decisions" / "moved").rename(folder / "learnings" / f"20260801-beta-{name}.md")
+    Uses(home.project(project.key)).note(["20260801-beta-used"], "opened", NOW)
+    with MemorySearch(project, home, scan=scan) as one:
+        assert [hit.record.title for hit in one.search("alpha", now=NOW)] == [
+            "Alpha certain",
+            "Alpha old",
+            "Alpha unsure",
+        ]
+        assert [hit.record.title for hit in one.search("beta", now=NOW)] == ["Beta used", "Beta idle"]
+
+
+def test_a_better_match_comes_before_a_surer_one(project: Project, home: Home) -> None:
+    write(project.memory_dir, "Retry uploads", confidence=0.1, updated=NOW - timedelta(days=900))
+    write(project.memory_dir, "Something else", "We retry here.", confidence=1.0)
+    write(project.memory_dir, "Nothing of it", "Filler words.")
+    assert titles(project, home, "retry") == ["Retry uploads", "Something else"]
+
+
+def test_what_became_of_its_places_decides_between_equals_and_can_be_asked_for(project: Project, home: Home) -> None:
+    for name in ("gone", "drifted", "fresh"):
+        write(project.memory_dir, f"Alpha {name}", references=("src/a.py",), confidence=0.5 if name == "fresh" else 0.9)
+    with baselines.opened(home.project(project.key), project.root) as kept:
+        for state in ("gone", "drifted"):
+            found = baselines.Look(f"20260801-alpha-{state}", Reference("src/a.py"), "", "src/a.py", (), state)
+            kept.put(found)
+    assert titles(project, home, "alpha") == ["Alpha fresh", "Alpha drifted", "Alpha gone"]
+    assert titles(project, home, "alpha", filters=Filters(standings=("drifted", "gone"))) == [
+        "Alpha drifted",
+        "Alpha gone",
+    ]
+    assert titles(project, home, "alpha", filters=Filters(standings=("fresh",))) == ["Alpha fresh"]
+
+
+def test_on_equal_ground_the_projects_come_before_the_persons_own_and_a_copy_is_shown_once(
+    project: Project, home: Home
+) -> None:
+    write(home.memory, "Alpha mine", "Some words.")
+    write(project.memory_dir, "Alpha ours", "Some words.", confidence=0.2)
+    write(home.memory, "Alpha both", "Some words.")
+    write(project.memory_dir, "Alpha both", "Some words.")
+    found = [(hit.record.title, hit.scope) for hit in search(project, home, "alpha")]
+    assert found == [("Alpha both", "project"), ("Alpha ours", "project"), ("Alpha mine", "global")]
+    archive = project.memory_dir / "archived" / "decisions"
+    archive.mkdir(parents=True)
+    both = next((project.memory_dir / "decisions").glob("*-both.md"))
+    both.rename(archive / both.name)
+    assert ("Alpha both", "global") in [(hit.record.title, hit.scope) for hit in search(project, home, "alpha")]
+
+
+def test_what_another_memory_ends_is_never_found_as_current(project: Project, home: Home) -> None:
+    write(project.memory_dir, "Alpha old")
+    newer = write(project.memory_dir, "Alpha new", supersedes=("20260801-alpha-old",))
+    with MemorySearch(project, home) as one:
+        assert [hit.record.title for hit in one.search("alpha")] == ["Alpha new"]
+        [over] = one.search("alpha", filters=Filters(statuses=("superseded",)))
+        assert (over.record.title, over.stored.status) == ("Alpha old", "superseded")
+        newer.unlink()
+        one.refresh()
+        assert [(hit.record.title, hit.stored.status) for hit in one.search("alpha")] == [("Alpha old", "active")]
+
+
+def test_an_empty_query_with_filters_gives_the_newest_of_those(project: Project, home: Home) -> None:
+    for day in range(4):
+        write(project.memory_dir, f"Day {day}", updated=NOW + timedelta(days=day), tags=("odd",) if day % 2 else ())
+    assert titles(project, home, "", filters=Filters(tags=("ODD",))) == ["Day 3", "Day 1"]
+    late = Filters(since=NOW + timedelta(days=1), until=NOW + timedelta(days=3))
+    assert titles(project, home, "", filters=late) == ["Day 2", "Day 1"]
+
+
+FILTERS = [Filters(), EVERY_STATUS, Filters(tags=("waits",)), Filters(file="src"), Filters(by_session="s")]
+
+
+@pytest.mark.parametrize("scan", [False, True])
+def test_no_search_filter_or_list_shows_what_waits(project: Project, home: Home, scan: bool) -> None:
+    told = "claude:session#turn"
+    path = write(project.memory_dir, "Waiting alpha", tags=("waits",), references=("src/a.py",), source=told)
+    write(project.memory_dir, "One", "alpha")
+    (project.lerim / "review").mkdir()
+    path.rename(project.lerim / "review" / path.name)
+    with MemorySearch(project, home, scan=scan) as one:
+        one.apply(project.lerim / "review" / path.name)
+        for narrowed in FILTERS:
+            for query in ("", "alpha", "waiting", "is waiting alpha found?"):
+                assert {hit.record.title for hit in one.search(query, filters=narrowed)} <= {"One"}
+        assert [stored.record.title for stored in one.near("Waiting alpha", 5)] in ([], ["One"])
