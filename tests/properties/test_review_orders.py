@@ -96,7 +96,7 @@ def accept_all(place: Place, chance: Random) -> None:
     seed=st.integers(0, 2**32),
     every=st.sampled_from([0.0, 0.4, 1.0]),
 )
-@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_the_order_of_sessions_and_of_accepting_decides_nothing(said: list[int], seed: int, every: float) -> None:
     chance = Random(seed)
     in_order = [candidate(which, minute) for minute, which in enumerate(said)]

@@ -87,6 +87,20 @@ def test_accept_above_writes_memories_without_review(sample: Sample):
     assert len(waiting) == len(done["candidates"]) - len(sure)
 
 
+def test_an_automatic_review_accepts_what_nothing_speaks_against(sample: Sample):
+    home = Path(sample.environ["LERIM_HOME"])
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text('[review]\nmode = "auto"\n', encoding="utf-8")
+    done = sync(sample)
+    assert done["accepted"] and len(memories(sample)) == len(done["accepted"])
+    waiting = json.loads(run("review", "list", "--repo", str(sample.repo), "--json").stdout)["candidates"]
+    assert not {one["id"] for one in waiting} & set(done["accepted"])
+    assert all(one["flags"] or {quote["who"] for quote in one["evidence"]} <= {"tool", "web"} for one in waiting)
+    for _ in done["accepted"]:
+        assert json.loads(run("review", "undo", "--repo", str(sample.repo), "--json").stdout)["results"][0]["ok"]
+    assert memories(sample) == []
+
+
 def test_accepted_ones_are_marked_in_the_table_and_say_where_they_are(sample: Sample):
     said = run("sync", "--repo", str(sample.repo), "--accept-above", "0.9").stdout
     taken = len(memories(sample))
