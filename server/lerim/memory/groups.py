@@ -95,9 +95,9 @@ def _related(learnings: Sequence[MemoryRecord], claims: Sequence[Claim]) -> dict
     for ground in sorted(grounds):
         if not LEAST <= len(grounds[ground]) <= TOO_COMMON:
             continue
-        for one, other in combinations(grounds[ground], 2):
-            if other not in related[one] and overlap(claims[one].words, claims[other].words) >= ALIKE_FROM:
-                related[one][other] = related[other][one] = ground
+        for first, second in combinations(grounds[ground], 2):
+            if second not in related[first] and overlap(claims[first].words, claims[second].words) >= ALIKE_FROM:
+                related[first][second] = related[second][first] = ground
     return related
 
 
