@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -141,10 +142,11 @@ def show_report(report: MaintainReport) -> None:
         title = "Would be proposed" if report.dry_run else "Proposed"
         output.show_table(("what", "memories", "why"), [_row(one) for one in report.proposals], title=title)
         if not report.dry_run:
-            todo = line("lerim", "review", "list", "--repo", report.project)
+            own = Path(report.project) == home().root
+            todo = line("lerim", "review", "list", *(["--global"] if own else ["--repo", report.project]))
             output.say(f"Look at them with `{todo}`, or in VS Code with “Lerim: Open Review”.")
     elif not done:
-        output.say("Nothing to propose." if report.state == "done" else output.visible(report.message))
+        output.say("Nothing new to propose." if report.state == "done" else output.visible(report.message))
     output.warn(report.problems)
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from lerim.cli import app
 from lerim.lock import project_lock
 from lerim.paths import Home
-from lerim.project import add, locate
+from lerim.project import add, locate, personal
 from lerim.review import queue
 from lerim.review.place import Place
 
@@ -86,3 +86,14 @@ def test_a_model_that_is_no_choice_is_wrong_usage(place: Place) -> None:
 def test_a_busy_project_is_exit_code_4(place: Place) -> None:
     with project_lock(place.home, place.project.key):
         assert told("--repo", str(place.project.root), code=4)["error"]["code"] == "busy"
+
+
+def test_the_persons_own_memories_are_maintained_by_themselves(isolated: Path, repo: Path) -> None:
+    home = Home(isolated / ".lerim")
+    own = Place(personal(home), home)
+    for number in (3, 5):
+        queue.add(own, "decision", f"Retry uploads {number} times", BODY)
+    result = run("--global")
+    assert result.exit_code == 0
+    assert "`lerim review list --global`" in " ".join(result.stdout.split())
+    assert [one.action for one in queue.pending(own)[0]] == ["merge"]
