@@ -164,7 +164,7 @@ class Lines:
     def send(self, line: Line) -> None:
         """Writes one line; a parent that is gone ends the process."""
         with self._lock:
-            if isinstance(line, Progress) and not self._due(line):
+            if isinstance(line, Progress | MaintainProgress) and not self._due(line):
                 return
             try:
                 self._output.write(self._encoder.encode(line) + b"\n")
@@ -172,12 +172,12 @@ class Lines:
             except (BrokenPipeError, ValueError):
                 os._exit(1)
 
-    def _due(self, progress: Progress) -> bool:
+    def _due(self, at: Progress | MaintainProgress) -> bool:
         now = self._clock()
-        last = progress.sessions_done == progress.sessions_total
-        if progress.stage == self._stage and now < self._next and not last:
+        last = at.sessions_done == at.sessions_total if isinstance(at, Progress) else at.done == at.total
+        if at.stage == self._stage and now < self._next and not last:
             return False
-        self._stage, self._next = progress.stage, now + PROGRESS_EVERY
+        self._stage, self._next = at.stage, now + PROGRESS_EVERY
         return True
 
 

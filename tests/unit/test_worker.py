@@ -11,6 +11,7 @@ import pytest
 
 from chat_server import chat, says
 from lerim.lead.cited import Question
+from lerim.maintained import MaintainProgress
 from lerim.models.editor import Ask, Bridge, RefusedError, Unask
 from lerim.report import Progress
 from lerim.worker import AnyOrder, AskAbout, Failed, Lines, Maintain, Order, TryModel, listen, parse, work
@@ -55,6 +56,16 @@ def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept() -> None:
         ("reading", 100),
         ("learning", 0),
     ]
+
+
+def test_progress_of_a_maintaining_is_thinned_too() -> None:
+    output = io.BytesIO()
+    lines = Lines(output, clock=lambda: 0.0)
+    for done in range(3_000):
+        lines.send(MaintainProgress("proposing", done, 3_000))
+    lines.send(MaintainProgress("done"))
+    told = [json.loads(line) for line in output.getvalue().splitlines()]
+    assert [(line["stage"], line["done"]) for line in told] == [("proposing", 0), ("done", 0)]
 
 
 def test_a_cancel_is_heard_noise_is_not_and_the_end_of_input_is() -> None:
