@@ -99,7 +99,7 @@ def test_answers_of_the_editors_model_reach_who_asked(line: bytes) -> None:
         assert bridge.ask("a/b", "", "p", max_tokens=None, seconds=30, cancelled=lambda: False) == "pnpm"
     except RefusedError as error:
         assert (error.why, error.message) == ("quota", "monthly")
-    asked = {"event": "ask", "id": 1, "model": "a/b", "system": "", "prompt": "p", "max_tokens": None}
+    asked = {"event": "ask", "id": 1, "model": "a/b", "system": "", "prompt": "p", "max_tokens": None, "stream": False}
     assert json.loads(output.getvalue()) == asked
 
 
