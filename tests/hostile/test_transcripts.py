@@ -40,7 +40,19 @@ HOSTILE = {
     "fences": "```\n# heading\n```\n~~~\n| a | b |\n|---|---|\n> quote\n    code\n* * *",
     "separators": "a\u2028b\u2029c\x85d\x0be\x0cf\r\ng\rh",
 }
-ONLY = {"primitive", "action", "targets", "maker", "session", "platform", "time", "signal", "flags", "status"}
+ONLY = {
+    "primitive",
+    "action",
+    "targets",
+    "maker",
+    "session",
+    "platform",
+    "time",
+    "signal",
+    "flags",
+    "status",
+    "replaces",
+}
 LINKS = re.compile(r"command:lerim\.(?:openMemory|openTurn)\?%5B%22[0-9a-f]+%22%5D")
 
 
