@@ -24,7 +24,7 @@ from lerim.last_maintained import remember
 from lerim.lead.insights import Insights
 from lerim.lock import project_lock
 from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage
-from lerim.memory.freshness import Freshness
+from lerim.memory.freshness import Freshness, Standing
 from lerim.memory.lifecycle import Ground
 from lerim.memory.links import repairs
 from lerim.memory.reference import normalise
@@ -139,15 +139,19 @@ class _Job:
         self.tell("freshness")
         project = self.place.project
         freshness = Freshness(project, self.place.home, git_at(project.root, self.environ))
-        freshness.check(now=now)
-        standings = freshness.standings()
+        standings: dict[str, Standing] = {}
+        moved: dict[str, dict[str, str]] = {}
+        try:
+            freshness.check(now=now)
+            standings, moved = freshness.standings(), freshness.moved()
+        except MemoryError_ as error:  # all else can be done without it
+            self.problem(error)
         self.counts.update(one.state for one in standings.values() if one.state in ("drifted", "gone"))
         self.tell("planning")
         uses = Uses(self.place.private)
         used = {name: one.last for name, one in uses.all().items()}
         self.problems += uses.problems
         grounds = self.grounds(memories, now)
-        moved = freshness.moved()
         found = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled)
         self.propose(found)
         concerned = {target.record.id for one in found for target in one.suggestion.targets}
@@ -158,7 +162,7 @@ class _Job:
 
     def remember(self) -> None:
         """Notes what was maintained, for the idle editor."""
-        if self.options.dry_run or self.state != "done":
+        if self.options.dry_run or self.state == "cancelled":
             return
         try:
             remember(self.place.project, self.place.home, self.clock())
@@ -193,7 +197,7 @@ class _Job:
                 oldest = min(one.updated for one in themes)
                 worked = worked_on(catalog.db, project.key, (str(project.root), *project.folders), oldest)
         except CatalogError as error:  # without it nobody can tell; no theme ends for that
-            self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+            self.problem(error)
             return {}
         grounds: dict[str, Ground] = {}
         for theme in themes:
@@ -229,7 +233,11 @@ class _Job:
                 self.proposals.append(suggestions.preview(self.place, one))
                 room -= 1
             else:
-                self.put(self.worded(one))
+                try:
+                    self.put(self.worded(one))
+                except LerimError as error:  # the next would meet it, too; what was done is told
+                    self.problem(error)
+                    return
                 room -= 1
 
     def taken_back(self, waiting: Sequence[Proposal], found: Sequence[Suggestion]) -> list[Proposal]:
@@ -295,7 +303,7 @@ class _Job:
         try:
             done = review.settle(self.place, proposal, quotes)
         except LerimError as error:
-            self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
+            self.problem(error)
             return False
         if done is None or not done.ok:
             return False
@@ -306,6 +314,11 @@ class _Job:
         ids = [target.id for target in proposal.targets]
         title = suggestion.record.title
         self.run.maintained.append(MaintainAction(did, title, suggestion.reason, ids, proposal.id, undo))
+
+    def problem(self, error: LerimError) -> None:
+        """Something could not be done, and the rest goes on."""
+        self.state = "partial"
+        self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
 
     def tell(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
         self.emit(MaintainProgress(stage, done, total, message))

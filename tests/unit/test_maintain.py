@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
@@ -262,6 +263,23 @@ def test_a_project_another_process_works_on_is_busy(desk: Desk) -> None:
     with project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
         run(desk)
     assert "| maintain | repo | busy:" in desk.home.activity_log.read_text("utf-8")
+
+
+def test_where_nothing_can_be_proposed_it_says_so_and_is_partly_done(desk: Desk) -> None:
+    twice(desk)
+    shutil.rmtree(desk.place.review)
+    desk.place.review.write_text("no folder", encoding="utf-8")
+    report = run(desk)
+    assert (report.state, report.proposals) == ("partial", [])
+    assert any(str(desk.place.review) in problem.path for problem in report.problems)
+
+
+def test_what_cannot_be_known_of_freshness_keeps_nothing_else_from_being_done(desk: Desk) -> None:
+    twice(desk)
+    (desk.place.private / "freshness.sqlite3").write_bytes(b"no database at all" * 100)
+    report = run(desk)
+    assert report.state == "partial"
+    assert [one.action for one in report.proposals] == ["merge"]
 
 
 def test_cancelled_it_takes_nothing_back_and_says_so(desk: Desk) -> None:
