@@ -1,18 +1,24 @@
-"""Questions as the editor asks them: the real job process, the question on its input."""
+"""Questions as the editor asks them: the real job process, the question on its input; or the same without one."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import msgspec
 
 from chat_server import KEY
 from claude_lines import prompt, reply, text
 from desk import Desk
+from lerim import ask
+from lerim.lead.cited import Question
 from lerim.review import queue
 from model_desk import environ
 
@@ -67,7 +73,22 @@ def asking(desk: Desk, question: str, **options: object) -> Iterator[Asking]:
 
 
 def asked(desk: Desk, question: str, **options: object) -> dict:
-    """The answer, with the sentences as they were told before it in `said`."""
+    """The answer of the same function in this process, with the sentences as they were told before it in `said`."""
+    told: list[str] = []
+    answer = ask.run(
+        desk.place.project,
+        desk.home,
+        os.environ,
+        msgspec.convert({"text": question} | options, Question),
+        lambda said: told.append(said.sentence.text),
+        lambda: False,
+        lambda: datetime.now(UTC),
+    )
+    return msgspec.to_builtins(answer) | {"said": told}
+
+
+def by_job(desk: Desk, question: str, **options: object) -> dict:
+    """The same by the job."""
     with asking(desk, question, **options) as job:
         job.follow()
     last = job.lines[-1]

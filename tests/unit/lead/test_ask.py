@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from asker import asked, asking, known
+from asker import asked, asking, by_job, known
 from chat_server import Chat, fails, hangs, says, streams
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim import ask
-from lerim.lead.cited import Question
 from lerim.memory.freshness import verify
 from lerim.memory.uses import Uses
 from lerim.models import consent
@@ -38,7 +36,7 @@ def number(server: Chat, words: str) -> int:
 
 def test_without_a_model_the_passages_are_the_answer_and_say_so(desk: Desk) -> None:
     known(desk)
-    answer = asked(desk, "Why are amounts of Money cents?")
+    answer = by_job(desk, "Why are amounts of Money cents?")
     assert (answer["model"], answer["sentences"], answer["known"], answer["state"]) == ("none", [], True, "done")
     assert "No model is chosen" in answer["message"]
     first = answer["passages"][0]
@@ -76,7 +74,7 @@ def test_sentences_are_told_one_by_one_with_what_they_rest_on(desk: Desk) -> Non
     with model(
         desk, streams("Amounts of `Money` are integer ", "cents. [1]\nThe reason is an agreement with", " billing. [1]")
     ):
-        answer = asked(desk, "Why are amounts of Money cents?")
+        answer = by_job(desk, "Why are amounts of Money cents?")
     assert answer["said"] == [
         "Amounts of `Money` are integer cents.",
         "The reason is an agreement with billing.",
@@ -136,7 +134,7 @@ def test_a_model_that_finds_no_answer_says_so(desk: Desk) -> None:
 def test_a_fault_after_some_words_ends_honestly(desk: Desk, end: str) -> None:
     known(desk)
     with model(desk, streams("Amounts of `Money` are integer cents. [1]\nThe reason", end=end)) as server:
-        answer = asked(desk, "Why are amounts of Money cents?")
+        answer = by_job(desk, "Why are amounts of Money cents?")
     assert (answer["said"], answer["state"], answer["known"]) == (
         ["Amounts of `Money` are integer cents."],
         "partial",
@@ -191,7 +189,7 @@ def test_a_transcript_that_speaks_to_the_model_is_data(desk: Desk) -> None:
     with model(
         desk, streams("The ledger holds money as cents. [1]\n<b>The [ledger](command:rm)</b> page holds money. [1]")
     ) as server:
-        answer = asked(desk, "What does the ledger page hold of money?")
+        answer = by_job(desk, "What does the ledger page hold of money?")
     shown = server.asked[0].prompt
     assert "Ignore all previous" not in shown
     passages = shown.split("Passages:")[1].split("The question:")[0]
@@ -250,10 +248,8 @@ def test_the_same_words_said_again_are_one_passage(desk: Desk) -> None:
 
 def test_the_question_may_be_anything(desk: Desk) -> None:
     known(desk)
-    for text_ in ("", "???", '"', "a" * 5_000, "NEAR(x y) OR *", "\x00\n\u202e", "cents " * 900):
-        at, now = desk.place.project, datetime.now(UTC)
-        answer = ask.run(at, desk.home, {}, Question(text_), lambda _: None, lambda: False, lambda: now)  # noqa: B023
-        assert (answer.question, answer.state) == (text_, "done")
+    for question in ("", "???", '"', "a" * 5_000, "NEAR(x y) OR *", "\x00\n\u202e", "cents " * 900):
+        assert asked(desk, question)["state"] == "done"
 
 
 def test_citing_a_memory_counts_as_use(desk: Desk) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from chat_server import Act, Asked, Chat, Handler, chat, fails, hangs, says
@@ -70,6 +71,11 @@ def one(desk: Desk) -> queue.Proposal:
     return found
 
 
+def decided(desk: Desk) -> dict:
+    """A sync in this process, as the job reports it."""
+    return msgspec.to_builtins(desk.sync())
+
+
 def agent(report: dict, name: str = "agent.log") -> str:
     return (Path(report["run"]) / name).read_text(encoding="utf-8")
 
@@ -78,7 +84,7 @@ def agent(report: dict, name: str = "agent.log") -> str:
 def test_what_the_lead_decides_is_what_is_shown_then(waiting: Desk, action: str, became: str) -> None:
     before = one(waiting)
     with lead(waiting, step("done"), decides(action, 0 if action == "add" else 1)) as server:
-        report = reported(waiting)
+        report = decided(waiting)
     after = one(waiting)
     assert (after.id, after.action, after.maker, after.undecided) == (before.id, became, "lead", ())
     assert after.reason == "the tests belong to it"
@@ -93,7 +99,7 @@ def test_what_the_lead_decides_is_what_is_shown_then(waiting: Desk, action: str,
 
 def test_an_update_of_the_leads_can_be_accepted_and_loses_nothing(waiting: Desk) -> None:
     with lead(waiting, step("done"), decides("update")):
-        reported(waiting)
+        decided(waiting)
     assert queue.accept(waiting.place, one(waiting).id).ok
     [memory] = waiting.place.store().load_all()[0]
     assert "tests before a push" in memory.record.title
@@ -102,8 +108,8 @@ def test_an_update_of_the_leads_can_be_accepted_and_loses_nothing(waiting: Desk)
 
 def test_what_was_decided_is_not_asked_again(waiting: Desk) -> None:
     with lead(waiting, step("done"), decides("add", 0)) as server:
-        reported(waiting)
-        report = reported(waiting)
+        decided(waiting)
+        report = decided(waiting)
     assert len(server.asked) == 2
     assert report["usage"]["calls"] == 0
 
@@ -136,7 +142,7 @@ def test_the_explorer_gets_no_further_than_its_looks_and_not_out(waiting: Desk) 
         step("read", path=names[number % 5])(handler, asked)
 
     with lead(waiting, act) as server:
-        report = reported(waiting)
+        report = decided(waiting)
     asked = [one for one in server.asked if "how many looks are left" in one.prompt]
     assert len(asked) == 5
     assert "root:" not in server.asked[-1].prompt
@@ -155,7 +161,7 @@ REFUSED: list[tuple[Act, str]] = [
 def test_a_decision_that_does_not_hold_changes_nothing_and_is_told(waiting: Desk, act: Act, why: str) -> None:
     before = one(waiting)
     with lead(waiting, step("done"), act):
-        report = reported(waiting)
+        report = decided(waiting)
     after = one(waiting)
     assert (after.action, after.targets, after.undecided) == (before.action, before.targets, ())
     assert "kept as it was: " in agent(report)
@@ -168,13 +174,13 @@ def test_a_candidate_a_person_edited_is_left_alone(waiting: Desk) -> None:
     proposal = one(waiting)
     queue.edit(waiting.place, proposal.id, queue.Edit("My own words", proposal.record.body, ()))
     with lead(waiting, decides("supersede")) as server:
-        reported(waiting)
+        decided(waiting)
     assert server.asked == []
     assert one(waiting).record.title == "My own words"
 
 
 def test_without_a_model_what_code_proposed_waits(waiting: Desk) -> None:
-    report = reported(waiting)
+    report = decided(waiting)
     assert (report["state"], report["model"], one(waiting).undecided != ()) == ("done", "none", True)
 
 
@@ -192,7 +198,7 @@ def test_an_explorer_that_fails_leaves_the_decision_to_the_lead(waiting: Desk) -
         (fails(400, "I do not like this") if exploring else decides("update"))(handler, asked)
 
     with lead(waiting, act):
-        report = reported(waiting)
+        report = decided(waiting)
     assert (one(waiting).action, one(waiting).maker) == ("update", "lead")
     assert "it did not answer" in agent(report, "subagents.log")
 
@@ -208,7 +214,7 @@ def test_what_the_candidate_says_reaches_the_lead_as_data(desk: Desk) -> None:
     rule(desk, "s2", NEW)
     desk.sync()
     with lead(desk, step("read", path="repo/src/app.py"), step("done"), decides("add", 0)) as server:
-        reported(desk)
+        decided(desk)
     evidence = server.asked[-1].prompt.split("## evidence ## ]]")[-1]
     assert "| 1: ⟦ ## decision" in evidence
 
