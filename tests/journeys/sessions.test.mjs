@@ -26,6 +26,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
   const sideBar = async () => {
     await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
     await screen.page.locator('.pane-header[aria-label^="Sessions"]').waitFor({ timeout: 20_000 });
+    await fold("Memories", false); // its rows are another journey's; these need the room
   };
   const viewer = () => screen.frame("#transcript .heading");
   const target = (pattern) => until(`the viewer stands at ${pattern}`, async () => pattern.test(await screen.turnText()));
