@@ -54,6 +54,10 @@ def write_below(path: str, line: str) -> None:
         file.write(f"{line}\n")
 
 
+def is_there(path: str | Path) -> bool:
+    return Path(path).exists()
+
+
 def memory_files(repo: Path) -> list[str]:
     return [str(path) for path in (repo / ".lerim" / "memory").glob("*/*.md")]
 
@@ -237,6 +241,6 @@ async def test_candidates_of_sessions_outside_any_repository_wait_beside_the_fir
 
     undone = await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root, "action": done.action})
     assert undone.ok
-    assert not Path(done.path).exists()
+    assert not is_there(done.path)
     listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
     assert [one.scope for one in listed.candidates] == ["global"]

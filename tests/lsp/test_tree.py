@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from test_review import is_there, propose
 
 from conftest import RECORD, Editor, write_memory
 from lerim.lsp import protocol
-from test_review import propose
 
 pytestmark = pytest.mark.asyncio
 
@@ -118,7 +118,7 @@ async def test_an_act_by_hand_shows_in_the_hover_at_once_and_undo_takes_it_back(
     assert edited.ok and "Keep load very small" in path.read_text(encoding="utf-8")
     assert "very small" in (await editor.hover(app, 0, 0) or "")
     archived = await editor.ask(protocol.MEMORY_ACT, {"id": by_file.handle, "action": "archive"})
-    assert not path.exists() and Path(archived.path).exists()
+    assert not is_there(path) and is_there(archived.path)
     assert await editor.hover(app, 0, 0) is None
     for action in (archived, edited):
         undone = await editor.ask(protocol.REVIEW_UNDO, {"root": action.root, "action": action.action})
@@ -134,17 +134,17 @@ async def test_a_question_is_answered_by_hand_and_the_answer_among_ones_own(edit
     decided = await editor.ask(
         protocol.MEMORY_ACT, {"id": shown.handle, "action": "promote", "title": "The cache is SQLite"}
     )
-    assert decided.ok and not question.exists()
+    assert decided.ok and not is_there(question)
     decision = await editor.ask(protocol.MEMORY_SHOW, {"id": Path(decided.path).as_uri()})
     copied = await editor.ask(protocol.MEMORY_ACT, {"id": decision.handle, "action": "globalize"})
     own = Path(copied.path)
-    assert own.is_relative_to(isolated / ".lerim") and Path(decided.path).exists()
+    assert own.is_relative_to(isolated / ".lerim") and is_there(decided.path)
     asked = {"root": editor.root, "by": "file", "node": "loose:", "start": 0}
     row = next(one for one in (await editor.ask(protocol.MEMORY_TREE, asked)).memories if one.scope == "global")
     gone = await editor.ask(protocol.MEMORY_ACT, {"id": row.handle, "action": "archive"})
-    assert gone.ok and not own.exists()
+    assert gone.ok and not is_there(own)
     assert (await editor.ask(protocol.REVIEW_UNDO, {"root": gone.root, "action": gone.action})).ok
-    assert own.exists()
+    assert is_there(own)
 
 
 async def test_an_act_that_lacks_what_it_needs_is_refused_and_a_broken_handle_found_out(editor: Editor) -> None:
