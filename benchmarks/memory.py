@@ -45,7 +45,7 @@ NARROWED = (
     Filters(file="src"),
     Filters(since=START + timedelta(days=2)),
     Filters(since=START, until=START + timedelta(days=30), kinds=("pitfall",)),
-    Filters(by_session="session-2"),
+    Filters(by_session="session-22"),
 )
 
 

@@ -47,7 +47,7 @@ WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
 """Of title, tags, references, body, quotes and facets."""
 COMMON = 2_000
 """A word that so many memories have tells little about any of them."""
-RANKED = 1_000
+RANKED = 700
 _KEPT_COUNTS = 2_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 _LOOK = "id, path, memory, said, shown, updated, confidence, fades"
