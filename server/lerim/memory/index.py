@@ -220,7 +220,8 @@ class Index:
         if not narrow.spans or not all(narrow.facets):
             return []
         asked = " AND ".join(filter(None, (query, *facets)))
-        where, values = (" AND words MATCH ?", [asked]) if asked else ("", [])
+        where = " AND words MATCH ?" if asked else ""
+        values: list[str | int] = [asked] if asked else []
         # `+`: FTS5 would look each row up by a search of its own
         if len(narrow.spans) > 1:
             where += f" AND ({' OR '.join('+rowid BETWEEN ? AND ?' for _ in narrow.spans)})"
