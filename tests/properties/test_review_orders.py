@@ -1,7 +1,9 @@
 """In whatever order sessions are read and candidates accepted, the same claims end active."""
 
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from pathlib import Path
 from random import Random
 
@@ -16,6 +18,7 @@ from lerim.project import Project
 from lerim.review import queue
 from lerim.review.place import Place
 
+CHAIN = [("npm", "yarn"), ("pnpm", "npm"), ("bun", "pnpm")]
 START = datetime(2026, 8, 1, tzinfo=UTC)
 CLAIMS: list[tuple[Primitive, str, str, tuple[str, ...]]] = [
     ("decision", "Keep lines within 72 columns", "The linter in `ruff.toml` holds it.", ()),
@@ -103,3 +106,15 @@ def test_the_order_of_sessions_and_of_accepting_decides_nothing(said: list[int],
     expected = ends(in_order, Random(0), 1.0)
     mixed = chance.sample(in_order, len(in_order))
     assert ends(mixed, chance, every) == expected
+
+
+def test_of_a_chain_of_choices_the_last_alone_is_left_in_any_order() -> None:
+    said = [
+        replace(
+            candidate(0, at), title=f"Use {new}, not {old}", body=f"No, use {new} instead of {old}.", replaces=(old,)
+        )
+        for at, (new, old) in enumerate(CHAIN)
+    ]
+    for seed, order in enumerate(permutations(said)):
+        for every in (0.0, 1.0):
+            assert ends(list(order), Random(seed), every) == ["Use bun, not pnpm"], (order, every)

@@ -18,6 +18,7 @@ _CHOICE = re.compile(
     r"[,;] not\b|\b(?:and|but) not\b|\binstead of\b|\brather than\b|\bover\b|\bnot\b.*\bbut\b", re.IGNORECASE
 )
 _IS = re.compile(r"The (?P<what>[^,.;:]{3,80}?) is (?!not\b|\w+(?:ed|en|ing|ly)\b)", re.IGNORECASE)
+_WHERE = re.compile(r"\b(?:for|in|inside|on|within|at|when|while|during|under)\s+([^,;]+)", re.IGNORECASE)
 _UNSAID = frozenset({"cal"})
 """What goes without saying of a command or a script: that it is run or called, all put alike."""
 _DIRECTIONS = frozenset({"from", "to", "into", "onto", "before", "after", "than", "over", "until"})
@@ -50,7 +51,8 @@ class Contrast:
     are words of both titles. `reversed` are words that one title affirms and the other denies; `same_ground` whether
     that is of one thing, though each title has words of its own. `opposite`: all that sets the titles apart on one
     side is the opposite of something on the other. `other_value`: both say what one thing is, and not the same.
-    `moved`: the same words are put the other way round (`A to B`, `B to A`).
+    `moved`: the same words are put the other way round (`A to B`, `B to A`). `chosen_anew`: both titles choose, and
+    what the first chose the second refuses, or what the second chooses the first refused.
     """
 
     about: float
@@ -64,6 +66,7 @@ class Contrast:
     moved: bool
     other_value: bool
     same_ground: bool
+    chosen_anew: bool
 
     @property
     def values(self) -> bool:
@@ -145,6 +148,7 @@ def contrast(one: Said, other: Said) -> Contrast:
         other_value=bool(lost and new) and _other_value(one, other),
         moved=not (lost or new) and _moved(one, other, shared),
         same_ground=bool(turned) and _same_ground(one, other, lost, new, hard, about),
+        chosen_anew=_chooses(one) and _chooses(other) and _chosen_anew(one, other),
     )
 
 
@@ -212,6 +216,18 @@ def _denials(text: str) -> int:
 def _chooses(said: Said) -> bool:
     """Whether a title puts one thing in place of another: “A, not B”."""
     return _CHOICE.search(_CODE.sub("", said.title)) is not None
+
+
+def _chosen_anew(one: Said, other: Said) -> bool:
+    """Whether of two choices (“A, not B”) the second refuses all that the first alone chooses (“C, not A”), or chooses
+    nothing but what the first refuses (“B, not C”). What the first refuses is no ground of its own; where the second
+    names a ground that the first says nowhere (“… for the docs”), it is a choice beside it."""
+    mine, theirs = _affirmed(one.claim.title), _affirmed(other.claim.title)
+    chosen, anew = mine - theirs, theirs - mine
+    if not (chosen and anew) or not (chosen <= _denied(other.claim.title) or anew <= _denied(one.claim.title)):
+        return False
+    where = frozenset(_ordered(" ".join(_WHERE.findall(other.title.replace("`", " ")))))
+    return not anew - where or where <= one.bare.words
 
 
 def _other_value(one: Said, other: Said) -> bool:

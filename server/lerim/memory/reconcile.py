@@ -85,7 +85,7 @@ def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
     two = bool(found.lost and found.new)
     if found.reversed and (not two or found.same_ground) and len(found.shared) >= max(min(2, least), least / 2):
         return "ended", found
-    if found.opposite and alike:
+    if found.chosen_anew or (found.opposite and alike):
         return "ended", found
     if found.values and alike:
         return "changed", found
@@ -175,11 +175,12 @@ def _starts(title: str) -> frozenset[str]:
 
 def _put_in_place(candidate: Candidate, wanted: Said, known: Said) -> bool:
     """Whether the candidate says that it puts its own in place of what this memory prefers, on the same ground: of the
-    rest of the memory's title it says at least half, too."""
+    rest of the memory's title it says at least half, too. What the memory refuses is no ground that has to be said."""
     title = known.claim.title
+    affirmed = frozenset(word for word in title if not word.startswith("!"))
     for value in candidate.replaces:
         words = read(value, "").bare.title
-        rest = known.bare.title - words
+        rest = affirmed - words
         if words and words <= title and 2 * len(rest & wanted.bare.words) >= len(rest):
             return True
     return False

@@ -158,6 +158,38 @@ def test_a_later_choice_that_names_what_it_puts_its_own_in_place_of_supersedes_i
     assert decide(older, [held]).action == "add"
 
 
+@pytest.mark.parametrize(
+    ("held", "said", "wanted"),
+    [
+        ("Use uv, not pip", "Use poetry, not uv", "supersede"),
+        ("Use uv instead of pip", "Prefer poetry over uv", "supersede"),
+        ("Use `uv`, not `pip`", "Use `poetry`, not `uv`", "supersede"),
+        ("Use poetry, not uv", "Use uv, not pip", "supersede"),
+        ("Deploy with Docker, not Helm", "Deploy with Helm, not Kustomize", "supersede"),
+        ("Keep secrets in the vault, not in `.env`", "Keep secrets in 1Password, not in the vault", "supersede"),
+        ("Use uv, not pip", "Use poetry for the docs site, not uv", "add"),
+        ("Use uv, not pip", "Use poetry instead of uv in the docs site", "add"),
+        ("Use poetry, not uv", "Use uv for the docs site, not pip", "add"),
+        ("Use uv, not pip", "Use poetry, not pip", "add"),
+        ("Keep secrets in `.env`, not in the config", "Keep flags in the config, not in code", "add"),
+        ("Cache images by digest, not by tag", "Sign releases by tag, not by branch", "add"),
+    ],
+)
+def test_a_choice_ends_the_one_that_chose_what_it_refuses_or_refused_what_it_chooses(
+    held: str, said: str, wanted: str
+) -> None:
+    for body in ("", "No, {} please.", "It is what everybody here has installed. The lock file in `ci.yml` says so."):
+        one, other = memory(held, "It was said before. " * bool(body)), candidate(said, body.format(said))
+        assert decide(other, [one]).action == wanted, body
+
+
+def test_what_a_memory_refuses_is_no_ground_that_has_to_be_said_again() -> None:
+    held = memory("Use uv, not pip", "")
+    assert decide(candidate("Installs go through poetry", "", replaces=("uv",)), [held]).action == "supersede"
+    held = memory("Use uv for all installs, not pip", "")
+    assert decide(candidate("Sort imports with isort", "", replaces=("uv",)), [held]).action == "add"
+
+
 def test_a_memory_whose_later_turn_says_it_again_outweighs_a_contradiction_in_between() -> None:
     held = memory("Use uv, not pip", "")
     new = candidate("Use pip, not uv", "", time=NOW + timedelta(days=1))
