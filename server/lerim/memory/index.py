@@ -228,10 +228,13 @@ class Index:
             values += [bound for span in narrow.spans for bound in span]
         for rows, how in ((narrow.only, "IN"), (narrow.but or None, "NOT IN")):
             if rows is not None:
-                where += f" AND +rowid {how} (SELECT value FROM json_each(?))"
+                where += f" AND {'+' if asked else ''}rowid {how} (SELECT value FROM json_each(?))"
                 values.append(json.dumps(list(rows)))
         bounds = (narrow.spans[0][0], narrow.spans[-1][1])
-        query = f"SELECT {columns} FROM words WHERE rowid >= ? AND rowid <= ?{where} {order}"
+        # without words to match the narrow table is read: the other holds every text
+        table = "words" if asked else "files"
+        where += "" if asked else " AND memory != ''"
+        query = f"SELECT {columns} FROM {table} WHERE rowid >= ? AND rowid <= ?{where} {order}"
         return self._rows(query, (*bounds, *values, limit))
 
     def look(self, rows: Iterable[int]) -> dict[int, Ranked]:
