@@ -17,8 +17,8 @@ from lerim.extraction.redact import clean
 from lerim.lead.cited import Citation, Passage, PassageKind, Question
 from lerim.memory.freshness import Freshness
 from lerim.memory.lines import moment
-from lerim.memory.search import ACTIVE, EVERY_STATUS, Hit, MemorySearch
-from lerim.memory.views import handle, safe
+from lerim.memory.search import EVERY_STATUS, Hit, MemorySearch
+from lerim.memory.views import handle, safe, source_parts
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.sessions import browsing
@@ -27,8 +27,10 @@ from lerim.sessions.query import Query, parse, stem, tokens
 from lerim.sessions.turns import TurnRow
 
 MOST_QUESTION = 2_000
+LOOKED_AT = 60
+"""Memories that are looked at, with those that are over."""
 MEMORIES, TURNS = 12, 40
-"""How many of each are looked at."""
+"""How many memories are shown at most, and turns looked at."""
 SHOWN = 16
 """Passages of an answer."""
 OF_SESSION = 4
@@ -70,9 +72,11 @@ def passages(project: Project, home: Home, question: Question, problems: list[Pr
     query = parse(text)
     if not query.terms:
         return []
+    hits = _hits(project, home, text, question.everything, problems)
+    over = frozenset() if question.everything else _over(hits)
     ranked = [
-        *_ranked(_memories(project, home, text, query, question.everything, problems), WEIGHT),
-        *_ranked(_turns(project, home, text, query), 1.0),
+        *_ranked(_memories(hits, query, question.everything), WEIGHT),
+        *_ranked((one for one in _turns(project, home, text, query) if one.turn not in over), 1.0),
     ]
     ranked.sort(key=lambda one: -one[0])
     return [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
@@ -105,23 +109,38 @@ def _numbered(number: int, one: _Found) -> Passage:
     return Passage(citation, one.detail, one.time, one.text, one.path, flags(one.title, one.text))
 
 
-def _memories(
-    project: Project, home: Home, text: str, query: Query, everything: bool, problems: list[Problem]
-) -> Iterator[_Found]:
+def _hits(project: Project, home: Home, text: str, everything: bool, problems: list[Problem]) -> list[Hit]:
+    """The memories that share words with the question, also those that are over: their turns are not current either."""
     if not everything:
         try:
             Freshness(project, home).check()
         except LerimError as error:  # how they stood when somebody last looked counts then
             problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
     with MemorySearch(project, home) as memories:
-        hits = memories.search(
-            f"{text}?", 2 * MEMORIES, EVERY_STATUS if everything else ACTIVE
-        )  # some words are enough
+        hits = memories.search(f"{text}?", LOOKED_AT, EVERY_STATUS)  # some words are enough
         problems += memories.problems
+    return hits
+
+
+def _current(hit: Hit) -> bool:
+    return hit.stored.status == "active" and hit.state not in ("drifted", "gone")
+
+
+def _over(hits: Iterable[Hit]) -> frozenset[str]:
+    """The turns that said what is over, has drifted or lost its ground, and nothing that still holds."""
+    turns: dict[bool, set[str]] = {True: set(), False: set()}
+    for hit in hits:
+        said = turns[_current(hit)]
+        said.update(item.turn for item in hit.record.evidence)
+        said.add(source_parts(hit.record.source)[2])
+    return frozenset(turns[False] - turns[True] - {""})
+
+
+def _memories(hits: Iterable[Hit], query: Query, everything: bool) -> Iterator[_Found]:
     known: set[str] = set()
     for hit in hits:
         record = safe(hit.record)
-        if len(known) == MEMORIES or (not everything and hit.state in ("drifted", "gone")):
+        if len(known) == MEMORIES or not (everything or _current(hit)):
             continue
         if record.id in known or not _speaks(f"{record.title} {record.body} {' '.join(record.tags)}", query):
             continue

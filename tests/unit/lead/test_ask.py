@@ -12,7 +12,7 @@ import pytest
 from asker import asked, asking, by_job, known
 from chat_server import Chat, fails, hangs, says, streams
 from claude_lines import prompt, reply, text
-from desk import Desk
+from desk import Desk, correction
 from lerim.memory.freshness import verify
 from lerim.memory.uses import Uses
 from lerim.models import consent
@@ -229,6 +229,20 @@ def test_what_was_archived_answers_only_where_it_is_asked_for(desk: Desk) -> Non
     ]
 
 
+def test_the_turn_behind_a_decision_that_is_over_is_no_answer_unless_asked_for(desk: Desk) -> None:
+    for day, wanted, over in ((1, "pathlib", "os.path"), (2, "os.path", "pathlib")):
+        records = correction(desk, wanted, over=over)
+        desk.session(f"s{day}", *({**one, "timestamp": f"2026-07-0{day}T09:00:00Z"} for one in records))
+        desk.sync()
+        for waiting in queue.pending(desk.place)[0]:
+            assert queue.accept(desk.place, waiting.id, quotes="shared").ok
+    question = "Do we use pathlib or os.path in src/app.py?"
+    said = json.dumps(asked(desk, question)["passages"])
+    assert "No, use os.path instead of pathlib" in said
+    assert "No, use pathlib instead of os.path" not in said
+    assert "No, use pathlib instead of os.path" in json.dumps(asked(desk, question, everything=True)["passages"])
+
+
 def test_sessions_of_other_projects_are_not_looked_at(desk: Desk, tmp_path: Path) -> None:
     known(desk)
     other = tmp_path / "other"
@@ -254,19 +268,20 @@ def test_the_question_may_be_anything(desk: Desk) -> None:
 
 def test_citing_a_memory_counts_as_use(desk: Desk) -> None:
     known(desk)
+    before = {name: used.count for name, used in Uses(desk.place.private).all().items()}
     with model(desk, streams("Use `uv`, not `pip`. [1]\n")):
         answer = asked(desk, "do we use uv or pip for installs")
     assert answer["said"] == ["Use `uv`, not `pip`."]
     [memory] = [one for one in answer["passages"] if one["citation"]["kind"] == "memory"]
-    uses = Uses(desk.place.private)
-    assert list(uses.all()) == [memory["citation"]["ref"].removeprefix("m:")]
-    assert uses.all()[memory["citation"]["ref"].removeprefix("m:")].count == 1
+    name = memory["citation"]["ref"].removeprefix("m:")
+    assert Uses(desk.place.private).all()[name].count == before.get(name, 0) + 1
 
 
 def test_reading_memories_for_an_answer_is_no_use(desk: Desk) -> None:
     known(desk)
+    before = Uses(desk.place.private).all()
     asked(desk, "do we use uv or pip for installs")
-    assert Uses(desk.place.private).all() == {}
+    assert Uses(desk.place.private).all() == before
 
 
 def test_what_changed_under_a_memory_leaves_it_out_unless_asked_for(desk: Desk) -> None:
