@@ -24,6 +24,7 @@ from lerim.last_maintained import remember
 from lerim.lead.insights import Insights
 from lerim.lock import project_lock
 from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage
+from lerim.memory.ends import current
 from lerim.memory.freshness import Freshness, Standing
 from lerim.memory.lifecycle import Ground
 from lerim.memory.links import repairs
@@ -133,7 +134,10 @@ class _Job:
         self.problems += problems
         if not memories:
             return
-        if repairs(memories) and self.linked():
+        wrong = repairs(memories)
+        if wrong and self.options.dry_run:
+            self.counts["repaired"] = len(wrong)
+        elif wrong and self.linked():
             memories, _ = store.load_all(archived=True)
         now = self.clock()
         self.tell("freshness")
@@ -155,7 +159,7 @@ class _Job:
         found = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled)
         self.propose(found)
         concerned = {target.record.id for one in found for target in one.suggestion.targets}
-        live = {one.record.id for one in memories if one.status == "active"}
+        live = {one.record.id for one in current(memories) if one.status == "active"}
         self.counts["unchanged"] = len(live - concerned)
         if self.cancelled():
             self.state = "cancelled"
@@ -174,8 +178,6 @@ class _Job:
     def linked(self) -> bool:
         """Makes links agree that do not; whether any file was changed. Raises MemoryError_."""
         self.tell("links")
-        if self.options.dry_run:
-            return False
         done = acts.repair(self.place)
         self.problems += done.problems
         if done.action is None:

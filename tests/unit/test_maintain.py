@@ -25,7 +25,7 @@ from lerim.maintained import MaintainProgress, MaintainReport
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.uses import Uses
 from lerim.paths import Home
-from lerim.review import queue
+from lerim.review import acts, queue
 from lerim.sessions.catalog import Catalog
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
@@ -231,12 +231,45 @@ def test_links_that_do_not_agree_are_put_right_at_once(desk: Desk) -> None:
     old, new = written(desk, "Use pip", days=30), written(desk, "Use uv for everything", days=3)
     text = new.read_text("utf-8").replace("tags: []", f"tags: []\nsupersedes: [{old.stem}]")
     new.write_text(text, encoding="utf-8")
-    assert run(desk, dry_run=True).counts == {"unchanged": 2}
+    assert run(desk, dry_run=True).counts == {"repaired": 1, "unchanged": 1}
     report = run(desk)
     assert report.counts == {"repaired": 1, "unchanged": 1}
     assert [one.action for one in report.done] == ["repaired"]
     assert desk.place.store().read(old.stem).status == "superseded"
     assert queue.undo(desk.place, report.done[0].undo).ok
+
+
+def test_a_twin_of_what_was_superseded_is_merged_with_nothing(desk: Desk) -> None:
+    settings(desk, AUTO)
+    old = written(desk, "Retry uploads 3 times", UPLOADS, days=30)
+    new = written(desk, "Retry uploads 5 times", UPLOADS, days=3)
+    before = old.read_text("utf-8")
+    text = new.read_text("utf-8").replace("tags: []", f"tags: []\nsupersedes: [{old.stem}]")
+    new.write_text(text, encoding="utf-8")
+    assert run(desk, dry_run=True).counts == {"repaired": 1, "unchanged": 1}
+    run(desk)
+    old.write_text(before, encoding="utf-8")  # as a checkout brings it back
+    kept = contents(desk.repo / ".lerim" / "memory")
+    for dry_run in (True, False):
+        report = run(desk, dry_run=dry_run)
+        assert (report.proposals, report.done) == ([], [])
+    assert contents(desk.repo / ".lerim" / "memory") == kept
+
+
+def test_what_a_person_restored_or_took_back_is_ended_again_by_nobody_else(desk: Desk) -> None:
+    settings(desk, AUTO)
+    name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
+    late = datetime.now(UTC) + timedelta(days=400)
+    [done] = run(desk, now=late).done
+    assert queue.undo(desk.place, done.undo).ok
+    assert run(desk, now=late).done == []
+    assert desk.memories() == ["The pool hangs without a timeout"]
+    [waits] = queue.pending(desk.place)[0]
+    queue.accept(desk.place, waits.id)
+    assert acts.restore(desk.place, name).ok
+    later = run(desk, now=late + timedelta(days=400))
+    assert [one.action for one in later.done] == ["proposed-archive"]
+    assert desk.memories() == ["The pool hangs without a timeout"]
 
 
 def test_a_theme_ends_once_no_session_works_on_its_ground(desk: Desk) -> None:

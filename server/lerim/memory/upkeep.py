@@ -6,6 +6,7 @@ is in one of them at most, so that none undoes another's ground. What follows fr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from lerim.memory.answers import answered
 from lerim.memory.baselines import written
 from lerim.memory.claim import Claim, claim
 from lerim.memory.contrast import read
+from lerim.memory.ends import current
 from lerim.memory.freshness import Standing
 from lerim.memory.groups import groups, plain
 from lerim.memory.kept import joined
@@ -55,9 +57,15 @@ def plan(
     """What to propose of these memories, in the order in which it is to be proposed.
 
     `uses`: when each was last used. `standings`: of those that are not fresh. `moved`: of those whose places were moved
-    or renamed, where each is now. `grounds`: of the themes. Cancelled, nothing is found.
+    or renamed, where each is now. `grounds`: of the themes. Cancelled, nothing is found. What another memory says it
+    ended is over, wherever its file lies; an id that two files have is left alone until they are joined.
     """
-    live = [one for one in memories if one.status == "active" and one.record.primitive != "summary"]
+    files = Counter(one.record.id for one in memories)
+    live = [
+        one
+        for one in current(memories)
+        if one.status == "active" and one.record.primitive != "summary" and files[one.record.id] == 1
+    ]
     upkeep = _Upkeep(sorted(live, key=_age), uses, standings, moved, grounds, now, rules)
     found: list[Planned] = []
     steps: tuple[Callable[[], Iterator[Planned]], ...] = (
@@ -104,6 +112,10 @@ class _Upkeep:
 
     def free(self, *primitives: str) -> list[Stored]:
         return [one for one in self.live if one.record.id not in self.taken and one.record.primitive in primitives]
+
+    def standing(self, one: Stored) -> str:
+        standing = self.standings.get(one.record.id)
+        return standing.state if standing else "fresh"
 
     def used(self, record: MemoryRecord) -> datetime:
         """When it was last used, or else said."""
@@ -196,8 +208,9 @@ class _Upkeep:
             yield Planned("bounded", Suggestion("archive", record, (stored[record.id],), reason))
 
     def together(self) -> Iterator[Planned]:
-        """Three and more related learnings, to be one insight."""
-        stored = {one.record.id: one for one in self.free("learning")}
+        """Three and more related learnings, to be one insight. One whose place changed since is not sure any more and
+        would be counted as said anew."""
+        stored = {one.record.id: one for one in self.free("learning") if self.standing(one) not in ("drifted", "gone")}
         for group in groups([one.record for one in stored.values()], self.claims):
             reason = f"{len(group.sources)} learnings are about {group.ground} and have words in common."
             targets = tuple(stored[one.id] for one in group.sources)

@@ -281,6 +281,11 @@ class Ledger:
             None,
         )
 
+    def about(self, kind: Kind, stage: Stage) -> set[str]:
+        """The candidates and memories that actions of this kind and stage were about."""
+        found = self._sql.execute("SELECT candidate, memory FROM actions WHERE kind=? AND stage=?", (kind, stage))
+        return {name for row in found for name in row}
+
     def decided(self) -> bool:
         """Whether a person ever did something here."""
         return (

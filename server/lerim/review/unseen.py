@@ -18,7 +18,7 @@ def settle(
     place: Place, proposal: Proposal, quotes: QuoteChoice | None = None, memories: MemorySearch | None = None
 ) -> ReviewResult | None:
     """Accept one proposal unseen; None where it waits for a person: it was flagged, only a tool or a web page says it,
-    or it would change a text a person wrote.
+    they took it back once, or it would change a text they wrote or, said in no session, end a memory they restored.
 
     Where the person never chose, quotes stay on this machine. Raises MemoryError_, BusyError.
     """
@@ -70,4 +70,9 @@ def _may_settle(place: Place, proposal: Proposal) -> bool:
     if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):
         return False
     with opened(place.private, place.moves) as book:
+        if proposal.id in book.about("accept", "undone"):
+            return False
+        ends = set() if proposal.session or proposal.action == "refer" else {one.record.id for one in proposal.about}
+        if ends & book.about("restore", "done"):
+            return False
         return all(book.is_ours(one.hash) for one in proposal.about)

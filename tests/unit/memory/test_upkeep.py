@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
+
+import pytest
 
 from lerim.memory.freshness import Standing
 from lerim.memory.lifecycle import Ground, Rules
@@ -109,6 +112,21 @@ def test_what_is_over_is_in_no_plan() -> None:
     assert planned(old, memory("Retry uploads 3 times", UPLOADS)) == []
 
 
+def test_what_another_memory_says_it_ended_is_in_no_plan_wherever_its_file_lies() -> None:
+    old = memory("Retry uploads 3 times", UPLOADS, days=40)
+    late = memory("Retry uploads 5 times", UPLOADS, days=5)
+    successor = replace(late, record=replace(late.record, supersedes=(old.record.id,)))
+    assert planned(old, successor) == []
+
+
+def test_an_id_that_two_files_have_is_in_no_plan_until_they_are_joined() -> None:
+    old = memory("Retry uploads 3 times", UPLOADS, days=40)
+    twin = replace(old, path=Path("archived", old.path), status="superseded")
+    late = memory("Retry uploads 3 times", UPLOADS, days=5)
+    assert planned(old, late) != []
+    assert planned(old, twin, late) == []
+
+
 def test_an_open_question_is_closed_by_a_later_decision_that_answers_it() -> None:
     asked = memory("Should we use Redis or DuckDB for the cache?", primitive="question", days=20)
     decided = memory("Use DuckDB for the cache", days=4)
@@ -158,6 +176,19 @@ def test_three_learnings_about_one_file_are_put_together_and_wait_for_a_person()
     assert (one.why, one.suggestion.action, one.suggestion.flags) == ("consolidated", "consolidate", ("plain",))
     assert one.suggestion.reason == "3 learnings are about `src/db.py` and have words in common."
     assert [target.record for target in one.suggestion.targets] == [memory.record for memory in three]
+
+
+@pytest.mark.parametrize("state", ["drifted", "gone"])
+def test_what_drifted_or_lost_its_place_is_put_together_with_nothing(state: Literal["drifted", "gone"]) -> None:
+    titles = ("Set a timeout for the pool", "Retry twice on reset", "Close what was opened", "Count what is open")
+    four = [
+        memory(title, "A connection of the pool hangs.", primitive="learning", days=9 - at, references=("src/db.py",))
+        for at, title in enumerate(titles)
+    ]
+    stale = Standing(state, "src/db.py", since="2026-07-31")
+    [one] = planned(*four, standings={four[1].record.id: stale})
+    assert [target.record for target in one.suggestion.targets] == [four[at].record for at in (0, 2, 3)]
+    assert planned(*four, standings={one.record.id: stale for one in four}) == []
 
 
 def test_a_place_that_moved_is_referred_to_where_it_is_now() -> None:

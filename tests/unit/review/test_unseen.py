@@ -7,7 +7,7 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
-from lerim.review import queue
+from lerim.review import acts, queue
 from lerim.review.place import Place
 
 Make = Callable[..., Candidate]
@@ -77,6 +77,31 @@ def test_a_memory_somebody_wrote_in_is_theirs_from_then_on(place: Place, make: M
     suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
     assert isinstance(queue.suggest(place, suggestion), queue.Proposed)
     assert queue.settle_all(place) == ([], []) and path.exists()
+
+
+def test_what_a_person_took_back_waits_for_them(place: Place, make: Make) -> None:
+    proposed(place, make())
+    [(_, result)] = queue.settle_all(place)[0]
+    assert queue.undo(place, result.action).ok
+    assert queue.settle_all(place) == ([], []) and titles(place) == []
+    assert len(queue.pending(place)[0]) == 1
+
+
+def test_what_a_person_restored_is_put_away_by_nobody_else_and_a_later_turn_still_replaces_it(
+    place: Place, make: Make
+) -> None:
+    found = proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install`."))
+    queue.settle_all(place)
+    acts.archive(place, found.id)
+    acts.restore(place, found.id)
+    stored = place.store().read(found.id)
+    suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
+    outcome = queue.suggest(place, suggestion)
+    assert isinstance(outcome, queue.Proposed)
+    assert queue.settle(place, outcome.proposal) is None and titles(place) == ["Use pip, not uv"]
+    proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
+    assert [result.code for _, result in queue.settle_all(place)[0]] == ["accepted"]
+    assert titles(place) == ["Use uv, not pip"]
 
 
 def test_a_suggestion_that_wants_a_person_waits_for_one(place: Place, make: Make) -> None:
