@@ -131,4 +131,3 @@ class AskParams(Params, frozen=True):
     token: str
     all: bool = False
     passages: bool = False
-
