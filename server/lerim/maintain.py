@@ -32,7 +32,7 @@ from lerim.memory.reference import normalise
 from lerim.memory.renames import git_at
 from lerim.memory.store import Stored
 from lerim.memory.upkeep import Planned, plan
-from lerim.memory.uses import Uses
+from lerim.memory.uses import Uses, unused_since
 from lerim.models import consent, editor
 from lerim.models.choose import choose
 from lerim.models.editor import Bridge
@@ -153,7 +153,8 @@ class _Job:
         self.counts.update(one.state for one in standings.values() if one.state in ("drifted", "gone"))
         self.tell("planning")
         uses = Uses(self.place.private)
-        used = {name: one.last for name, one in uses.all().items()}
+        last = {name: one.last for name, one in uses.all().items()}
+        used = {one.record.id: unused_since(one, last.get(one.record.id)) for one in memories}
         self.problems += uses.problems
         grounds = self.grounds(memories, now)
         found = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled)

@@ -75,7 +75,7 @@ def said(
     )
     outcome = queue.propose(desk.place, candidate)
     assert isinstance(outcome, queue.Proposed), outcome
-    done = queue.accept(desk.place, outcome.proposal.id, quotes="shared")
+    done = queue.accept(desk.place, outcome.proposal.id, quotes="shared", now=time)
     assert done.ok and done.path
     return Path(done.path).stem
 
@@ -88,6 +88,7 @@ def written(desk: Desk, title: str, body: str = "", *, days: int = 1, primitive:
     path = desk.place.store().place(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render(record), encoding="utf-8")
+    os.utime(path, (time.timestamp(), time.timestamp()))
     return path
 
 

@@ -1,7 +1,8 @@
 """When memories were last used and how often, and what people said of them: `uses.sqlite3` of a private folder.
 
-A use is a person who opened a memory or looked at its hover, an answer that cites it, an agent it was served to. What
-Lerim reads for itself is none, and no use ever makes a memory truer. Nothing here raises: what cannot be read counts as
+A use is a person who accepted, wrote, changed, restored or verified a memory, opened it or looked at its hover, an
+answer that cites it, an agent it was served to. What Lerim reads for itself is none, and no use ever makes a memory
+truer. Nothing here raises: what cannot be read counts as
 unused, what cannot be written is lost, and both are told in `problems`.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,8 +20,9 @@ from typing import Literal, TypeVar
 from filelock import FileLock
 
 from lerim.errors import MemoryError_, Problem
+from lerim.memory.store import Stored
 
-How = Literal["opened", "hovered", "cited", "served"]
+How = Literal["kept", "opened", "hovered", "cited", "served"]
 Said = Literal["useful", "wrong", "outdated"]
 
 VERSION = 1
@@ -177,6 +179,17 @@ class Uses:
     def _add(self, problem: Problem) -> None:
         if problem not in self.problems:
             self.problems.append(problem)
+
+
+def unused_since(stored: Stored, last: datetime | None) -> datetime:
+    """Since when nobody used a memory, of which the `last` use is known or none is: its own times count, too.
+
+    Where no use is known, as of a teammate's memory, its file's time tells since when it is here at all.
+    """
+    known = [stored.record.updated, last or _EPOCH + timedelta(microseconds=stored.stamp[0] // 1000)]
+    with suppress(ValueError):
+        known.append(datetime.fromisoformat(stored.record.verified[:10]).replace(tzinfo=UTC))
+    return max(known)
 
 
 _SUMS = "SELECT memory, max(last), sum(count) FROM uses"

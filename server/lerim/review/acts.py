@@ -21,11 +21,13 @@ from lerim.memory.store import Store, Stored, status_of
 from lerim.memory.uses import Uses
 from lerim.review import actions
 from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line
-from lerim.review.decisions import ReviewResult
+from lerim.review.decisions import ReviewResult, keeps
 from lerim.review.ledger import Action, Change, Kind, Ledger
 from lerim.review.place import Place
 
 _UNCHANGED = "Nothing was changed."
+_KEEPING: tuple[Kind, ...] = ("change", "restore", "kind", "verify", "join")
+"""What a person does only with a memory that shall stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ def done(
 ) -> ReviewResult:
     """Perform an act by hand and say so."""
     action = actions.perform(place, book, kind, label, "", ("accepted", "accepted"), changes, memory)
+    if kind in _KEEPING:
+        keeps(place, memory)
     return ReviewResult(True, kind, label, action.id, str(path))
 
 
@@ -273,6 +277,7 @@ def verify(place: Place, memory_id: str) -> ReviewResult:
         text = memory.updated({"verified": verified})
         label = f"Still true: {memory.record.title}"
         if text == memory.text:
+            keeps(place, memory_id)
             return ReviewResult(True, "verify", label, path=str(memory.path))
         return memory.do("verify", label, [memory.rewritten(text)])
 
@@ -286,6 +291,8 @@ def feedback(place: Place, memory_id: str, said: Feedback) -> ReviewResult:
         old = memory.record
         now = lifecycle.fed_back(old.confidence, said)
         Uses(place.private).feedback(memory_id, said, datetime.now(UTC))
+        if said == "useful":
+            keeps(place, memory_id)
         text = memory.updated({"confidence": now})
         if text == memory.text:
             return ReviewResult(True, "unchanged", f"Noted; its confidence stays {now:.2f}.", path=str(memory.path))

@@ -14,6 +14,7 @@ from lerim.memory.quotes import QuoteChoice
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.search import MemorySearch
 from lerim.memory.store import Store
+from lerim.memory.uses import Uses
 from lerim.review import actions
 from lerim.review.candidates import (
     PERSON_CONFIDENCE,
@@ -33,7 +34,7 @@ from lerim.review.place import Place
 from lerim.review.proposing import put_back, searching
 from lerim.review.redeciding import decided_now
 
-__all__ = ["ReviewResult", "accept", "add", "edit", "reject", "take_back", "undo", "undoable"]
+__all__ = ["ReviewResult", "accept", "add", "edit", "keeps", "reject", "take_back", "undo", "undoable"]
 
 
 def accept(
@@ -42,6 +43,7 @@ def accept(
     edit: Edit | None = None,
     quotes: QuoteChoice | None = None,
     memories: MemorySearch | None = None,
+    now: datetime | None = None,
 ) -> ReviewResult:
     """Do what a candidate proposes; then the candidate is gone.
 
@@ -75,25 +77,34 @@ def accept(
             if settled is not None:
                 return settled
         _check_changed(book, final)
-        return _carry_out(place, book, store, proposal, final)
+        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC))
 
 
-def _carry_out(place: Place, book: Ledger, store: Store, waiting: Proposal, final: Proposal) -> ReviewResult:
-    effect = effects(store, final, partial(_verified, place) if final.session else _as_it_is)
+def _carry_out(
+    place: Place, book: Ledger, store: Store, waiting: Proposal, final: Proposal, now: datetime
+) -> ReviewResult:
+    effect = effects(store, final, partial(_verified, place, now) if final.session else _as_it_is)
     _note_ours(book, store, final, effect)
     changes = (*effect.changes, Change("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
     label = f"Accepted: {final.record.title}"
     states: tuple[State, State] = ("pending", "accepted")
     done = actions.perform(place, book, "accept", label, waiting.id, states, changes, effect.memory_id)
+    if final.action not in ("archive", "refer", "close"):  # these give no memory new words
+        keeps(place, effect.memory_id, now)
     return ReviewResult(True, "accepted", label, done.id, str(effect.path))
 
 
-def _verified(place: Place, memory: MemoryRecord) -> MemoryRecord:
-    return freshness.verify(place.project, place.home, memory, datetime.now(UTC))
+def _verified(place: Place, now: datetime, memory: MemoryRecord) -> MemoryRecord:
+    return freshness.verify(place.project, place.home, memory, now)
 
 
 def _as_it_is(memory: MemoryRecord) -> MemoryRecord:
     return memory
+
+
+def keeps(place: Place, memory_id: str, now: datetime | None = None) -> None:
+    """A person wants this memory kept: that is a use of it, and disuse begins here."""
+    Uses(place.private).note([memory_id], "kept", now or datetime.now(UTC))
 
 
 def _note_ours(book: Ledger, store: Store, proposal: Proposal, effect: Effects) -> None:
@@ -149,6 +160,8 @@ def undo(place: Place, action: str | None = None) -> ReviewResult:
         if found.stage == "undone":
             return ReviewResult(True, "already", "It was undone before.", found.id)
         actions.undo(place, book, found)
+        if found.memory:
+            keeps(place, found.memory)
         path = next((change.path for change in found.changes if change.before is not None), None)
         return ReviewResult(True, "undone", f"Undone: {found.label}", found.id, path)
 
@@ -193,6 +206,7 @@ def add(
         change = Change("memory", str(store.anchor), str(path), None, render(memory))
         label = f"Added: {memory.title}"
         done = actions.perform(place, book, "add", label, "", ("pending", "accepted"), [change], memory.id)
+        keeps(place, memory.id)
         cut = sum(part.count for part in clean)
         told = f"{label}\n{cut} secret{'s were' if cut > 1 else ' was'} cut out." if cut else label
         return ReviewResult(True, "added", told, done.id, str(path))

@@ -1,0 +1,117 @@
+"""What a person keeps is not unused: disuse begins when a memory became one here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lerim import maintain
+from lerim.maintain import MaintainOptions
+from lerim.maintained import MaintainReport
+from lerim.memory.record import MemoryRecord, render
+from lerim.memory.uses import Uses
+from lerim.review import acts, queue
+from lerim.review.candidates import Edit
+from lerim.review.place import Place
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+LONG_AGO = NOW - timedelta(days=400)
+
+
+def maintained(place: Place, now: datetime = NOW) -> MaintainReport:
+    options = MaintainOptions(dry_run=True, model="none")
+    return maintain.run(place.project, place.home, os.environ, options, lambda _: None, lambda: False, lambda: now)
+
+
+def written(place: Place, days: int = 400, *, file_days: int = 400, verified: str = "") -> str:
+    """A learning that came with git, its words so many days old and its file here for so many."""
+    at = NOW - timedelta(days=days)
+    record = MemoryRecord(
+        *(f"{at:%Y%m%d}-clear-the-cache", "learning", "Clear the cache first", at, at, "manual", 0.6, (), "It is old."),
+        kind="pitfall",
+        verified=verified,
+    )
+    path = place.store().place(record)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render(record), encoding="utf-8")
+    here = (NOW - timedelta(days=file_days)).timestamp()
+    os.utime(path, (here, here))
+    return record.id
+
+
+def fade(place: Place, memory: str) -> None:
+    """Nobody looked at it for as long as its words are old, and its file is as old."""
+    Uses(place.private).path.unlink(missing_ok=True)
+    path = place.store().path_of(memory)
+    assert path is not None
+    os.utime(path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))
+    assert maintained(place).counts["decayed"] == 1
+
+
+def test_what_was_just_accepted_of_year_old_sessions_is_not_put_away(place: Place, make: Callable[..., object]) -> None:
+    candidate = make(primitive="learning", kind="pitfall", time=LONG_AGO)
+    outcome = queue.propose(place, candidate)  # type: ignore[arg-type]
+    assert isinstance(outcome, queue.Proposed)
+    done = queue.accept(place, outcome.proposal.id, quotes="shared")
+    assert done.path is not None
+    os.utime(done.path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))  # it is the use that counts, not the file's time
+    assert "decayed" not in maintained(place).counts
+    assert maintained(place, NOW + timedelta(days=400)).counts["decayed"] == 1
+
+
+ACTS: dict[str, Callable[[Place, str], object]] = {
+    "edited": lambda place, memory: acts.edit(place, memory, Edit("Clear the cache first", "It is old.", ("cache",))),
+    "verified": acts.verify,
+    "of another kind": lambda place, memory: acts.change_kind(place, memory, "learning", "friction"),
+    "found useful": lambda place, memory: acts.feedback(place, memory, "useful"),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_what_a_person_put_right_by_hand_is_used(place: Place, act: str) -> None:
+    memory = written(place)
+    fade(place, memory)
+    ACTS[act](place, memory)
+    path = place.store().path_of(memory)
+    assert path is not None
+    os.utime(path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))
+    assert "decayed" not in maintained(place).counts
+
+
+def test_what_a_person_brought_back_is_used(place: Place) -> None:
+    memory = written(place)
+    fade(place, memory)
+    gone = acts.archive(place, memory)
+    queue.undo(place, gone.action)
+    assert "decayed" not in maintained(place).counts
+    fade(place, memory)
+    acts.archive(place, memory)
+    acts.restore(place, memory)
+    assert "decayed" not in maintained(place).counts
+
+
+def test_a_memory_that_came_with_git_counts_as_unused_since_it_is_here(place: Place) -> None:
+    written(place, file_days=2)
+    assert "decayed" not in maintained(place).counts
+    assert maintained(place, NOW + timedelta(days=400)).counts["decayed"] == 1
+
+
+def test_a_memory_a_teammate_verified_counts_as_unused_since_then(place: Place) -> None:
+    written(place, verified=f"{NOW - timedelta(days=3):%Y-%m-%d}@0123456789ab")
+    assert "decayed" not in maintained(place).counts
+
+
+def test_one_used_long_ago_is_unused_though_its_file_was_written_again(place: Place) -> None:
+    memory = written(place, file_days=0)
+    Uses(place.private).note([memory], "opened", LONG_AGO)
+    assert maintained(place).counts["decayed"] == 1
+
+
+def test_a_memory_whose_verified_is_no_date_is_looked_after_all_the_same(place: Place) -> None:
+    written(place, verified="yesterday")
+    assert maintained(place).counts["decayed"] == 1
+
+
