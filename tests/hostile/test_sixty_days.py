@@ -79,11 +79,10 @@ def test_the_store_stays_small_current_and_the_persons_own(life: Life, git: Git,
     used = ""
     for day in range(DAYS):
         life.day = day
-        if day % 3 == 0:
-            life.work(real[day // 3 % len(real)], day // 3 // len(real))
-        for file, choices in CHOICES.items():
-            now = min(day // EVERY + 1, len(choices) - 1)
-            life.choose(file, choices[now], choices[now - 1])
+        if day % 4 == 0:
+            life.work(real[day // 4 % len(real)], day // 4 // len(real))
+        for file in spoken_of(day):
+            life.choose(file, *chosen(file, day))
         life.learn(f"Always put tests of src/{PARTS[day % 10]}/{PARTS[day // 10]}.py into tests/{PARTS[day % 10]}.")
         if day == 1:
             for file in (*HISTORY_FILES, "src/theirs.py"):
@@ -94,7 +93,7 @@ def test_the_store_stays_small_current_and_the_persons_own(life: Life, git: Git,
         if day == 5:
             theirs = edited(life)
             used = next(one.record.id for one in life.active() if one.record.primitive == "learning")
-        if day > 40:
+        if day > 40 and day % 3 == 0:
             life.choose("src/theirs.py", "anyio", "pathlib")
         if used:
             Uses(desk.place.private).note([used], "opened", life.now)
@@ -133,13 +132,27 @@ def edited(life: Life) -> dict[Path, bytes]:
     return {one.path: one.path.read_bytes() for one in (decision, learning)}
 
 
+def spoken_of(day: int) -> list[str]:
+    """The files a person speaks of on this day: all when the choices change and on the day after, else one by turns."""
+    return [file for at, file in enumerate(CHOICES) if day % EVERY < 2 or day % len(CHOICES) == at]
+
+
+def chosen(file: str, day: int) -> tuple[str, str]:
+    """What is used in a file from some day on, and what it took the place of."""
+    choices = CHOICES[file]
+    now = min(day // EVERY + 1, len(choices) - 1)
+    return choices[now], choices[now - 1]
+
+
 def still_current(life: Life) -> None:
-    """Of each file only the newest choice is served: no list, search or file shows an older one."""
-    served = life.served({file: f"{' '.join(choices)} {file}" for file, choices in CHOICES.items()})
-    for file, choices in CHOICES.items():
-        now = min(life.day // EVERY + 1, len(choices) - 1)
-        shown = {title for title in served[file] if title.endswith(f"in {file}")}
-        assert shown == {f"Use {choices[now]}, not {choices[now - 1]}, in {file}"}, f"day {life.day}"
+    """Of each file only the newest choice is served: no list, and of those spoken of no search or file, shows an older
+    one."""
+    listed = {one.record.title for one in life.active()}
+    served = life.served({file: f"{' '.join(CHOICES[file])} {file}" for file in spoken_of(life.day)})
+    for file, titles in {**dict.fromkeys(CHOICES, listed), **served}.items():
+        now, before = chosen(file, life.day)
+        shown = {title for title in titles if title.endswith(f"in {file}")}
+        assert shown == {f"Use {now}, not {before}, in {file}"}, f"day {life.day}"
 
 
 def stays_bounded(life: Life, sizes: list[int]) -> None:
