@@ -140,10 +140,10 @@ class Baselines:
         sql = f"DELETE FROM looks WHERE tree = ? AND memory = ? AND reference NOT IN ({marks})"
         self._db.execute(sql, (self._tree, memory, *kept))
 
-    def count(self, memory: str) -> int:
-        """How many references of a memory were looked at."""
-        sql = "SELECT count(*) FROM looks WHERE tree = ? AND memory = ?"
-        return int(self._db.execute(sql, (self._tree, memory)).fetchone()[0])
+    def of(self, memory: str) -> list[Look]:
+        """The references of a memory that were looked at."""
+        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ?"
+        return [_look(row) for row in self._db.execute(sql, (self._tree, memory))]
 
     def memories(self) -> set[str]:
         """The memories whose references were looked at."""

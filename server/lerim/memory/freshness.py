@@ -176,13 +176,14 @@ def _found(kept: Baselines) -> Found:
 
 def worst(looks: Sequence[Look]) -> Standing | None:
     """The worst of a memory's standings; None where nothing is wrong."""
-    look = max(looks, key=_rank, default=None)
-    if look is None or _rank(look) == 0:
+    look = max(looks, key=rank, default=None)
+    if look is None or rank(look) == 0:
         return None
     return Standing(look.state, written(look.reference), look.moved_to, look.detail, look.since)
 
 
-def _rank(look: Look) -> int:
+def rank(look: Look) -> int:
+    """How bad it is; 0 where nothing is."""
     return max(RANK[look.state], MOVED if look.moved_to else 0)
 
 
@@ -201,12 +202,13 @@ class _Check:
 
     def take(self, subject: Subject) -> None:
         """A memory: those of its references that were never looked at, or whose `verified` is another one now."""
+        looks = {look.reference: look for look in self._kept.of(subject.id)}
         for reference in subject.references:
-            look = self._kept.look(subject.id, reference)
+            look = looks.pop(reference, None)
             again = look is not None and look.state == "unknown" and self._git is not None
             if look is None or look.verified != subject.verified or again:
                 self._todo[subject.id, reference] = (subject.verified, look)
-        if self._kept.count(subject.id) > len(subject.references):
+        if looks:
             self._forgotten[subject.id] = subject.references
 
     def only(self, live: Iterable[str]) -> None:
@@ -277,10 +279,16 @@ class _Check:
             for (memory, reference), (verified, _) in self._todo.items()
             if "@" in verified and self._kept.baseline(memory, reference, verified) is None
         ]
-        texts = self._git.texts([(commit, reference.path) for _, reference, commit in wanted])
+        asked = [(commit, reference.path) for _, reference, commit in wanted]
+        texts = self._git.texts(asked)
+        missing = {
+            (commit, path): self._where.before(path, commit) for commit, path in asked if (commit, path) not in texts
+        }
+        texts |= self._git.texts([(commit, old) for (commit, _), old in missing.items() if old])
         found: dict[tuple[str, Reference], Baseline] = {}
         for memory, reference, commit in wanted:
-            text = texts.get((commit, reference.path))
+            pair = (commit, reference.path)
+            text = texts.get((commit, missing.get(pair, "")) if pair in missing else pair)
             if text is not None:
                 parsed = outline(reference.path, text) if reference.symbol else None
                 found[memory, reference] = taken(reference, sketch(text), parsed)

@@ -54,12 +54,18 @@ class Whereabouts:
             self._found[key] = place if place and reader.stamp(place) else ""
         return self._found[key]
 
+    def before(self, path: str, commit: str) -> str:
+        """What a file was called at a commit that has none of this name; "" where git does not tell."""
+        return next((old for old, new in self._moves(commit).items() if new == path), "")
+
     def _by_git(self, path: str) -> str:
-        commit = self._commits.get(path, "")
+        return self._moves(self._commits.get(path, "")).get(path, "")
+
+    def _moves(self, commit: str) -> Mapping[str, str]:
         if self._git is None or not commit:
-            return ""
+            return {}
         self._head = self._head or commits.head(self._project.root, self._project.common_dir)
-        return self._git.moves(commit, self._head).get(path, "")
+        return self._git.moves(commit, self._head)
 
     def _by_likeness(self, path: str, base: Baseline, reader: Reader) -> str:
         """The new file of the same ending that holds most of its lines; "" where none holds half, or two as many."""

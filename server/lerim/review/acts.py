@@ -225,6 +225,8 @@ def promote(place: Place, memory_id: str, title: str | None = None, body: str | 
             resolves=(old.id,),
         )
         decision = replace(decision, id=memory.store.new_id(decision, lambda name: name in states))
+        if decision.references:
+            decision = freshness.verify(place.project, place.home, decision, now)
         path = memory.store.place(decision)
         over = memory.updated({"resolved_by": decision.id})
         changes = [

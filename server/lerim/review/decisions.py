@@ -10,6 +10,7 @@ from functools import partial
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.redact import redact
 from lerim.memory import files, freshness
+from lerim.memory.inheritance import inherit
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.search import MemorySearch
@@ -83,7 +84,7 @@ def accept(
 def _carry_out(
     place: Place, book: Ledger, store: Store, waiting: Proposal, final: Proposal, now: datetime
 ) -> ReviewResult:
-    effect = effects(store, final, partial(_verified, place, now) if final.session else _as_it_is)
+    effect = effects(store, final, partial(_verified, place, now) if final.session else partial(_inherited, place))
     _note_ours(book, store, final, effect)
     changes = (*effect.changes, Change("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
     label = f"Accepted: {final.record.title}"
@@ -94,12 +95,12 @@ def _carry_out(
     return ReviewResult(True, "accepted", label, done.id, str(effect.path))
 
 
-def _verified(place: Place, now: datetime, memory: MemoryRecord) -> MemoryRecord:
+def _verified(place: Place, now: datetime, memory: MemoryRecord, _: Sequence[MemoryRecord] = ()) -> MemoryRecord:
     return freshness.verify(place.project, place.home, memory, now)
 
 
-def _as_it_is(memory: MemoryRecord) -> MemoryRecord:
-    return memory
+def _inherited(place: Place, memory: MemoryRecord, sources: Sequence[MemoryRecord]) -> MemoryRecord:
+    return inherit(place.project, place.home, memory, sources)
 
 
 def keeps(place: Place, memory_id: str, now: datetime | None = None) -> None:
@@ -202,6 +203,8 @@ def add(
         store = place.store()
         states = book.states()
         memory = replace(memory, id=store.new_id(memory, lambda name: name in states))
+        if references:
+            memory = _verified(place, now, memory)
         path = store.place(memory)
         change = Change("memory", str(store.anchor), str(path), None, render(memory))
         label = f"Added: {memory.title}"

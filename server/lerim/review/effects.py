@@ -21,8 +21,8 @@ from lerim.review.candidates import Proposal
 from lerim.review.ledger import Change
 from lerim.review.rewrite import ended_text, naming, naming_text, referring_text, updated_text
 
-Verify = Callable[[MemoryRecord], MemoryRecord]
-"""Gives a record back as verified now."""
+Verify = Callable[[MemoryRecord, Sequence[MemoryRecord]], MemoryRecord]
+"""Gives a record back as verified: now, or as the memories it takes over were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Effects:
     path: Path
 
 
-def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory: memory) -> Effects:
+def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
     """What accepting a proposal changes; its targets are as `proposal.about` has them.
 
     Raises NotFoundError where a target is gone, MemoryError_ where a file cannot be changed line by line.
@@ -48,6 +48,7 @@ def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory: me
             kept = about[0]
             before = store.text(kept.path)
             after = referring_text(before, kept.path, proposal.record.references)
+            verify(parse(after, kept.path), [kept.record])
             return Effects(kept.record.id, _rewriting(store, kept, before, after), kept.path)
         case "close":
             question, kept = about
@@ -73,7 +74,7 @@ def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stor
     before = store.text(kept.path)
     others = [one.record for one in ended]
     after = updated_text(proposal.record, before, kept.path, store.quotes, others)
-    verified = verify(parse(after, kept.path)).verified
+    verified = verify(parse(after, kept.path), [kept.record, *others]).verified
     if verified:
         after = record.update(after, {"verified": verified}, where=str(kept.path))
     changes = _ending(store, ended, kept.record)
@@ -85,8 +86,9 @@ def _addition(store: Store, proposal: Proposal, ended: Sequence[Stored], verify:
     memory = proposal.record
     if not proposal.session or store.path_of(memory.id) is not None:
         memory = replace(memory, id=store.new_id(memory))
-    supersedes, resolves = naming(memory, [one.record for one in ended])
-    memory = verify(replace(memory, supersedes=supersedes, resolves=resolves))
+    sources = [one.record for one in ended]
+    supersedes, resolves = naming(memory, sources)
+    memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
     changes = [*_ending(store, ended, memory), *_private(store, memory.id, memory)]
     path = store.place(memory)
     changes.append(Change("memory", str(store.anchor), str(path), None, _shown(store, memory)))

@@ -1,0 +1,224 @@
+"""What a memory refers to was verified once: no merge, no new place and no joining of memories says so again."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lerim.extraction.candidate import Candidate
+from lerim.memory.freshness import Freshness
+from lerim.memory.record import MemoryRecord
+from lerim.memory.renames import git_at
+from lerim.memory.store import Stored
+from lerim.paths import Home
+from lerim.project import locate
+from lerim.review import acts, queue
+from lerim.review.place import Place
+
+Make = Callable[..., Candidate]
+Git = Callable[..., str]
+LOAD, SAVE = "src/app.py#load", "src/app.py#Store"
+CHANGED = ("return open(path).read()", "yield from open(path)")
+
+
+def standing(place: Place) -> dict[str, tuple[str, str, str]]:
+    """How each memory stands after a look with git, and once more after a second one: that changes nothing."""
+    fresh = Freshness(place.project, place.home, git_at(place.project.root, os.environ))
+    seen: list[dict[str, tuple[str, str, str]]] = []
+    for _ in range(2):
+        fresh.check()
+        seen.append({name: (one.state, one.reference, one.moved_to) for name, one in fresh.standings().items()})
+    assert seen[0] == seen[1]
+    return seen[0]
+
+
+def edit(place: Place, old: str, new: str, path: str = "src/app.py") -> None:
+    file = place.project.root / path
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def memory(place: Place, candidate: Candidate) -> Stored:
+    outcome = queue.propose(place, candidate)
+    assert isinstance(outcome, queue.Proposed), outcome
+    done = queue.accept(place, outcome.proposal.id, quotes="shared")
+    assert done.ok and done.path
+    return place.store().load(Path(done.path))[0]
+
+
+def accepted(place: Place, action: str, targets: tuple[Stored, ...], record: MemoryRecord) -> tuple[str, str]:
+    """The memory that came of a suggestion, and the action that made it."""
+    outcome = queue.suggest(place, queue.Suggestion(action, record, targets, "Because."))  # type: ignore[arg-type]
+    assert isinstance(outcome, queue.Proposed), outcome
+    done = queue.accept(place, outcome.proposal.id)
+    assert done.ok and done.path and done.action
+    return Path(done.path).stem, done.action
+
+
+def learnings(place: Place, make: Make) -> tuple[Stored, ...]:
+    titles = ("Ports clash on CI", "Windows paths break globs", "Locks outlive their process")
+    kinds = {"primitive": "learning", "kind": "insight", "references": (LOAD,)}
+    return tuple(memory(place, make(title=one, body="Seen.", turn=one[:4], **kinds)) for one in titles)
+
+
+def insight(sources: tuple[Stored, ...], *references: str) -> MemoryRecord:
+    made = replace(sources[0].record, id="", title="Tests meet the machine", body="Three ways.", verified="")
+    return replace(made, references=references)
+
+
+def test_learnings_put_together_stand_as_the_worst_of_them(place: Place, make: Make) -> None:
+    sources = learnings(place, make)
+    edit(place, *CHANGED)
+    assert set(standing(place)) == {one.record.id for one in sources}
+    together, action = accepted(place, "consolidate", sources, insight(sources, LOAD))
+    assert place.store().read(together).record.verified == sources[0].record.verified
+    assert standing(place) == {together: ("drifted", LOAD, "")}
+    assert queue.undo(place, action).ok
+    assert standing(place) == {one.record.id: ("drifted", LOAD, "") for one in sources}
+
+
+def test_what_stands_of_learnings_put_together_is_served_before_any_look(place: Place, make: Make) -> None:
+    sources = learnings(place, make)
+    edit(place, *CHANGED)
+    standing(place)
+    together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
+    assert Freshness(place.project, place.home).standing(together).state == "drifted"
+
+
+def test_learnings_put_together_that_were_fresh_are_fresh_until_the_code_changes(place: Place, make: Make) -> None:
+    sources = learnings(place, make)
+    together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
+    assert standing(place) == {}
+    edit(place, *CHANGED)
+    assert standing(place) == {together: ("drifted", LOAD, "")}
+
+
+def test_learnings_nobody_looked_at_since_the_change_are_found_drifted_put_together(place: Place, make: Make) -> None:
+    sources = learnings(place, make)
+    edit(place, *CHANGED)
+    together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
+    assert standing(place) == {together: ("drifted", LOAD, "")}
+
+
+@pytest.mark.parametrize("verified_again", [False, True])
+def test_a_merged_memory_stands_where_the_other_had_drifted(
+    place: Place, make: Make, git: Git, verified_again: bool
+) -> None:
+    kept = memory(place, make(title="Cache keys hold the tenant", body="See there.", references=(SAVE,)))
+    other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2", references=(LOAD,)))
+    edit(place, *CHANGED)
+    git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
+    if verified_again:
+        acts.verify(place, kept.record.id)
+        kept = place.store().read(kept.record.id)
+    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+    words = replace(kept.record, references=(SAVE, LOAD))
+    _, action = accepted(place, "merge", (kept, other), words)
+    assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
+    assert queue.undo(place, action).ok
+    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+
+
+def test_of_a_place_both_refer_to_the_worse_is_kept_and_still_true_ends_it(place: Place, make: Make, git: Git) -> None:
+    other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", references=(LOAD,)))
+    edit(place, *CHANGED)
+    git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
+    kept = memory(place, make(title="Cache keys hold the tenant", body="See there.", turn="t2", references=(LOAD,)))
+    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+    _, action = accepted(place, "merge", (kept, other), kept.record)
+    assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
+    assert place.store().read(kept.record.id).record.verified == other.record.verified
+    assert queue.undo(place, action).ok
+    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+    assert queue.accept(place, queue.pending(place)[0][0].id).ok
+    acts.verify(place, kept.record.id)
+    assert standing(place) == {}
+
+
+def moved(place: Place, git: Git, *changes: tuple[str, str]) -> None:
+    """`src/app.py`, by now a file of many functions, is `src/other.py`, with these changes."""
+    root = place.project.root
+    git(root, "mv", "src/app.py", "src/other.py")
+    for old, new in changes:
+        edit(place, old, new, "src/other.py")
+    git(root, "commit", "-q", "-a", "-m", "Moved")
+
+
+def filled(place: Place, git: Git) -> None:
+    more = "".join(f"\n\ndef one{at}(a):\n    return a + {at} * {at * 7}\n" for at in range(30))
+    edit(place, "pass\n", f"pass\n{more}")
+    git(place.project.root, "commit", "-q", "-a", "-m", "More")
+
+
+OTHER = "src/other.py#load"
+
+
+def test_a_memory_referred_to_where_its_changed_place_is_stays_drifted(place: Place, make: Make, git: Git) -> None:
+    filled(place, git)
+    one = memory(place, make(references=(LOAD,)))
+    moved(place, git, CHANGED)
+    assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
+    _, action = accepted(place, "refer", (one,), replace(one.record, references=(OTHER,)))
+    assert standing(place) == {one.record.id: ("drifted", OTHER, "")}
+    assert queue.undo(place, action).ok
+    assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
+
+
+def test_a_memory_referred_to_where_its_place_is_is_fresh_until_that_changes(
+    place: Place, make: Make, git: Git
+) -> None:
+    filled(place, git)
+    one = memory(place, make(references=(LOAD, "README.md")))
+    moved(place, git)
+    assert standing(place) == {one.record.id: ("fresh", LOAD, OTHER)}
+    accepted(place, "refer", (one,), replace(one.record, references=(OTHER, "README.md")))
+    assert standing(place) == {}
+    edit(place, *CHANGED, "src/other.py")
+    assert standing(place) == {one.record.id: ("drifted", OTHER, "")}
+
+
+@pytest.mark.parametrize("call", ["load(path)", "json.load(path)"])
+def test_a_renamed_function_is_fresh_under_its_new_name_and_drifts_there(place: Place, make: Make, call: str) -> None:
+    edit(place, "open(path).read()", f"open(path).read() or {call}")
+    one = memory(place, make(references=(LOAD,)))
+    edit(place, "def load", "def fetch")
+    fetch = "src/app.py#fetch"
+    assert standing(place) == {one.record.id: ("fresh", LOAD, fetch)}
+    accepted(place, "refer", (one,), replace(one.record, references=(fetch,)))
+    assert standing(place) == {}
+    edit(place, "open(path).read()", "open(path, 'rb').read()")
+    assert standing(place) == {one.record.id: ("drifted", fetch, "")}
+
+
+def test_a_clone_finds_drifted_what_was_referred_to_its_new_place_elsewhere(
+    place: Place, make: Make, git: Git, tmp_path: Path
+) -> None:
+    filled(place, git)
+    one = memory(place, make(references=(LOAD,)))
+    moved(place, git, CHANGED)
+    standing(place)
+    accepted(place, "refer", (one,), replace(one.record, references=(OTHER,)))
+    git(place.project.root, "add", ".")
+    git(place.project.root, "commit", "-q", "-m", "A memory")
+    git(tmp_path, "clone", "-q", str(place.project.root), "clone")
+    home = Home(tmp_path / "another")
+    clone = locate((tmp_path / "clone").resolve(), home)
+    assert clone is not None
+    assert standing(Place(clone, home)) == {one.record.id: ("drifted", OTHER, "")}
+
+
+def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(place: Place) -> None:
+    made = queue.add(place, "decision", "Load reads all", "At once.", references=(LOAD,))
+    question = queue.add(place, "question", "Should load read all?", "Or lines?", references=(LOAD,))
+    assert made.path and question.path
+    decided = acts.promote(place, Path(question.path).stem, "Load reads lines")
+    assert decided.path
+    today = f"{datetime.now(UTC):%Y-%m-%d}@"
+    for path in (made.path, decided.path):
+        assert place.store().load(Path(path))[0].record.verified.startswith(today)
+    edit(place, *CHANGED)
+    assert standing(place) == {Path(path).stem: ("drifted", LOAD, "") for path in (made.path, decided.path)}
