@@ -51,6 +51,16 @@ export class Screen {
     if (!further) await this.#closed();
   }
 
+  /** Puts the focus into the side bar: where it was in a webview, the editor gives it back there when the palette closes, and a
+   * list that opens meanwhile may lose it. */
+  leaveWebview() {
+    return until("the side bar has the focus", async () => {
+      const there = await this.page.evaluate(() => (document.activeElement?.closest(".part.sidebar") ?? null) !== null);
+      if (!there) await this.page.keyboard.press("Control+0");
+      return there;
+    });
+  }
+
   /** Whether the palette offers a command of this title. */
   async offers(title) {
     await this.#quickInput("F1", `>${title}`);

@@ -129,6 +129,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
   });
 
   await run("search finds what was said to any agent and opens it at its turn", async () => {
+    await screen.leaveWebview();
     await screen.command("Lerim: Search Sessions", { further: true });
     const input = screen.page.locator('.quick-input-widget input.input[placeholder^="Search what was said"]');
     await input.fill("agent:gemini voucher before");
