@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lerim.memory.claim import Claim
-from lerim.memory.contrast import read
+from lerim.memory.contrast import is_value, read
 from lerim.memory.record import MemoryRecord
 
 SAME_SUBJECT_FROM = 0.6
@@ -30,6 +30,17 @@ _ASKS = re.compile(
 )
 _WHICH = re.compile(r"^\W*(?:which|what|where|who|when|how many|how much|how long|how often)\b", re.IGNORECASE)
 _OR = re.compile(r"\bor\b|\bversus\b|\bvs\b\.?", re.IGNORECASE)
+_OPEN = re.compile(
+    r"^\W*(?:should|shall|whether|does|did|is|are|can|could|would|do (?:we|you|they|i))\b|\?\s*$"
+    r"|\b(?:still open|left open|undecided|not (?:yet )?(?:settled|decided)|to be decided|tbd)\b"
+    r"|\byet\b|^\W*decide\b|\bdecide (?:later|after|once|when)\b",
+    re.IGNORECASE,
+)
+"""What a claim says that leaves open what it speaks of."""
+_ASIDE = re.compile(r"[,;:(]|\b(?:because|since|so that)\b", re.IGNORECASE)
+_MOST_MORE = 1
+"""How many words of its own the main clause of a claim may have that answers yes or no: with more it tells something
+else of the same things."""
 _TOKEN = re.compile(r"[^\W_]{4,}")
 
 
@@ -47,6 +58,8 @@ class _Asked:
 
 def answers(question: MemoryRecord, title: str, body: str) -> bool:
     """Whether a claim answers a question; that it was said later is for the caller to see to."""
+    if _OPEN.search(title):
+        return False
     asked = _asked(question.title)
     found = read(title, body)
     said, plain = found.claim, found.bare
@@ -55,14 +68,17 @@ def answers(question: MemoryRecord, title: str, body: str) -> bool:
         return False
     options = {asked.first, asked.second} - {""}
     names = (asked.hard & subject) - options
-    if names and 2 * len(names & plain.words) < len(names):
+    if names and (2 * len(names & plain.words) < len(names) or any(map(is_value, names - plain.words))):
         return False
     if not subject & plain.title:
         return False
     if len(options) == 2:
         return _chooses(said, asked.first, asked.second)
     if asked.which:
-        return bool((plain.hard & plain.title) - asked.words)
+        return bool((plain.hard & said.title) - asked.words)  # a denied name is none
+    more = read(_ASIDE.split(title)[0], "").bare.title - asked.words
+    if len(more) > _MOST_MORE or (more and asked.words - plain.words):
+        return False
     return 2 * len(asked.words & plain.title) >= len(asked.words)
 
 

@@ -29,6 +29,18 @@ def record(title: str, primitive: Primitive = "question", days: int = 0, number:
         ("Which port does the board server listen on?", "The board server listens on port 7331"),
         ("Where do visual artifacts of `dogfood` go?", "Visual artifacts of `dogfood` go to the `evidence` branch"),
         ("In doubt: whether git hooks take the agent from `GetAgent`?", "Git hooks take the agent from `GetAgent`"),
+        ("Which port does the proxy use?", "The proxy uses port 8443, not 9443"),
+        ("Should we drop Python 3.10?", "Do not drop Python 3.10"),
+        ("Do we retry failed uploads?", "Failed uploads are retried, with a pause of 2 seconds"),
+        ("Should tests run in parallel on CI?", "Tests run in parallel on CI"),
+        ("Which database do we use for tests?", "The database for tests is SQLite"),
+        ("Which database do we use for tests?", "Use SQLite as the database for tests"),
+        ("Which Node version do we pin in Docker?", "Pin Node version 20 in Docker"),
+        ("How long are sessions kept?", "Sessions are kept for 14 days"),
+        ("Should we drop Python 3.10?", "Drop Python 3.10"),
+        ("Do we retry failed uploads?", "Never retry failed uploads"),
+        ("Should we use Redis or Memcached for the cache?", "Use Redis for the cache"),
+        ("Soll der Server TLS nutzen?", "Der Server soll TLS nutzen"),
         ("Tests of the streaming parser: put off, still to be done?", "The streaming parser has tests of its own now"),
     ],
 )  # fmt: skip
@@ -47,10 +59,52 @@ def test_a_claim_that_settles_what_was_asked_answers_it(asked: str, said: str) -
         ("Which port does the board server listen on?", "The board server listens on loopback alone"),
         ("In doubt: whether git hooks take the agent from `GetAgent`?", "Git hooks take the lock from `flock`"),
         ("Should `max_size` be a setting?", "`min_size` is a setting"),
+        ("Which port does the proxy use?", "The proxy does not use port 8443"),
+        ("Which port does the proxy use?", "The proxy of `billing` uses port 8443"),
+        ("Which database do we use for tests?", "The database for tests must use TLS"),
+        ("Which database do we use for tests?", "The database for tests on CI is slow"),
+        ("Which database do we use for tests?", "Use PostgreSQL as the database for production"),
+        ("Which Node version do we pin in Docker?", "Pin Node 20 in CI"),
+        ("Where do the logs of the worker go?", "The logs of the server go to `/var/log/app`"),
+        ("Where do the logs of the worker go?", "The logs of the worker are JSON"),
+        ("Should we drop Python 3.10?", "Should we drop Python 3.11 too"),
+        ("Should we drop Python 3.10?", "Drop Python 3.11"),
+        ("Should we drop Python 3.10?", "Drop Python 3.10 if Berta agrees"),
+        ("Should we drop Python 3.10?", "Maybe drop Python 3.10"),
+        ("Do we need a cache in front of the API?", "We need no cache in front of the API yet, decide after the load test"),
+        ("Should the API keep version 2 or version 3?", "Whether the API keeps version 2 or 3 is still open"),
+        ("Should the API keep version 2 or version 3?", "The API keeps version 4"),
+        ("Should we use Redis or Memcached for the cache?", "Use Redis for the queue, not Memcached"),
+        ("Should we use Redis or Memcached for the cache?", "The cache in Redis is lost at each start"),
+        ("Do we retry failed uploads?", "Retry failed downloads twice"),
+        ("Do we retry failed uploads?", "We retried failed uploads"),
+        ("Should tests run in parallel on CI?", "Tests run in parallel on CI hang at times"),
+        ("Should tests run in parallel on CI?", "The tests ran in parallel on CI"),
+        ("Is the billing job safe to run twice?", "The billing job ran twice in March"),
+        ("Should only admins delete posts?", "Admins delete posts"),
+        ("Does the server call the client?", "The client calls the server"),
+        ("Should failed uploads be kept on disk?", "Keep uploads on disk"),
+        ("Which port does the proxy use?", "The proxy does not use port 8443"),
+        ("Do we need a cache in front of the API?", "We need no cache in front of the API yet"),
+        ("Do we need a cache in front of the API?", "Decide on a cache in front of the API after the load test"),
+        ("Should the API keep version 2?", "Whether the API keeps version 2 is still open"),
+        ("Should we drop Python 3.10?", "Should we drop Python 3.10 on Windows too"),
+        ("Should we drop Python 3.10?", "Drop Python 3.11"),
+        ("Do we retry failed uploads?", "Retry failed downloads twice"),
+        ("Should tests run in parallel on CI?", "Tests run in parallel on CI hang at times"),
+        ("Is the billing job safe to run twice?", "The billing job ran twice in March"),
     ],
 )  # fmt: skip
 def test_one_that_speaks_of_the_same_things_without_settling_it_does_not(asked: str, said: str) -> None:
     assert not answers(record(asked), said, "")
+
+
+@pytest.mark.parametrize(
+    "body", ["Not decided yet.", "Decide after the load test.", "Only if Berta agrees.", "And 3.11 as well?"]
+)
+def test_what_its_own_text_leaves_open_answers_nothing(body: str) -> None:
+    assert answers(record("Should we drop Python 3.10?"), "Drop Python 3.10", "It is out of support.")
+    assert not answers(record("Should we drop Python 3.10?"), "Drop Python 3.10", body)
 
 
 def test_of_many_claims_the_first_later_one_answers_and_an_earlier_one_never_does() -> None:
