@@ -15,6 +15,7 @@ from lerim import output
 from lerim.cli_memory import PrimitiveName, memory_app
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, place_of
 from lerim.cli_review import ResultView, each, result_view, say
+from lerim.cli_standing import unmet
 from lerim.errors import UsageError
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.record import MAX_FILE, LearningKind
@@ -63,6 +64,8 @@ def edit_command(
         before.tags if tag is None else tuple(tag),
     )
     each([memory_id], lambda name: acts.edit(place, name, change, reference), as_json=as_json, own=own)
+    for lost in unmet(place.project, reference or ()):
+        output.note(f"note: {output.visible(lost)}")
 
 
 def _typed(body: str) -> str:

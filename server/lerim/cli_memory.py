@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Literal, TypeVar, get_args
 
 import msgspec
@@ -13,12 +12,15 @@ import typer
 from lerim import output
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, place_of, when
 from lerim.cli_review import name_of
+from lerim.cli_standing import looked, unmet
 from lerim.errors import Problem
 from lerim.memory.ends import current
-from lerim.memory.filters import SEARCHED, STATUSES, fits
-from lerim.memory.record import KINDS, LearningKind
+from lerim.memory.filters import SEARCHED, STATUSES, fits, narrowed, parsed
+from lerim.memory.freshness import Standing
+from lerim.memory.record import KINDS, LearningKind, Scope
 from lerim.memory.reference import normalise, written
 from lerim.memory.search import Filters, search
+from lerim.memory.store import Stored
 from lerim.memory.views import MemoryView, memory_view
 from lerim.project import Project
 from lerim.review import queue
@@ -27,7 +29,6 @@ memory_app = typer.Typer(help="Accepted memories.", no_args_is_help=True)
 
 PrimitiveName = Literal["decision", "learning", "question", "theme"]
 T = TypeVar("T", bound=str)
-NOTHING: Mapping[str, str] = MappingProxyType({})
 Tags = Annotated[list[str], typer.Option("--tag", metavar="TAG", help="May be repeated.")]
 Primitives = Annotated[
     list[str],
@@ -76,7 +77,8 @@ def list_command(
     stored, problems = place.store().load_all(archived=True)
     found = [one for one in current(stored) if fits(one.record, one.status, filters)]
     found.sort(key=lambda one: (one.record.updated, one.record.id), reverse=True)
-    _show([memory_view(one, "global" if own else "project") for one in found], problems, as_json=as_json)
+    stands = looked(place, found, problems)
+    _show([_view(one, "global" if own else "project", stands) for one in found], problems, as_json=as_json)
 
 
 @memory_app.command("search")
@@ -98,21 +100,24 @@ def search_command(
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
-    """Find memories by their words, best first; your own global ones too."""
+    """Find memories by their words, best first; your own global ones too. `kind:pitfall`, `is:drifted` and the other
+    filters of the editor count here, too."""
     at = here(repo)
     problems: list[Problem] = []
+    stands = looked(at.place, (), problems)
+    query, typed = parsed(" ".join(words))
+    filters = _filters(at.project, primitive, kind, tag, file, status, archived, since, until)
     hits = search(
         at.project,
         at.home,
-        " ".join(words),
+        query,
         limit or at.settings.search_limit,
-        filters=_filters(at.project, primitive, kind, tag, file, status, archived, since, until),
+        filters=narrowed(typed, filters, statuses=bool(status) or archived),
         scan=scan,
         problems=problems,
         rules=at.settings.rules,
     )
-    stale = {str(hit.stored.path): hit.state for hit in hits if hit.state in ("drifted", "gone")}
-    _show([memory_view(hit.stored, hit.scope) for hit in hits], problems, stale, as_json=as_json)
+    _show([_view(hit.stored, hit.scope, stands) for hit in hits], problems, as_json=as_json)
 
 
 def _filters(
@@ -167,13 +172,21 @@ def show_command(
     as_json: Json = False,
 ) -> None:
     """Print one memory with its evidence."""
-    shown = memory_view(place_of(repo, own).store().read(memory_id), "global" if own else "project")
+    place = place_of(repo, own)
+    stored = place.store().read(memory_id)
+    problems: list[Problem] = []
+    stands = looked(place, [stored], problems)
+    shown = _view(stored, "global" if own else "project", stands)
+    output.warn(problems)
     if as_json:
         output.show_json(shown)
         return
     output.say(output.visible(shown.title))
     kind = name_of(shown.primitive, shown.kind)
     output.say(f"{kind}, {shown.status}, confidence {shown.confidence:.2f}, {shown.updated[:10]}")
+    if shown.standing and (standing := stands.get(shown.id)):
+        since = f" since {standing.since}" if standing.since else ""
+        output.say(output.visible(f"{shown.standing}{since}: {standing.detail}"))
     output.say("\n" + output.visible(shown.body, lines=True).rstrip() + "\n")
     for quote in shown.evidence:
         words = f"“{output.visible(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
@@ -208,22 +221,30 @@ def add_command(
     result = queue.add(at.place, primitive, title, body, kind=kind, tags=tag, references=written(reference))
     if cut := result.message.partition("\n")[2]:
         output.note(f"note: {cut}")
+    for lost in unmet(at.project, reference):
+        output.note(f"note: {output.visible(lost)}")
     if as_json:
         output.show_json(memory_view(at.place.store().load(Path(result.path or ""))[0]))
         return
     output.say(f"Written: {output.visible(result.path or '')}")
 
 
-def _show(
-    memories: list[MemoryView], problems: list[Problem], stale: Mapping[str, str] = NOTHING, *, as_json: bool
-) -> None:
+def _view(stored: Stored, scope: Scope, stands: Mapping[str, Standing]) -> MemoryView:
+    standing = stands.get(stored.record.id) if scope == "project" and stored.status == "active" else None
+    shown: Literal["", "drifted", "gone"] = ""
+    if standing is not None and (standing.state == "drifted" or standing.state == "gone"):
+        shown = standing.state
+    return msgspec.structs.replace(memory_view(stored, scope), standing=shown)
+
+
+def _show(memories: list[MemoryView], problems: list[Problem], *, as_json: bool) -> None:
     if as_json:
         output.show_json(MemoriesView(memories, problems))
         return
     if memories:
         for view in memories:
             files = f" ({', '.join(view.references)})" if view.references else ""
-            marks = (name_of(view.primitive, view.kind), view.scope, view.status, stale.get(view.path, ""))
+            marks = (name_of(view.primitive, view.kind), view.scope, view.status, view.standing)
             told = ", ".join(mark for mark in marks if mark not in ("project", "active", ""))
             output.show_item(view.id, [f"{told}: {view.title}{files}"])
     else:

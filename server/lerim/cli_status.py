@@ -13,6 +13,7 @@ import msgspec
 from lerim import output
 from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here
 from lerim.cli_project import ProjectView, view
+from lerim.cli_standing import looked
 from lerim.errors import Problem
 from lerim.memory.lines import moment
 from lerim.models.state import ModelView, state
@@ -27,12 +28,13 @@ class StatusView(msgspec.Struct, frozen=True):
     """What `status --json` prints. `memories` counts by primitive; `sessions` and `waiting` are of this repository.
 
     `waiting` sessions have turns not yet learned from, by the rules or by the model the settings name. `blocked` counts
-    rejected claims met again. `model` is what is known of the model, without asking it; `last_run`
-    the newest that asked one.
+    rejected claims met again, `standing` the memories whose references are `drifted` or `gone`. `model` is what is
+    known of the model, without asking it; `last_run` the newest that asked one.
     """
 
     project: ProjectView
     memories: dict[str, int]
+    standing: dict[str, int]
     candidates: int
     blocked: int
     sessions: int
@@ -56,11 +58,13 @@ def status_command(
         output.show_json(msgspec.structs.replace(shown, problems=[*at.problems, *shown.problems]))
         return
     memories = ", ".join(output.counted(count, primitive) for primitive, count in shown.memories.items()) or "none"
+    standing = ", ".join(f"{count} {state}" for state, count in shown.standing.items())
     output.show_table(
         ("", ""),
         (
             ("project", f"{shown.project.name} ({shown.project.root})"),
             ("memories", memories),
+            *([("changed since", standing)] if standing else ()),
             ("waiting for review", str(shown.candidates)),
             ("rejected, met again", str(shown.blocked)),
             ("sessions", f"{shown.sessions}, {shown.waiting} not yet learned from"),
@@ -103,9 +107,12 @@ def _status(at: Here) -> StatusView:
     model = state(at.project.key, at.settings, at.home, os.environ, datetime.now().astimezone())
     sessions, waits, newest = _sessions(at, model=bool(model.model) or model.provider in ("auto", "ollama"))
     counts = Counter(item.record.primitive for item in stored)
+    stands = looked(at.place, stored, problems)
+    standing = Counter(stands[item.record.id].state for item in stored if item.record.id in stands)
     return StatusView(
         project=view(at.project),
         memories={primitive: counts[primitive] for primitive in sorted(counts)},
+        standing={state: standing[state] for state in sorted(standing)},
         candidates=len(proposals),
         blocked=blocked,
         sessions=sessions,

@@ -97,6 +97,21 @@ def parsed(text: str, now: datetime | None = None) -> tuple[str, Filters]:
     return " ".join(filter(None, left)), replace(filters, statuses=filters.statuses or ("active",))
 
 
+def narrowed(typed: Filters, given: Filters, *, statuses: bool) -> Filters:
+    """What was typed among the words and what options gave, as one: both widen or narrow as they do alone. Of the
+    `file` and of each time the option counts, and its `statuses` where it named any."""
+    return replace(
+        typed,
+        primitives=(*typed.primitives, *given.primitives),
+        kinds=(*typed.kinds, *given.kinds),
+        tags=(*typed.tags, *given.tags),
+        file=given.file or typed.file,
+        statuses=given.statuses if statuses else typed.statuses,
+        since=given.since or typed.since,
+        until=given.until or typed.until,
+    )
+
+
 def _kind(filters: Filters, value: str, _: datetime) -> Filters | None:
     for primitive in SEARCHED:
         if value.lower() in (primitive, f"{primitive}s"):

@@ -63,8 +63,11 @@ class Subject:
     verified: str = ""
 
 
-def verify(project: Project, home: Home, record: MemoryRecord, now: datetime) -> MemoryRecord:
-    """The record as verified now: what its references are is kept as what they shall be compared with.
+def verify(
+    project: Project, home: Home, record: MemoryRecord, now: datetime, before: MemoryRecord | None = None
+) -> MemoryRecord:
+    """The record as verified now: what its references are is kept as what they shall be compared with, but of those
+    that it had `before` what they were then.
 
     `verified` becomes `YYYY-MM-DD@<commit>`, or the day alone where no commit is checked out. Never raises for a file
     that cannot be read: its reference stays unknown. Where nothing can be kept the record stays as it was.
@@ -78,9 +81,18 @@ def verify(project: Project, home: Home, record: MemoryRecord, now: datetime) ->
     found = [(reference, reader.baseline(reference)) for reference in references]
     try:
         with baselines.opened(home.project(project.key), project.root) as kept, kept.writing():
+            had = {}
+            for reference in map(normalise, before.references if before else ()):
+                if before and reference and (was := kept.baseline(record.id, reference, before.verified)):
+                    had[reference] = was, kept.look(record.id, reference)
             kept.forget(record.id)
             for reference, base in found:
-                if base is not None:
+                if reference in had:
+                    was, look = had[reference]
+                    kept.keep(record.id, reference, said, was)
+                    if look is not None:
+                        kept.put(replace(look, verified=said))
+                elif base is not None:
                     kept.keep(record.id, reference, said, base)
                     kept.put(Look(record.id, reference, said, reference.path, reader.stamp(reference.path), "fresh"))
             Whereabouts(project, kept).begin()

@@ -26,7 +26,7 @@ class EvidenceView(msgspec.Struct, frozen=True):
 
 class MemoryView(msgspec.Struct, frozen=True):
     """A memory. `handle` is opaque and names its file; `session` and `platform` are "" for one made by hand,
-    whose `source` is `manual`. `standing` is told by a search: whether what it refers to changed or is gone."""
+    whose `source` is `manual`. `standing` is whether what it refers to changed or is gone, where that was looked at."""
 
     id: str
     handle: str

@@ -142,6 +142,10 @@ def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str
         changes["tags"] = tags
     if references is not None and references != old.references:
         changes["references"] = references or None
+        place = memory.place
+        named = replace(old, references=references)
+        verified = freshness.verify(place.project, place.home, named, _now(), before=old).verified
+        changes["verified"] = verified or None
     parts = split(memory.text)
     newline = parts.newline if parts else "\n"
     return memory.updated(changes, None if new_body is None else new_body.replace("\n", newline))

@@ -113,5 +113,3 @@ def test_one_used_long_ago_is_unused_though_its_file_was_written_again(place: Pl
 def test_a_memory_whose_verified_is_no_date_is_looked_after_all_the_same(place: Place) -> None:
     written(place, verified="yesterday")
     assert maintained(place).counts["decayed"] == 1
-
-

@@ -1,0 +1,56 @@
+"""How memories stand that the command line shows, by a look at the files they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lerim.errors import MemoryError_, Problem
+from lerim.memory import baselines
+from lerim.memory.freshness import Found, Freshness, Standing, Subject
+from lerim.memory.reference import normalise
+from lerim.memory.sources import Reader
+from lerim.memory.store import Stored
+from lerim.project import Project
+from lerim.review.place import Place
+
+WRONG = ("drifted", "gone")
+
+
+def looked(place: Place, shown: Iterable[Stored], problems: list[Problem]) -> dict[str, Standing]:
+    """Those that are drifted or gone of all active memories that were ever looked at, by id. Files are looked at by
+    stat, and read where they changed; of the memories `shown` also those that are new.
+
+    Nothing is made where nothing was kept yet. What keeps it from being known is added to `problems`.
+    """
+    if place.project.is_personal or not baselines.there(place.private):
+        return {}
+    subjects = [
+        Subject(
+            one.record.id,
+            tuple(dict.fromkeys(filter(None, map(normalise, one.record.references)))),
+            one.record.verified,
+        )
+        for one in shown
+        if one.status == "active"
+    ]
+    known: list[Found] = []
+    try:
+        Freshness(place.project, place.home).check(subjects=subjects, tell=known.append)
+    except MemoryError_ as error:
+        problems.append(Problem("freshness", error.where, f"{error.message} {error.todo}"))
+    return {name: one for found in known for name, one in found.standings.items() if one.state in WRONG}
+
+
+def unmet(project: Project, references: Sequence[str]) -> list[str]:
+    """What cannot be found of references a person named, a sentence each."""
+    if project.is_personal:
+        return []
+    reader = Reader(project.root)
+    told: list[str] = []
+    for reference in dict.fromkeys(filter(None, map(normalise, references))):
+        base = reader.baseline(reference)
+        if base is None:
+            told.append(f"{reference.path} is not there, or cannot be read")
+        elif reference.symbol and not base.digest:
+            told.append(f"{reference.symbol} is not found in {reference.path}, or twice; the whole file stands for it")
+    return told

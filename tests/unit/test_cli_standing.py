@@ -1,0 +1,144 @@
+"""The command line tells what became of the files that memories speak of, without a maintaining."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lerim.cli import app
+
+LOAD = "def load(path):\n    return path\n\n\ndef save(path):\n    return path\n"
+
+
+def run(repo: Path, *arguments: str) -> Result:
+    result = CliRunner().invoke(app, [*arguments, "--repo", str(repo)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def answer(repo: Path, *arguments: str) -> Any:
+    return json.loads(run(repo, *arguments, "--json").stdout)
+
+
+@pytest.fixture
+def app_file(repo: Path) -> Path:
+    path = repo / "src" / "app.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(LOAD, encoding="utf-8")
+    return path
+
+
+def add(repo: Path, title: str, *references: str) -> str:
+    named = [word for reference in references for word in ("--reference", reference)]
+    return str(answer(repo, "memory", "add", "--title", title, *named)["id"])
+
+
+def standings(repo: Path, *arguments: str) -> dict[str, str]:
+    return {one["title"]: one["standing"] for one in answer(repo, "memory", *arguments)["memories"]}
+
+
+def test_what_changed_and_what_is_gone_is_told_wherever_a_memory_is_shown(repo: Path, app_file: Path) -> None:
+    loads = add(repo, "Load once", "src/app.py#load")
+    add(repo, "Save twice", "src/app.py#save")
+    other = repo / "src" / "other.py"
+    other.write_text("".join(f"value_{number} = {number}\n" for number in range(60)), encoding="utf-8")
+    add(repo, "Values once", "src/other.py")
+    assert set(standings(repo, "list").values()) == {""}
+    assert answer(repo, "status")["standing"] == {}
+    app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
+    other.unlink()
+    told = {"Load once": "drifted", "Save twice": "", "Values once": "gone"}
+    assert answer(repo, "memory", "show", loads)["standing"] == "drifted"
+    assert standings(repo, "search") == told
+    assert standings(repo, "list") == told
+    assert standings(repo, "search", "is:drifted") == {"Load once": "drifted"}
+    assert answer(repo, "status")["standing"] == {"drifted": 1, "gone": 1}
+    assert "1 drifted, 1 gone" in run(repo, "status").stdout
+    assert "drifted" in run(repo, "memory", "list").stdout
+    assert "`load` changed" in run(repo, "memory", "show", loads).stdout
+    run(repo, "memory", "verify", loads)
+    assert standings(repo, "list") == told | {"Load once": ""}
+    run(repo, "memory", "archive", loads)
+    assert answer(repo, "status")["standing"] == {"gone": 1}
+
+
+def test_each_look_sees_what_changed_since_the_last(repo: Path, app_file: Path) -> None:
+    add(repo, "Load once", "src/app.py#load")
+    for command in (("list",), ("search", "load")):
+        app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
+        assert standings(repo, *command) == {"Load once": "drifted"}
+        app_file.write_text(LOAD, encoding="utf-8")
+        assert standings(repo, *command) == {"Load once": ""}
+
+
+def test_new_references_are_compared_with_now_and_the_old_ones_with_what_they_were(repo: Path, app_file: Path) -> None:
+    name = add(repo, "Load once", "src/app.py#load")
+    app_file.write_text(LOAD.replace("return path", "return open(path)"), encoding="utf-8")
+    run(repo, "memory", "edit", name, "--reference", "src/app.py#save")
+    assert "verified:" in Path(answer(repo, "memory", "show", name)["path"]).read_text(encoding="utf-8")
+    assert standings(repo, "list") == {"Load once": ""}
+    app_file.write_text(LOAD, encoding="utf-8")
+    run(repo, "memory", "edit", name, "--reference", "src/app.py#save", "--reference", "src/app.py#load")
+    assert standings(repo, "list") == {"Load once": "drifted"}
+    app_file.write_text(LOAD.replace("return path", "return open(path)"), encoding="utf-8")
+    assert answer(repo, "memory", "show", name)["standing"] == "drifted"
+    run(repo, "review", "undo")
+    assert standings(repo, "list") == {"Load once": ""}
+
+
+def test_a_reference_that_is_not_there_is_told_and_written_all_the_same(repo: Path, app_file: Path) -> None:
+    named = ("--reference", "src/nope.py", "--reference", "src/app.py#nothing", "--reference", "src/app.py#load")
+    added = run(repo, "memory", "add", "--title", "Load once", *named)
+    assert "src/nope.py is not there" in added.stderr
+    assert "nothing is not found in src/app.py" in added.stderr
+    assert "load is not" not in added.stderr
+    [shown] = answer(repo, "memory", "list")["memories"]
+    assert shown["references"] == ["src/nope.py", "src/app.py#nothing", "src/app.py#load"]
+    edited = run(repo, "memory", "edit", shown["id"], "--reference", "src/gone.py")
+    assert "src/gone.py is not there" in edited.stderr
+
+
+def test_a_look_makes_nothing_in_a_clone_where_nothing_was_kept(repo: Path) -> None:
+    path = repo / ".lerim" / "memory" / "decisions" / "20260801-use-uv.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "---\nid: 20260801-use-uv\ntitle: Use uv\nreferences: [src/app.py]\n---\n\nYes.\n", encoding="utf-8"
+    )
+    assert standings(repo, "list") == {"Use uv": ""}
+    assert answer(repo, "status")["standing"] == {}
+    assert answer(repo, "memory", "show", "20260801-use-uv")["standing"] == ""
+    assert not list(Path(os.environ["LERIM_HOME"]).glob("projects/*/freshness.sqlite3"))
+
+
+def test_a_renamed_file_is_where_it_is_now(repo: Path, app_file: Path) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
+
+    git("add", ".")
+    git("commit", "-qm", "one")
+    add(repo, "Load once", "src/app.py#load")
+    git("mv", "src/app.py", "src/shop.py")
+    git("commit", "-qm", "two")
+    assert standings(repo, "list") == {"Load once": ""}
+    (repo / "src" / "shop.py").write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
+    assert standings(repo, "list") == {"Load once": "drifted"}
+
+
+def test_the_filters_of_the_editor_count_among_the_words_of_a_search(repo: Path) -> None:
+    run(repo, "memory", "add", "--title", "Plan the work", "--tag", "plan")
+    run(repo, "memory", "add", "--title", "Plan falls apart", "--primitive", "learning", "--kind", "pitfall")
+    find = lambda *words: set(standings(repo, "search", *words))  # noqa: E731
+    assert find("plan") == {"Plan the work", "Plan falls apart"}
+    assert find("kind:pitfall", "plan") == {"Plan falls apart"}
+    assert find("tag:plan") == {"Plan the work"}
+    assert find("kind:pitfall", "--primitive", "decision") == {"Plan the work", "Plan falls apart"}
+    run(repo, "memory", "archive", answer(repo, "memory", "search", "tag:plan")["memories"][0]["id"])
+    assert find("plan") == {"Plan falls apart"}
+    assert find("plan", "is:archived") == {"Plan the work"}
+    assert find("plan", "is:archived", "--archived") == {"Plan the work", "Plan falls apart"}
