@@ -71,7 +71,7 @@ class Contrast:
     @property
     def values(self) -> bool:
         """Whether all that sets the titles apart are numbers, versions, dates or commits, on both sides."""
-        return bool(self.lost and self.new) and all(map(_is_value, self.lost | self.new))
+        return bool(self.lost and self.new) and all(map(is_value, self.lost | self.new))
 
 
 @lru_cache(maxsize=8192)
@@ -277,5 +277,6 @@ def _denied(words: AbstractSet[str]) -> frozenset[str]:
     return frozenset(word[1:] for word in words if word.startswith("!") and word[1:] not in words)
 
 
-def _is_value(word: str) -> bool:
+def is_value(word: str) -> bool:
+    """Whether a word is a number, version, date or commit."""
     return is_number(word) or _VERSION.fullmatch(word) is not None

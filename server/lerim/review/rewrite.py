@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lerim.extraction.redact import redact
 from lerim.memory import record
+from lerim.memory.contrast import contrast, is_value, read
 from lerim.memory.kept import joined
 from lerim.memory.lines import Value
 from lerim.memory.quotes import Quotes, merge, without_words
@@ -17,8 +18,8 @@ from lerim.memory.record import Evidence, MemoryRecord, parse
 def updated_text(new: MemoryRecord, before: str, path: Path, quotes: Quotes, ended: Sequence[MemoryRecord] = ()) -> str:
     """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
-    Sentences of the memory that the new record does not say again stay. `ended` are memories that end with it: it
-    names them. Raises MemoryError_.
+    Sentences of the memory that the new record does not say again stay, its title as one of them. `ended` are memories
+    that end with it: it names them. Raises MemoryError_.
     """
     old = parse(before, path)
     changes: dict[str, Value] = {
@@ -32,7 +33,7 @@ def updated_text(new: MemoryRecord, before: str, path: Path, quotes: Quotes, end
         "evidence": entries(_both(new.evidence, old, quotes)),
         **_named(old, ended),
     }
-    body = joined(old.body, new.title, new.body)
+    body = joined(f"{_title_besides(old, new)}{old.body}", new.title, new.body)
     return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 
@@ -72,6 +73,15 @@ def difference(before: str, after: str, name: str) -> str:
     """The change of a file as a unified diff, to be looked at: without secrets."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
     return redact("\n".join(lines)).text
+
+
+def _title_besides(old: MemoryRecord, new: MemoryRecord) -> str:
+    """The old title as a paragraph of its own, where it says more than other numbers and its body does not say it."""
+    title = read(old.title, "")
+    lost = contrast(title, read(new.title, new.body)).lost
+    if all(map(is_value, lost)) or title.bare.words <= read("", old.body).bare.words:
+        return ""
+    return f"{old.title}{'' if old.title.endswith(tuple('.!?。！？')) else '.'}\n\n"
 
 
 def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]:

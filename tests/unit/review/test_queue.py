@@ -131,6 +131,30 @@ def test_rejecting_a_rule_blocks_its_rewordings_and_no_neighbour(
     assert isinstance(outcome, last)
 
 
+VERSION_2, UNTIL = "Keep the API at version 2", "Keep the public API at version 2 until Berta says so"
+
+
+@pytest.mark.parametrize(
+    ("made", "edited", "new", "stays"),
+    [
+        (VERSION_2, UNTIL, "Keep the API at version 3", True),
+        (VERSION_2, VERSION_2, "Keep the API at version 3", False),
+        ("Retry uploads 3 times", "Always retry uploads 3 times", "Retry uploads 5 times", False),
+    ],
+)
+def test_an_update_keeps_what_only_the_title_a_person_wrote_says(
+    place: Place, make: Make, made: str, edited: str, new: str, stays: bool
+) -> None:
+    path = accepted(place, proposed(place, make(made, "The mobile app asks for `/v2/items`.")).id)
+    path.write_text(path.read_text().replace(f"title: {made}", f"title: {edited}"))
+    proposal = proposed(place, make(new, "The mobile app asks for `/v3/items`.", turn="t2", minutes=5))
+    assert (proposal.action, f"+{edited}." in proposal.diff) == ("update", stays)
+    accepted(place, proposal.id)
+    memory = parse(path.read_text(), path)
+    assert (memory.title, f"{edited}." in memory.body.splitlines()) == (new, stays)
+    assert memory.body.startswith("The mobile app asks for `/v3/items`.")
+
+
 def test_an_update_keeps_the_lines_a_person_wrote(place: Place, make: Make) -> None:
     first = "Run `make check` before a commit"
     path = accepted(place, proposed(place, make(title=first, body=f"{first}. {HELD}")).id)
