@@ -30,7 +30,7 @@ MOST = 8_000
 """Tokens of an answer, thoughts included."""
 SECONDS = 180.0
 """A person waits for the answer."""
-NOTHING_FOUND = "Nothing is known of this: no memory and no session of this project speaks of it."
+NOTHING_FOUND = "Nothing is known of this: no memory that holds and no session of this project speaks of it."
 ALONE = "These are the passages that were found, best first."
 
 Emit = Callable[[Said], None]
@@ -49,11 +49,12 @@ def run(
     """The answer; `emit` hears each sentence as soon as it is complete. Whatever becomes of the model, the passages are
     there. Raises CatalogError, SettingsError.
     """
-    from lerim.lead.passages import passages
+    from lerim.lead.passages import sources
 
     began = time.monotonic()
     problems: list[Problem] = []
-    found = passages(project, home, question, problems)
+    looked = sources(project, home, question, problems)
+    found = looked.passages
     answer = Answer(question.text, [], found, bool(found), problems=problems)
     if cancelled():
         answer = msgspec.structs.replace(answer, state="cancelled", message="Cancelled.")
@@ -65,7 +66,16 @@ def run(
             answer = msgspec.structs.replace(answer, message=f"{why} {ALONE}", state="partial" if problems else "done")
         else:
             answer = _asked(answer, model, project, home, environ, emit, cancelled, clock, bridge)
-    return msgspec.structs.replace(answer, seconds=round(time.monotonic() - began, 3))
+    message = " ".join(filter(None, (answer.message, _withheld(looked.withheld))))
+    return msgspec.structs.replace(answer, message=message, seconds=round(time.monotonic() - began, 3))
+
+
+def _withheld(count: int) -> str:
+    """What is said of memories that are no answer now."""
+    if not count:
+        return ""
+    which = "One memory of it is" if count == 1 else f"{count} memories of it are"
+    return f"{which} over, or changed in the code since: ask for those, too, to see."
 
 
 def _model(

@@ -65,13 +65,21 @@ class _Found:
     turn: str = ""
 
 
-def passages(project: Project, home: Home, question: Question, problems: list[Problem]) -> list[Passage]:
-    """The passages that speak of a question, best first, numbered from 1. What could not be read is added to
-    `problems`. Raises CatalogError."""
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The passages that speak of a question, best first, numbered from 1, and how many memories were withheld that do:
+    they are over, or what they speak of changed."""
+
+    passages: list[Passage]
+    withheld: int = 0
+
+
+def sources(project: Project, home: Home, question: Question, problems: list[Problem]) -> Sources:
+    """What speaks of a question. What could not be read is added to `problems`. Raises CatalogError."""
     text = question.text[:MOST_QUESTION]
     query = parse(text)
     if not query.terms:
-        return []
+        return Sources([])
     hits = _hits(project, home, text, question.everything, problems)
     over = frozenset() if question.everything else _over(hits)
     ranked = [
@@ -79,7 +87,9 @@ def passages(project: Project, home: Home, question: Question, problems: list[Pr
         *_ranked((one for one in _turns(project, home, text, query) if one.turn not in over), 1.0),
     ]
     ranked.sort(key=lambda one: -one[0])
-    return [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
+    kept = [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
+    withheld = 0 if question.everything else sum(not _current(hit) and _says(hit, query) for hit in hits)
+    return Sources(kept, withheld)
 
 
 def _ranked(found: Iterable[_Found], weight: float) -> list[tuple[float, _Found]]:
@@ -136,13 +146,18 @@ def _over(hits: Iterable[Hit]) -> frozenset[str]:
     return frozenset(turns[False] - turns[True] - {""})
 
 
+def _says(hit: Hit, query: Query) -> bool:
+    record = safe(hit.record)
+    return _speaks(f"{record.title} {record.body} {' '.join(record.tags)}", query)
+
+
 def _memories(hits: Iterable[Hit], query: Query, everything: bool) -> Iterator[_Found]:
     known: set[str] = set()
     for hit in hits:
         record = safe(hit.record)
         if len(known) == MEMORIES or not (everything or _current(hit)):
             continue
-        if record.id in known or not _speaks(f"{record.title} {record.body} {' '.join(record.tags)}", query):
+        if record.id in known or not _says(hit, query):
             continue
         known.add(record.id)
         yield _Found(
