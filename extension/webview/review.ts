@@ -120,7 +120,8 @@ function acted(message: ToWebview & { type: "acted" }): void {
   note("");
   const done = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone" }[message.action];
   list.reveal();
-  say(`${done}${title === "" ? "" : `: ${plain(title)}`}. ${counted(orderOf(model).length, "candidate")} left.`);
+  const told = message.action === "accept" && message.message !== "" ? plain(message.message) : `${done}${title === "" ? "" : `: ${plain(title)}`}`;
+  say(`${told}. ${counted(orderOf(model).length, "candidate")} left.`);
 }
 
 /** Says what went wrong until something else happened, with what changed meanwhile. */

@@ -87,12 +87,34 @@ def _carry_out(
     effect = effects(store, final, partial(_verified, place, now) if final.session else partial(_inherited, place))
     _note_ours(book, store, final, effect)
     changes = (*effect.changes, Change("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
-    label = f"Accepted: {final.record.title}"
+    label = _told(final)
     states: tuple[State, State] = ("pending", "accepted")
     done = actions.perform(place, book, "accept", label, waiting.id, states, changes, effect.memory_id)
     if final.action not in ("archive", "refer", "close"):  # these give no memory new words
         keeps(place, effect.memory_id, now)
     return ReviewResult(True, "accepted", label, done.id, str(effect.path))
+
+
+def _told(final: Proposal) -> str:
+    """What accepting did, in a line: of what maintaining proposed, what became of the memories it was about."""
+    title = final.record.title
+    if final.session:
+        return f"Accepted: {title}"
+    match final.action:
+        case "archive":
+            return f"Archived: {'; '.join(one.record.title for one in final.about)}"
+        case "merge":
+            return f"Merged: {title}"
+        case "consolidate":
+            return f"Put together: {title}"
+        case "close":
+            return f"Answered: {final.about[0].record.title}"
+        case "refer":
+            before = final.about[0].record.references
+            new = [one for one in final.record.references if one not in before]
+            return f"Points to {', '.join(new)} now: {title}" if new else f"Points to less now: {title}"
+        case _:
+            return f"Accepted: {title}"
 
 
 def _verified(place: Place, now: datetime, memory: MemoryRecord, _: Sequence[MemoryRecord] = ()) -> MemoryRecord:

@@ -48,13 +48,17 @@ def files(place: Place) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.md")}
 
 
-def accepted_and_undone(place: Place, proposal: queue.Proposal, check: Callable[[dict[str, str]], None]) -> None:
+def accepted_and_undone(
+    place: Place, proposal: queue.Proposal, check: Callable[[dict[str, str]], None], told: str = ""
+) -> None:
     before, waiting = files(place), proposal.path.read_text("utf-8")
     done = queue.accept(place, proposal.id)
     assert done.ok and done.code == "accepted" and done.path and Path(done.path).exists()
     assert not proposal.path.exists()
     check(files(place))
-    assert queue.undo(place, done.action).ok
+    assert done.message == (told or f"Accepted: {proposal.record.title}")
+    undone = queue.undo(place, done.action)
+    assert undone.ok and undone.message == f"Undone: {done.message}"
     assert files(place) == before and proposal.path.read_text("utf-8") == waiting
     assert queue.accept(place, proposal.id).ok
     check(files(place))
@@ -117,7 +121,7 @@ def test_merging_keeps_one_memory_with_the_evidence_of_all(place: Place, make: M
         assert set(kept.record.tags) == {"a", "b"}
         assert place.store().read(two.record.id).record.superseded_by == one.record.id
 
-    accepted_and_undone(place, merge, check)
+    accepted_and_undone(place, merge, check, "Merged: Cache keys hold the tenant's id")
 
 
 def test_several_learnings_become_one_that_names_them(place: Place, make: Make) -> None:
@@ -141,7 +145,7 @@ def test_several_learnings_become_one_that_names_them(place: Place, make: Make) 
         assert set(active.record.supersedes) == set(group.ends)
         assert all(place.store().read(old).record.superseded_by == active.record.id for old in group.ends)
 
-    accepted_and_undone(place, group, check)
+    accepted_and_undone(place, group, check, "Put together: Tests meet the machine")
 
 
 def test_archiving_moves_the_file_and_changes_nothing_in_it(place: Place, make: Make) -> None:
@@ -152,7 +156,7 @@ def test_archiving_moves_the_file_and_changes_nothing_in_it(place: Place, make: 
     def check(now: dict[str, str]) -> None:
         assert now == {f"archived/decisions/{old.path.name}": text}
 
-    accepted_and_undone(place, archive, check)
+    accepted_and_undone(place, archive, check, "Archived: Use uv, not pip")
 
 
 def test_references_alone_change_when_a_file_was_moved(place: Place, make: Make) -> None:
@@ -166,7 +170,7 @@ def test_references_alone_change_when_a_file_was_moved(place: Place, make: Make)
         assert old.path.read_text() == text.replace("src/a.py", "src/new.py")
 
     text = old.path.read_text()
-    accepted_and_undone(place, refer, check)
+    accepted_and_undone(place, refer, check, "Points to src/new.py now: Use uv, not pip")
 
 
 def test_a_question_is_closed_by_a_memory_that_is_there(place: Place, make: Make) -> None:
@@ -179,7 +183,7 @@ def test_a_question_is_closed_by_a_memory_that_is_there(place: Place, make: Make
         assert place.store().read(answer.record.id).record.resolves == (question.record.id,)
         assert place.store().read(question.record.id).record.resolved_by == answer.record.id
 
-    accepted_and_undone(place, close, check)
+    accepted_and_undone(place, close, check, "Answered: Which port does the database use?")
 
 
 def test_a_suggestion_that_was_rejected_waits_for_another_text(place: Place, make: Make) -> None:
