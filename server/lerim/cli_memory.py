@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from lerim import output
+from lerim.cli_named import memory_named
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, place_of, when
 from lerim.cli_review import name_of
 from lerim.cli_standing import looked, unmet
@@ -45,8 +46,8 @@ Statuses = Annotated[
     typer.Option("--status", metavar="STATUS", help=f"Only these: {', '.join(STATUSES)} or any; active if left out."),
 ]
 Archived = Annotated[bool, typer.Option("--archived", help="Whatever is over, too: --status any.")]
-Since = Annotated[str, typer.Option(metavar="WHEN", help="Only what was changed since then: 30d, 2026-07-01.")]
-Until = Annotated[str, typer.Option(metavar="WHEN", help="Only what was changed before then.")]
+Since = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said or reworded since then: 30d, 2026-07-01.")]
+Until = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said or reworded before then.")]
 
 
 class MemoriesView(msgspec.Struct, frozen=True):
@@ -166,14 +167,14 @@ def _place(project: Project, file: str) -> str:
 @memory_app.command("show")
 @guarded
 def show_command(
-    memory_id: Annotated[str, typer.Argument(metavar="ID")],
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="As `list` shows it; a beginning will do.")],
     own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
     """Print one memory with its evidence."""
     place = place_of(repo, own)
-    stored = place.store().read(memory_id)
+    stored = place.store().read(memory_named(place)(memory_id))
     problems: list[Problem] = []
     stands = looked(place, [stored], problems)
     shown = _view(stored, "global" if own else "project", stands)

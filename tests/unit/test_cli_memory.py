@@ -147,3 +147,15 @@ def test_status_counts_and_creates_nothing(repo: Path):
     add(repo, "One")
     assert answer("status", "--repo", str(repo))["memories"] == {"decision": 1}
     assert "1 decision" in run("status", "--repo", str(repo)).stdout
+
+
+def test_a_file_a_person_named_is_found_by_its_name(repo: Path):
+    path = repo / ".lerim" / "memory" / "decisions" / "byhand.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\ntitle: By hand\n---\n\nYes.\n", encoding="utf-8")
+    [listed] = answer("memory", "list", "--repo", str(repo))["memories"]
+    assert answer("memory", "show", listed["id"], "--repo", str(repo))["title"] == "By hand"
+    assert answer("memory", "archive", listed["id"], "--repo", str(repo))["results"][0]["ok"]
+    other = path.with_name("my-own-name.md")
+    other.write_text("---\nid: 20260801-other\ntitle: Other\n---\n\nYes.\n", encoding="utf-8")
+    assert "which counts" in run("memory", "list", "--repo", str(repo)).stderr

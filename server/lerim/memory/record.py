@@ -144,7 +144,11 @@ class _Reader:
             )
         stem = id_of(self.path)
         if (written := self._text("id")) != stem:
-            self._problem(f"the id {written!r} is not the file's name" if written else "there is no id")
+            self._problem(
+                f"the id {written!r} is not the file's name, which counts: rename one of them"
+                if written
+                else "there is no id"
+            )
         created = self._time("created", None)
         lists = {key: self._strings(key) for key in ("tags", *_LISTS)}
         return MemoryRecord(

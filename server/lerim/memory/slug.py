@@ -13,7 +13,6 @@ _LATIN = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}
 )
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
-_DAY = re.compile(r"[0-9]{8}-(?=.)")
 
 
 def slug(title: str) -> str:
@@ -57,7 +56,10 @@ def new_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
 
 
 def is_id(text: str) -> bool:
-    """Whether this can be an id: a day and a slug; never a path, a hidden file or a device."""
-    if not _DAY.match(text) or len(text.encode("utf-8", "replace")) > 2 * MAX_BYTES - 70:
+    """Whether this can be an id, which is a file's name: a person may have given it any; never a path, a hidden file
+    or a device."""
+    if not text or text != text.strip(" .") or len(text.encode("utf-8", "replace")) > 2 * MAX_BYTES - 70:
         return False
-    return all(letter == "-" or letter.isalnum() or unicodedata.category(letter).startswith("M") for letter in text)
+    if _DEVICES.fullmatch(text.partition(".")[0].strip().lower()):
+        return False
+    return text.isprintable() and not any(letter in '/\\:*?"<>|' for letter in text)

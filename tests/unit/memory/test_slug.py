@@ -43,7 +43,12 @@ def test_a_clash_gets_a_number() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a", "../x", "20260801-", "20260801-a/b", "20260801-a.md", "20260801-a\n", "20260801-\0"]
+    "text", ["", ".", "..", ".x", "x.", "../x", "a/b", "a\\b", "c:x", "nul", "NUL.x", "a\n", "a\0", "x " * 200]
 )
 def test_what_is_no_id(text: str) -> None:
     assert not is_id(text)
+
+
+@pytest.mark.parametrize("name", ["byhand", "my own name", "20260801-use-uv", "v1.2 notes", "規則"])
+def test_a_name_a_person_gave_a_file_is_an_id(name: str) -> None:
+    assert is_id(name)
