@@ -13,6 +13,7 @@ import typer
 
 from lerim import output
 from lerim.cli_memory import PrimitiveName, memory_app
+from lerim.cli_named import memory_named
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, place_of
 from lerim.cli_review import ResultView, each, result_view, say
 from lerim.cli_standing import unmet
@@ -25,8 +26,8 @@ from lerim.review.queue import Edit, ReviewResult
 
 __all__ = ["memory_app"]
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="As `lerim memory list` shows it.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="As `lerim memory list` shows them.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="As `lerim memory list` shows it; a beginning will do.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="As `lerim memory list` shows them; a beginning will do.")]
 
 
 class JoinedView(msgspec.Struct, frozen=True):
@@ -57,6 +58,7 @@ def edit_command(
     if title is None and body is None and tag is None and reference is None:
         raise typer.BadParameter("Nothing is to be changed: give --title, --body, --tag or --reference.")
     place = place_of(repo, own)
+    memory_id = memory_named(place)(memory_id)
     before = place.store().read(memory_id).record
     change = Edit(
         before.title if title is None else title,
@@ -174,6 +176,7 @@ def merge_command(
 ) -> None:
     """Join both sides of a memory that git could not merge, or two files of one id; the difference is shown first."""
     place = place_of(repo, own)
+    memory_id = memory_named(place)(memory_id)
     path = place.store().path_of(memory_id) or place.project.memory_dir / "decisions" / f"{memory_id}.md"
     look = joining.merge_conflict(place, path, preview=True)
     if not as_json:
@@ -194,4 +197,4 @@ def merge_command(
 
 def _act(ids: list[str], act: Callable[[Place, str], ReviewResult], repo: Path, own: bool, as_json: bool) -> None:
     place = place_of(repo, own)
-    each(ids, lambda one: act(place, one), as_json=as_json, own=own)
+    each(ids, lambda one: act(place, one), named=memory_named(place), as_json=as_json, own=own)

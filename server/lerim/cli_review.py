@@ -11,6 +11,7 @@ import typer
 
 from lerim import output
 from lerim.cli_editor import edited
+from lerim.cli_named import candidate_named
 from lerim.cli_place import HERE, Here, Json, Own, Repo, guarded, here, place_of
 from lerim.errors import LerimError, Problem
 from lerim.review import queue
@@ -20,7 +21,7 @@ from lerim.review.views import CandidateView, candidate_view
 review_app = typer.Typer(help="Candidates waiting for you.", no_args_is_help=True)
 
 Quotes = Literal["shared", "local"]
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="As `lerim review list` shows them.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="As `lerim review list` shows them; a beginning will do.")]
 QuotesOption = Annotated[
     Quotes | None,
     typer.Option("--quotes", help="Commit the quotes with the memories, or keep them on this machine."),
@@ -145,7 +146,7 @@ def accept_command(
             result = queue.accept(place, candidate_id, quotes=quotes)
         return result
 
-    each(ids, accept, as_json=as_json, own=own)
+    each(ids, accept, named=candidate_named(place), as_json=as_json, own=own)
 
 
 def _ask_quotes(at: Here, *, ask: bool) -> Quotes:
@@ -174,6 +175,7 @@ def edit_command(
 ) -> None:
     """Change a candidate's words; in $EDITOR if no option is given."""
     place = place_of(repo, own)
+    candidate_id = candidate_named(place)(candidate_id)
     before = queue.show(place, candidate_id).record
     if title is None and body is None and tag is None:
         change = edited(queue.Edit(before.title, before.body, before.tags))
@@ -191,7 +193,7 @@ def edit_command(
 def reject_command(ids: Ids, own: Own = False, repo: Repo = HERE, as_json: Json = False) -> None:
     """Refuse candidates for good."""
     place = place_of(repo, own)
-    each(ids, lambda name: queue.reject(place, name), as_json=as_json, own=own)
+    each(ids, lambda name: queue.reject(place, name), named=candidate_named(place), as_json=as_json, own=own)
 
 
 @review_app.command("undo")
@@ -207,12 +209,22 @@ def undo_command(
     each([action or ""], lambda name: queue.undo(place, name or None), as_json=as_json, own=own)
 
 
-def each(ids: list[str], act: Callable[[str], ReviewResult], *, as_json: bool, own: bool = False) -> None:
-    """Acts on each id; one that fails leaves the others alone. Exits with 1 if all failed, 3 if some did."""
+def each(
+    ids: list[str],
+    act: Callable[[str], ReviewResult],
+    *,
+    named: Callable[[str], str] = str,
+    as_json: bool,
+    own: bool = False,
+) -> None:
+    """Acts on each id, which `named` gives for what was typed; one that fails leaves the others alone. Exits with 1 if
+    all failed, 3 if some did."""
     results: list[ResultView] = []
     first: LerimError | None = None
-    for name in dict.fromkeys(ids):
+    for typed in dict.fromkeys(ids):
+        name = typed
         try:
+            name = named(typed)
             results.append(result_view(name, act(name)))
         except LerimError as error:
             if len(ids) == 1:

@@ -53,6 +53,26 @@ def test_an_edit_leaves_what_no_option_names(repo: Path, memory: str) -> None:
     assert "Nothing is to be changed" in act(repo, "edit", memory, code=2)["error"]["message"]
 
 
+def test_the_beginning_of_an_id_names_a_memory_if_no_other_begins_so(repo: Path, memory: str) -> None:
+    other = answer("memory", "add", "--title", "Use ruff", "--repo", str(repo))["id"]
+    day = memory[:9]
+    for name in (memory[:-1], memory):
+        assert shown(repo, name)["id"] == memory
+    assert act(repo, "feedback", f"{day}use-u", "useful")["results"][0]["id"] == memory
+    assert act(repo, "edit", f"{day}use-u", "--tag", "x")["results"][0]["ok"]
+    assert act(repo, "archive", f"{day}use-u")["results"][0]["id"] == memory
+    assert shown(repo, f"{day}use-u")["status"] == "archived"
+    assert act(repo, "restore", f"{day}use-u")["results"][0]["id"] == memory
+    several = act(repo, "show", f"{day}use", code=2)["error"]["message"]
+    assert memory in several and other in several
+    for typo in (f"{day}use-vu", "use-uv", f"{day}use-uv-not"):
+        assert memory in act(repo, "show", typo, code=1)["error"]["todo"]
+    assert "lerim memory list" in act(repo, "show", "zzz", code=1)["error"]["todo"]
+    results = act(repo, "archive", f"{day}use", memory, code=3)["results"]
+    assert [one["ok"] for one in results] == [False, True] and other in results[0]["message"]
+    assert shown(repo, memory)["status"] == "archived"
+
+
 def test_archived_memories_come_back(repo: Path, memory: str) -> None:
     other = answer("memory", "add", "--title", "Use ruff", "--repo", str(repo))["id"]
     results = act(repo, "archive", memory, other, "--reason", "We moved on")["results"]

@@ -228,3 +228,16 @@ def test_a_memory_changed_since_is_shown_as_a_difference_and_never_as_part_of_th
     assert "My own line" not in error["message"] + error["where"] + error["todo"]
     said = run("review", "undo", "--repo", str(repo))
     assert "  +My own line.\n" in said.stderr and said.exit_code == 1
+
+
+def test_the_beginning_of_an_id_names_a_candidate_if_no_other_that_waits_begins_so(place: Place, repo: Path) -> None:
+    first, second = propose(place), propose(place, "Use ruff for linting", "bbbbbbbbbbbb")
+    at = ("--repo", str(repo))
+    several = answer("review", "reject", "20260703-use", *at, code=2)["error"]["message"]
+    assert first in several and second in several
+    assert first in answer("review", "accept", "20260703-use-vu", *at, code=1)["error"]["todo"]
+    assert answer("review", "edit", "20260703-use-u", "--tag", "x", *at)["results"][0]["id"] == first
+    accepted = answer("review", "accept", "20260703-use-u", "--quotes", "shared", *at)["results"][0]
+    assert (accepted["ok"], accepted["id"]) == (True, first)
+    assert answer("review", "reject", "20260703-use", *at)["results"][0]["id"] == second
+    assert [one.id for one in queue.pending(place)[0]] == []

@@ -11,7 +11,7 @@ from lerim.memory.quotes import QuoteChoice
 from lerim.review import actions
 from lerim.review.candidates import Edit, Proposal, Target, read, waiting
 from lerim.review.decisions import accept, add, edit, reject, take_back, undo, undoable
-from lerim.review.ledger import opened
+from lerim.review.ledger import State, opened
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import propose, put_back
@@ -42,6 +42,7 @@ __all__ = [
     "settle",
     "settle_all",
     "show",
+    "states",
     "suggest",
     "undo",
     "undoable",
@@ -66,6 +67,14 @@ def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
         unfinished = {action.candidate for action in book.unfinished()} - ours
     found, problems = waiting(place, ours, store, unfinished)
     return found, [*stuck, *problems], blocked
+
+
+def states(place: Place) -> dict[str, State]:
+    """What became of every candidate there was here, by its id. Writes nothing."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return {}
+    with opened(place.private, place.moves) as book:
+        return book.states()
 
 
 def show(place: Place, candidate_id: str) -> Proposal:
