@@ -67,6 +67,14 @@ class Outline:
         """The fingerprint of each definition that `name` names, whole or by its last parts."""
         return [one for full in self._matching(name) for one in self._own(full)]
 
+    def redefined(self, name: str, digest: str) -> bool:
+        """Whether what has this fingerprint is defined once more under that very name, otherwise: in Python the last
+        one counts; elsewhere it is an overload."""
+        if self.kind != pythoncode.KIND:
+            return False
+        own = [{one.digest for one in self._own(full)} for full in self._matching(name)]
+        return all(len(digests) > 1 for digests in own if digest in digests)
+
     def renamed(self, name: str, known: Print, twins: Iterable[str]) -> str:
         """The one symbol that is what `name` was; "" where none is, or several are.
 

@@ -18,7 +18,7 @@ from lerim.memory.fingerprint import HELD, Print, held, kind_of, outline, sketch
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.references import ReferenceMap
-from lerim.memory.sources import Reader, taken
+from lerim.memory.sources import MAX_SOURCE, Reader, taken
 from lerim.memory.whereabouts import Whereabouts
 from lerim.paths import Home
 from lerim.project import Project
@@ -75,30 +75,44 @@ def verify(
     if project.is_personal:
         return replace(record, verified=f"{now:%Y-%m-%d}")  # its references are of no repository
     references = tuple(dict.fromkeys(filter(None, map(normalise, record.references))))
-    commit = commits.head(project.root, project.common_dir)[: commits.SHORT]
-    said = f"{now:%Y-%m-%d}@{commit}" if commit else f"{now:%Y-%m-%d}"
+    commit = commits.head(project.root, project.common_dir)
     reader = Reader(project.root)
-    found = [(reference, reader.baseline(reference)) for reference in references]
+    now_is = {reference: reader.baseline(reference) for reference in references}
     try:
         with baselines.opened(home.project(project.key), project.root) as kept, kept.writing():
-            had = {}
-            for reference in map(normalise, before.references if before else ()):
-                if before and reference and (was := kept.baseline(record.id, reference, before.verified)):
-                    had[reference] = was, kept.look(record.id, reference)
-            kept.forget(record.id)
-            for reference, base in found:
-                if reference in had:
-                    was, look = had[reference]
-                    kept.keep(record.id, reference, said, was)
-                    if look is not None:
-                        kept.put(replace(look, verified=said))
+            found: list[tuple[Reference, Baseline, Look | None]] = []
+            had = set(filter(None, map(normalise, before.references))) if before else set()
+            for reference, base in now_is.items():
+                was = kept.baseline(record.id, reference, before.verified) if before and reference in had else None
+                if was is not None:
+                    found.append((reference, was, kept.look(record.id, reference)))
                 elif base is not None:
-                    kept.keep(record.id, reference, said, base)
-                    kept.put(Look(record.id, reference, said, reference.path, reader.stamp(reference.path), "fresh"))
+                    stamp = reader.stamp(reference.path)
+                    found.append((reference, base, Look(record.id, reference, "", reference.path, stamp, "fresh")))
+            said = f"{now:%Y-%m-%d}@{commit[: commits.SHORT]}" if commit else f"{now:%Y-%m-%d}"
+            said = unused(kept, record.id, [one[:2] for one in found], said, commit)
+            kept.forget(record.id)
+            for reference, base, look in found:
+                kept.keep(record.id, reference, said, base)
+                if look is not None:
+                    kept.put(replace(look, verified=said))
             Whereabouts(project, kept).begin()
     except LerimError:
         return record
     return replace(record, verified=said)
+
+
+def unused(
+    kept: Baselines, memory: str, found: Sequence[tuple[Reference, Baseline]], verified: str, commit: str
+) -> str:
+    """`verified` with as many more digits of its commit as none but these baselines are kept under: an undo gives the
+    file its former line back, under which the former ones must still be."""
+    day, _, short = verified.partition("@")
+    for length in range(len(short), len(commit) + 1) if short and commit.startswith(short) else ():
+        said = f"{day}@{commit[:length]}"
+        if all(kept.baseline(memory, reference, said) in (None, base) for reference, base in found):
+            return said
+    return verified
 
 
 class Freshness:
@@ -328,7 +342,12 @@ class _Check:
         if source is None:
             return replace(look, state="unknown", moved_to=moved, detail=f"`{place}` cannot be read")
         if source.text is None:
-            return replace(look, moved_to=moved, detail=there)
+            if not base.sketch:
+                return replace(look, moved_to=moved, detail=there)
+            if look.stamp[1] > MAX_SOURCE:  # what it is now is not known
+                unknown = replace(look, state="unknown", moved_to=moved, detail=f"`{place}` is too large")
+                return replace(before, place=place, stamp=look.stamp) if before else unknown
+            return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is no text any more")
         if not base.digest:
             if held(base.sketch, source.text) >= HELD:
                 return replace(look, moved_to=moved, detail=there)
@@ -341,7 +360,7 @@ class _Check:
         if found is None:  # in the middle of an edit: it stands as it did
             return replace(before, stamp=look.stamp) if before else replace(look, state="unknown", moved_to=moved)
         prints = [one.digest for one in found.prints(reference.symbol)]
-        if base.digest in prints:
+        if base.digest in prints and not found.redefined(reference.symbol, base.digest):
             return replace(look, moved_to=moved, detail=f"`{reference.path}` is `{place}` now" if moved else "")
         if prints:
             return replace(look, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lerim.errors import LerimError
-from lerim.memory import baselines
+from lerim.memory import baselines, commits
 from lerim.memory.baselines import Baseline, Baselines, Look, written
 from lerim.memory.fingerprint import Print, kind_of
-from lerim.memory.freshness import rank
+from lerim.memory.freshness import rank, unused
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.sources import Reader
@@ -50,13 +50,16 @@ def inherit(project: Project, home: Home, heir: MemoryRecord, sources: Sequence[
             held = [one for source in sources for one in _held(kept, source)]
             verified = _longest_ago(held) or heir.verified
             reader = Reader(project.root)
-            taken = list(_taken(heir, held, verified, reader))
+            taken = list(_taken(heir, held, reader))
+            if any(source.id != heir.id for source in sources):
+                commit = commits.head(project.root, project.common_dir)
+                verified = unused(kept, heir.id, [one[:2] for one in taken], verified, commit)
             with kept.writing():
                 kept.forget(heir.id)
                 for reference, base, look in taken:
                     kept.keep(heir.id, reference, verified, base)
                     if look is not None:
-                        kept.put(look)
+                        kept.put(replace(look, verified=verified))
     except LerimError:
         return heir
     return replace(heir, verified=verified)
@@ -80,7 +83,7 @@ def _longest_ago(held: Sequence[_Held]) -> str:
 
 
 def _taken(
-    heir: MemoryRecord, held: Sequence[_Held], verified: str, reader: Reader
+    heir: MemoryRecord, held: Sequence[_Held], reader: Reader
 ) -> Iterator[tuple[Reference, Baseline, Look | None]]:
     for reference in _references(heir):
         there = [one for one in held if one.is_at(reference)]
@@ -91,7 +94,7 @@ def _taken(
         if look is not None:
             moved = look.moved_to if look.moved_to != written(reference) else ""
             detail = look.detail if look.state != "fresh" or moved else ""
-            look = replace(look, memory=heir.id, reference=reference, verified=verified, moved_to=moved, detail=detail)
+            look = replace(look, memory=heir.id, reference=reference, moved_to=moved, detail=detail)
         yield reference, _under(reference, found.reference, found.base, reader), look
 
 

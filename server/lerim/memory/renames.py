@@ -12,7 +12,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 from lerim.process import CREATE_NO_WINDOW, Launch, found
 
@@ -59,13 +60,48 @@ class Git:
     def _moved(self, old: str, new: str) -> dict[str, str]:
         if not COMMIT.fullmatch(old) or not COMMIT.fullmatch(new) or new.startswith(old):
             return {}
-        how = ("-r", "-M", f"-l{MOST_RENAMES}", "--diff-filter=R", "--name-status", "-z")
+        how = ("-r", "-M", f"-l{MOST_RENAMES}", "--diff-filter=AR", "--raw", "-z")
         output = self._ask(("diff-tree", "--no-ext-diff", "--no-textconv", *how, old, new, "--"))
-        parts = (output or b"").decode("utf-8", "surrogateescape").split("\0")
-        return {parts[at + 1]: parts[at + 2] for at in range(0, len(parts) - 2, 3) if parts[at].startswith("R")}
+        return _clear(_changes((output or b"").decode("utf-8", "surrogateescape")))
 
     def _ask(self, arguments: Iterable[str], given: bytes = b"") -> bytes | None:
         return run(launched(self._program, arguments, self._environ), self._root, given)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A file a commit has and the other had not: what it holds, and what it was called ("" added)."""
+
+    path: str
+    blob: str
+    old: str
+
+
+def _changes(output: str) -> list[_Change]:
+    """`:<modes> <old> <new> A`, path; or `… R<score>`, old path, path; each ended by a zero."""
+    found: list[_Change] = []
+    parts = iter(output.split("\0"))
+    for head in parts:
+        words = head.split(" ")
+        if len(words) == 5:
+            old = next(parts, "") if words[4].startswith("R") else ""
+            found.append(_Change(next(parts, ""), words[3], old))
+    return found
+
+
+def _clear(changes: Sequence[_Change]) -> dict[str, str]:
+    """The renames, but those git guessed: of files alike it takes any, unless one alone has the old name."""
+    alike: dict[str, list[_Change]] = {}
+    for one in changes:
+        alike.setdefault(one.blob, []).append(one)
+
+    def guessed(one: _Change) -> bool:
+        name = PurePosixPath(one.old).name
+        others = [other.path for other in alike[one.blob] if other is not one and not other.old]
+        named = [PurePosixPath(path).name == name for path in (one.path, *others)]
+        return bool(others) and not (named[0] and not any(named[1:]))
+
+    return {one.old: one.path for one in changes if one.old and not guessed(one)}
 
 
 def git_at(root: Path, environ: Mapping[str, str]) -> Git | None:

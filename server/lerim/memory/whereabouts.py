@@ -59,7 +59,8 @@ class Whereabouts:
         return next((old for old, new in self._moves(commit).items() if new == path), "")
 
     def _by_git(self, path: str) -> str:
-        return self._moves(self._commits.get(path, "")).get(path, "")
+        moves = self._moves(self._commits.get(path, ""))
+        return moves.get(path, "") or _folder(path, moves)
 
     def _moves(self, commit: str) -> Mapping[str, str]:
         if self._git is None or not commit:
@@ -85,6 +86,13 @@ class Whereabouts:
             paths = tracked.tracked(self._project.root, self._project.common_dir) if stamp else []
             self._new = [path for path in paths if tracked.name(path) not in before]
         return self._new
+
+
+def _folder(path: str, moves: Mapping[str, str]) -> str:
+    """Where a folder is now whose files all went to one other under their own names; "" otherwise."""
+    went = [(old[len(path) :], new) for old, new in moves.items() if old.startswith(f"{path}/")]
+    found = {new.removesuffix(name) if new.endswith(name) else "" for name, new in went}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _likeness(path: str, base: Baseline, reader: Reader) -> float:

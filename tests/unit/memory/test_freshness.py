@@ -185,3 +185,86 @@ def test_what_is_kept_and_damaged_is_told_and_stops_no_verifying(desk: Desk) -> 
     with pytest.raises(MemoryError_, match="standing cannot be used"):
         desk.fresh.check()
     assert verify(desk.project, desk.home, record, LATER) == record
+
+
+def test_verified_twice_in_one_day_each_is_kept_apart(desk: Desk) -> None:
+    first = desk.memory(f"{APP}#load")
+    desk.edit("open(path)", "open(path, 'rb')")
+    second = desk.keep(verify(desk.project, desk.home, first, NOW))
+    assert second.verified == first.verified + second.verified[len(first.verified) :]
+    assert len(second.verified) == len(first.verified) + 1
+    assert verify(desk.project, desk.home, second, NOW).verified == second.verified
+    assert desk.fresh.check() == set()
+    desk.keep(first)
+    assert desk.fresh.check() == {"20261101-one"}
+    assert desk.fresh.standing("20261101-one").state == "drifted"
+
+
+def test_a_text_that_is_none_any_more_drifted_and_one_too_large_stands_as_it_did(desk: Desk) -> None:
+    desk.memory(APP, id_="20261101-file")
+    desk.memory(f"{APP}#load")
+    text = (desk.root / APP).read_text(encoding="utf-8")
+    both = {"20261101-file", "20261101-one"}
+
+    def states(text: str) -> set[str]:
+        (desk.root / APP).write_text(text, encoding="utf-8")
+        desk.fresh.check()
+        standings = desk.fresh.standings()
+        assert set(standings) <= both
+        return {standings[one].state if one in standings else "fresh" for one in both}
+
+    assert states(text + "\0") == {"drifted"}
+    assert states(text) == {"fresh"}
+    assert states(text + "# more\n" * 200_000) == {"fresh"}
+    assert states("print()\n") == {"drifted", "gone"}
+    assert states("# more\n" * 200_000) == {"drifted", "gone"}
+    (desk.root / APP).unlink()
+    (desk.root / APP).mkdir()
+    desk.fresh.check()
+    assert {one.state for one in desk.fresh.standings().values()} == {"drifted"}
+
+
+def test_a_python_function_that_is_defined_once_more_is_another(desk: Desk) -> None:
+    desk.memory(f"{APP}#load")
+    desk.memory(f"{APP}#save", id_="20261101-two")
+    text = (desk.root / APP).read_text(encoding="utf-8")
+    more = "\n\nclass Other:\n    def save(self):\n        return 1\n\n\ndef load(path):\n    return path\n"
+    (desk.root / APP).write_text(text + more, encoding="utf-8")
+    assert desk.fresh.check() == {"20261101-one"}
+    assert desk.fresh.standing("20261101-one").state == "drifted"
+
+
+def test_a_folder_is_followed_where_all_of_it_went(desk: Desk, git: Git) -> None:
+    for name in ("a.md", "deep/b.md"):
+        path = desk.root / "guides" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {name}\n\nHow {name} is done.\nAnd why {name} is so.\n", encoding="utf-8")
+    git(desk.root, "add", ".")
+    git(desk.root, "commit", "-q", "-m", "Guides")
+    desk.memory("guides")
+    git(desk.root, "mv", "guides", "docs")
+    git(desk.root, "commit", "-q", "-m", "Moved")
+    job = Freshness(desk.project, desk.home, git_at(desk.root, os.environ))
+    job.check()
+    assert job.moved() == {"20261101-one": {"guides": "docs"}}
+    git(desk.root, "mv", "docs/a.md", "README-a.md")
+    git(desk.root, "mv", "docs", "other")
+    git(desk.root, "commit", "-q", "-m", "Apart")
+    job.check()
+    assert job.moved() == {}
+    assert job.standing("20261101-one").state == "gone"
+
+
+def test_of_two_files_that_are_what_one_was_neither_is_taken_for_it(desk: Desk, git: Git) -> None:
+    desk.memory(f"{APP}#load")
+    text = (desk.root / APP).read_text(encoding="utf-8")
+    git(desk.root, "rm", "-q", APP)
+    (desk.root / "src").mkdir(exist_ok=True)
+    for name in ("b.py", "z.py"):
+        (desk.root / "src" / name).write_text(text, encoding="utf-8")
+    git(desk.root, "add", ".")
+    git(desk.root, "commit", "-q", "-m", "Two")
+    job = Freshness(desk.project, desk.home, git_at(desk.root, os.environ))
+    for _ in range(2):
+        job.check()
+        assert (job.standing("20261101-one").state, job.moved()) == ("gone", {})

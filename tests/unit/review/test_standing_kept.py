@@ -222,3 +222,36 @@ def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(pla
         assert place.store().load(Path(path))[0].record.verified.startswith(today)
     edit(place, *CHANGED)
     assert standing(place) == {Path(path).stem: ("drifted", LOAD, "") for path in (made.path, decided.path)}
+
+
+def test_still_true_is_a_step_of_its_own_that_can_be_taken_back(place: Place, make: Make) -> None:
+    one = memory(place, make(references=(LOAD,)))
+    edit(place, *CHANGED)
+    assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
+    done = acts.verify(place, one.record.id)
+    assert done.action and standing(place) == {}
+    assert queue.undo(place).action == done.action
+    assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
+
+
+def test_an_update_that_is_taken_back_leaves_the_memory_drifted(place: Place, make: Make) -> None:
+    one = memory(place, make(references=(LOAD,)))
+    edit(place, *CHANGED)
+    newer = "Installs go through `uv pip sync --frozen requirements.lock`."
+    outcome = queue.propose(place, make(body=newer, turn="t2", minutes=9, references=(LOAD,)))
+    assert isinstance(outcome, queue.Proposed) and outcome.proposal.action == "update"
+    assert queue.accept(place, outcome.proposal.id).ok
+    assert standing(place) == {}
+    assert queue.undo(place).ok
+    assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
+
+
+def test_a_merge_that_is_taken_back_the_same_day_leaves_the_kept_one_fresh(place: Place, make: Make) -> None:
+    other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", references=(LOAD,)))
+    edit(place, *CHANGED)
+    kept = memory(place, make(title="Cache keys hold the tenant", body="See there.", turn="t2", references=(LOAD,)))
+    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+    _, action = accepted(place, "merge", (kept, other), kept.record)
+    assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
+    assert queue.undo(place, action).ok
+    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
