@@ -115,12 +115,24 @@ export interface MaintainAction {
   undo: string;
 }
 
+/** An active memory that drifted or whose place is gone, since when and what changed. */
+export interface StaleMemory {
+  id: string;
+  title: string;
+  standing: "drifted" | "gone";
+  reference: string;
+  movedTo: string;
+  detail: string;
+  since: string;
+}
+
 /** `proposals` wait now, or would after a dry run; `done` is what was changed or proposed on disk. */
 export interface MaintainReport {
   project: string;
   proposals: CandidateView[];
   done: MaintainAction[];
   counts: Record<string, number>;
+  stale: StaleMemory[];
   problems: Problem[];
   state: "done" | "partial" | "cancelled" | "busy" | "failed";
   message: string;

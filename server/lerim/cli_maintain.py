@@ -23,7 +23,7 @@ from lerim.shell import line
 
 if TYPE_CHECKING:
     from lerim.maintain import MaintainOptions
-    from lerim.maintained import MaintainProgress, MaintainReport
+    from lerim.maintained import MaintainProgress, MaintainReport, StaleMemory
     from lerim.review.views import CandidateView
 
 _COUNTED = {
@@ -37,6 +37,7 @@ _COUNTED = {
     "repaired": "links repaired",
     "withdrawn": "proposals taken back",
     "waiting": "waiting for review before",
+    "rejected": "rejected before",
     "left": "left for later",
     "drifted": "drifted",
     "gone": "with a place that is gone",
@@ -138,6 +139,10 @@ def show_report(report: MaintainReport) -> None:
     if done:
         rows = [(one.action, one.title, one.reason, one.undo) for one in done]
         output.show_table(("done", "what", "why", "undo"), rows, title="Done")
+    if report.stale:
+        stale = [(one.id, one.standing, _place(one)) for one in report.stale]
+        output.show_table(("memory", "standing", "place"), stale, title="The code they speak of changed")
+        output.say("Still true? `lerim memory verify ID`; else `lerim memory edit ID` or `lerim memory archive ID`.")
     if report.proposals:
         title = "Would be proposed" if report.dry_run else "Proposed"
         output.show_table(("what", "memories", "why"), [_row(one) for one in report.proposals], title=title)
@@ -148,6 +153,12 @@ def show_report(report: MaintainReport) -> None:
     elif not done:
         output.say("Nothing new to propose." if report.state == "done" else output.visible(report.message))
     output.warn(report.problems)
+
+
+def _place(one: StaleMemory) -> str:
+    moved = f"is {one.moved_to} now" if one.moved_to else ""
+    since = f"since {one.since}" if one.since else ""
+    return ", ".join(filter(None, (one.reference, moved, one.detail, since)))
 
 
 def _row(view: CandidateView) -> tuple[str, str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from lerim.errors import CatalogError, LerimError, MemoryError_, Problem
 from lerim.last_maintained import remember
 from lerim.lead.insights import Insights
 from lerim.lock import project_lock
-from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage
+from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage, StaleMemory
 from lerim.memory.ends import current
 from lerim.memory.freshness import Freshness, Standing
 from lerim.memory.lifecycle import Ground
@@ -43,6 +43,7 @@ from lerim.report import State
 from lerim.review import acts, suggestions
 from lerim.review import queue as review
 from lerim.review.candidates import Target
+from lerim.review.outcome import Blocked
 from lerim.review.place import Place
 from lerim.review.queue import Proposal, Proposed, Suggestion
 from lerim.review.run import MaintainAction, Run, try_write
@@ -119,6 +120,7 @@ class _Job:
     counts: Counter[str] = field(default_factory=Counter)
     proposals: list[Proposal] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    stale: list[StaleMemory] = field(default_factory=list)
     insights: Insights | None = None
 
     @property
@@ -150,7 +152,9 @@ class _Job:
             standings, moved = freshness.standings(), freshness.moved()
         except MemoryError_ as error:  # all else can be done without it
             self.problem(error)
-        self.counts.update(one.state for one in standings.values() if one.state in ("drifted", "gone"))
+        live = [one for one in current(memories) if one.status == "active"]
+        self.stale = stale(live, standings)
+        self.counts.update(one.standing for one in self.stale)
         self.tell("planning")
         uses = Uses(self.place.private)
         last = {name: one.last for name, one in uses.all().items()}
@@ -160,8 +164,7 @@ class _Job:
         found = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled)
         self.propose(found)
         concerned = {target.record.id for one in found for target in one.suggestion.targets}
-        live = {one.record.id for one in current(memories) if one.status == "active"}
-        self.counts["unchanged"] = len(live - concerned)
+        self.counts["unchanged"] = len({one.record.id for one in live} - concerned)
         if self.cancelled():
             self.state = "cancelled"
 
@@ -213,25 +216,26 @@ class _Job:
         """Puts each before the person, or does it where the review is automatic. Raises MemoryError_."""
         if self.cancelled():
             return  # the plan is not whole: what it lacks must not be taken back
-        self.counts.update(one.why for one in planned)
         found = [one.suggestion for one in planned]
         waiting = [one for one in review.pending(self.place)[0] if one.maker == "maintain"]
         if not self.options.dry_run:
             waiting = self.taken_back(waiting, found)
         waits = {(one.action, one.targets): one for one in waiting}
         room = MOST_WAITING - len(waiting)
-        for number, one in enumerate(found):
+        for number, (why, one) in enumerate((one.why, one.suggestion) for one in planned):
             if self.cancelled():
                 return
             self.tell("proposing", number, len(found))
             known = waits.get((one.action, tuple(Target(target.record.id, target.hash) for target in one.targets)))
             if known is not None:
-                self.counts["waiting"] += not self.settled(known, one)
+                self.counts[why if self.settled(known, one) else "waiting"] += 1
                 continue
+            self.counts[why] += 1
             if room <= 0 and not self.automatic:
                 self.counts["left"] += 1
-            elif suggestions.met(self.place, one) is not None:
-                continue
+            elif (met := suggestions.met(self.place, one)) is not None:
+                self.counts[why] -= 1
+                self.counts["rejected" if isinstance(met, Blocked) else "waiting"] += 1
             elif self.options.dry_run:
                 self.proposals.append(suggestions.preview(self.place, one))
                 room -= 1
@@ -343,6 +347,7 @@ class _Job:
             proposals=[candidate_view(one) for one in self.proposals],
             done=run.maintained,
             counts={name: count for name, count in sorted(self.counts.items()) if count},
+            stale=self.stale,
             problems=self.problems,
             state=self.state,
             dry_run=self.options.dry_run,
@@ -352,6 +357,16 @@ class _Job:
             seconds=round(seconds, 3),
             run=str(folder) if folder else "",
         )
+
+
+def stale(live: Iterable[Stored], standings: Mapping[str, Standing]) -> list[StaleMemory]:
+    """Those of these memories that drifted or whose place is gone, by id."""
+    found: list[StaleMemory] = []
+    for record in sorted((one.record for one in live), key=lambda one: one.id):
+        at = standings.get(record.id)
+        if at is not None and (at.state == "drifted" or at.state == "gone"):
+            found.append(StaleMemory(record.id, record.title, at.state, at.reference, at.moved_to, at.detail, at.since))
+    return found
 
 
 def _key(proposal: Proposal) -> tuple[str, frozenset[str]]:

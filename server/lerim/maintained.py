@@ -25,19 +25,34 @@ class MaintainProgress(msgspec.Struct, frozen=True, tag_field="event", tag="main
     message: str = ""
 
 
+class StaleMemory(msgspec.Struct, frozen=True):
+    """An active memory that drifted or whose place is gone: `reference` is the worst of its places, `moved_to` where
+    that is now, `detail` what changed and `since` the day on which this was first seen ("" unknown)."""
+
+    id: str
+    title: str
+    standing: Literal["drifted", "gone"]
+    reference: str
+    moved_to: str = ""
+    detail: str = ""
+    since: str = ""
+
+
 class MaintainReport(msgspec.Struct, frozen=True):
     """The outcome of one maintaining. `proposals` are those this run made and that wait, or, of a dry run, would be
     made; `done` is what was changed or proposed on disk.
 
-    `counts`: suggestions by what is to become of memories (merged, closed, decayed, archived, bounded, consolidated,
-    referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before or `left` for want of room, `repaired`
-    links, `drifted` and `gone` memories, `unchanged` ones. `run` is the run folder, "" where nothing was done.
+    `counts`: new suggestions by what is to become of memories (merged, closed, decayed, archived, bounded,
+    consolidated, referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before, `rejected` before or `left`
+    for want of room, `repaired` links, `drifted` and `gone` memories, which `stale` names, `unchanged` ones. `run` is
+    the run folder, "" where nothing was done.
     """
 
     project: str
     proposals: list[CandidateView] = []
     done: list[MaintainAction] = []
     counts: dict[str, int] = {}
+    stale: list[StaleMemory] = []
     problems: list[Problem] = []
     state: State = "done"
     dry_run: bool = False

@@ -166,8 +166,10 @@ def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: De
     [first] = run(desk).proposals
     again = run(desk)
     assert (again.proposals, again.counts["waiting"]) == ([], 1)
+    assert again.counts == {"waiting": 1}
     queue.reject(desk.place, first.id)
-    assert run(desk).proposals == []
+    later = run(desk)
+    assert (later.proposals, later.counts) == ([], {"rejected": 1})
     assert queue.pending(desk.place)[0] == []
 
 
@@ -290,6 +292,20 @@ def test_a_place_that_git_moved_is_referred_to_where_it_is(desk: Desk, git: Call
     assert queue.accept(desk.place, one.id).ok
     assert desk.place.store().read(name).record.references == ("src/start.py",)
     assert run(desk).proposals == []
+
+
+def test_memories_whose_code_changed_are_named_with_what_changed_and_what_is_over_is_not(desk: Desk) -> None:
+    name = said(desk, "Parse dates by hand", references=("src/app.py",))
+    over = said(desk, "Read the config twice", references=("src/app.py",))
+    run(desk)
+    acts.archive(desk.place, over)
+    (desk.repo / "src" / "app.py").write_text("other = 1\n", encoding="utf-8")
+    report = run(desk)
+    assert [(one.id, one.title, one.standing, one.reference) for one in report.stale] == [
+        (name, "Parse dates by hand", "drifted", "src/app.py")
+    ]
+    assert report.counts == {"drifted": 1, "unchanged": 1}
+    assert report.stale[0].detail and report.stale[0].since == "2026-08-01"
 
 
 def test_a_project_another_process_works_on_is_busy(desk: Desk) -> None:

@@ -14,7 +14,7 @@ from lerim import doctor
 from lerim.errors import Problem
 from lerim.lead import cited
 from lerim.lsp import lives_protocol, model_protocol, protocol, session_protocol
-from lerim.maintained import MaintainProgress, MaintainReport
+from lerim.maintained import MaintainProgress, MaintainReport, StaleMemory
 from lerim.memory.views import EvidenceView, MemoryView
 from lerim.models.state import ModelView
 from lerim.models.usage import Spent, Step, Usage, Waits
@@ -111,6 +111,7 @@ TYPES: dict[str, Any] = {
     "MaintainProgress": MaintainProgress,
     "MaintainReport": MaintainReport,
     "MaintainAction": MaintainAction,
+    "StaleMemory": StaleMemory,
 }
 
 
