@@ -84,8 +84,11 @@ def verify(
             had = set(filter(None, map(normalise, before.references))) if before else set()
             for reference, base in now_is.items():
                 was = kept.baseline(record.id, reference, before.verified) if before and reference in had else None
+                look = kept.look(record.id, reference)
                 if was is not None:
-                    found.append((reference, was, kept.look(record.id, reference)))
+                    found.append((reference, was, look))
+                elif (there := _elsewhere(look, base, reader)) is not None:
+                    found.append((reference, *there))
                 elif base is not None:
                     stamp = reader.stamp(reference.path)
                     found.append((reference, base, Look(record.id, reference, "", reference.path, stamp, "fresh")))
@@ -100,6 +103,17 @@ def verify(
     except LerimError:
         return record
     return replace(record, verified=said)
+
+
+def _elsewhere(look: Look | None, base: Baseline | None, reader: Reader) -> tuple[Baseline, Look] | None:
+    """What a reference is where it was last seen, if it is not (`base`) where its memory says."""
+    place = normalise(look.moved_to) if look else None
+    if look is None or place is None or (base is not None and (base.digest or not look.reference.symbol)):
+        return None
+    found = reader.baseline(place)
+    said = look.detail if look.state == "fresh" else f"`{look.reference.path}` is `{place.path}` now"
+    fresh = replace(look, place=place.path, stamp=reader.stamp(place.path), state="fresh", detail=said)
+    return (found, fresh) if found is not None else None
 
 
 def unused(

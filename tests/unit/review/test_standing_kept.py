@@ -255,3 +255,27 @@ def test_a_merge_that_is_taken_back_the_same_day_leaves_the_kept_one_fresh(place
     assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
     assert queue.undo(place, action).ok
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+
+
+@pytest.mark.parametrize("change", [(), (CHANGED,)])
+def test_still_true_of_a_place_that_moved_is_said_of_where_it_is(
+    place: Place, make: Make, git: Git, change: tuple[tuple[str, str], ...]
+) -> None:
+    filled(place, git)
+    one = memory(place, make(references=(LOAD,)))
+    moved(place, git, *change)
+    assert standing(place) == {one.record.id: ("drifted" if change else "fresh", LOAD, OTHER)}
+    assert acts.verify(place, one.record.id).ok
+    assert standing(place) == {one.record.id: ("fresh", LOAD, OTHER)}
+    edit(place, "open(path)", "open(path, 'rb')", "src/other.py")
+    assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
+
+
+def test_still_true_of_a_renamed_function_is_said_of_its_new_name(place: Place, make: Make) -> None:
+    one = memory(place, make(references=(LOAD,)))
+    edit(place, "def load", "def fetch")
+    assert standing(place) == {one.record.id: ("fresh", LOAD, "src/app.py#fetch")}
+    assert acts.verify(place, one.record.id).ok
+    assert standing(place) == {one.record.id: ("fresh", LOAD, "src/app.py#fetch")}
+    edit(place, "open(path)", "open(path, 'rb')")
+    assert standing(place) == {one.record.id: ("gone", LOAD, "")}
