@@ -49,6 +49,15 @@ class ResultView(msgspec.Struct, frozen=True):
     diff: str | None = None
 
 
+class StepsView(msgspec.Struct, frozen=True):
+    """What `review undo --list --json` prints, the newest first."""
+
+    steps: list[queue.StepView]
+
+
+_STATES = {"done": "done", "changed": "done, its file was changed since", "undone": "undone"}
+
+
 class ResultsView(msgspec.Struct, frozen=True):
     """What accept, edit, reject and undo print with `--json`."""
 
@@ -200,12 +209,26 @@ def reject_command(ids: Ids, own: Own = False, repo: Repo = HERE, as_json: Json 
 @guarded
 def undo_command(
     action: Annotated[str | None, typer.Argument(metavar="ACTION", help="As the other commands print it.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Show the last twenty steps, and take nothing back.")] = False,
     own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
-    """Take back the last step, or the one named."""
+    """Take back the last step, or the one named. A step whose file was changed since is told, then passed."""
     place = place_of(repo, own)
+    if listed:
+        if action:
+            raise typer.BadParameter("Name a step, or list them.", param_hint="--list")
+        steps = queue.steps(place)
+        if as_json:
+            output.show_json(StepsView(steps))
+            return
+        for step in steps:
+            when = step.time[:16].replace("T", " ")
+            output.show_item(step.action, [f"{when} UTC, {_STATES[step.state]}: {step.label}"])
+        if not steps:
+            output.say("Nothing was done yet.")
+        return
     each([action or ""], lambda name: queue.undo(place, name or None), as_json=as_json, own=own)
 
 

@@ -221,12 +221,12 @@ def test_hidden_characters_of_a_candidate_are_shown(place: Place, repo: Path):
 
 
 def test_a_memory_changed_since_is_shown_as_a_difference_and_never_as_part_of_the_message(place: Place, repo: Path):
-    answer("review", "accept", propose(place), "--repo", str(repo), "--quotes", "shared")
+    [done] = answer("review", "accept", propose(place), "--repo", str(repo), "--quotes", "shared")["results"]
     memories(repo)[0].write_text(memories(repo)[0].read_text() + "My own line.\n")
     error = answer("review", "undo", "--repo", str(repo), code=1)["error"]
     assert (error["code"], "+My own line." in error["diff"]) == ("stale", True)
     assert "My own line" not in error["message"] + error["where"] + error["todo"]
-    said = run("review", "undo", "--repo", str(repo))
+    said = run("review", "undo", done["action"], "--repo", str(repo))
     assert "  +My own line.\n" in said.stderr and said.exit_code == 1
 
 
@@ -241,3 +241,23 @@ def test_the_beginning_of_an_id_names_a_candidate_if_no_other_that_waits_begins_
     assert (accepted["ok"], accepted["id"]) == (True, first)
     assert answer("review", "reject", "20260703-use", *at)["results"][0]["id"] == second
     assert [one.id for one in queue.pending(place)[0]] == []
+
+
+def test_undo_lists_the_last_steps_and_goes_past_one_whose_file_was_changed(place: Place, repo: Path):
+    first, second = propose(place), propose(place, "Pin the port to 5433")
+    for one in (first, second):
+        answer("review", "accept", one, "--repo", str(repo), "--quotes", "shared")
+    changed = next(path for path in memories(repo) if "Pin the port" in path.read_text())
+    changed.write_text(changed.read_text() + "My own line.\n")
+    steps = answer("review", "undo", "--list", "--repo", str(repo))["steps"]
+    assert [(step["label"], step["state"]) for step in steps] == [
+        ("Accepted: Pin the port to 5433", "changed"),
+        ("Accepted: Use uv, not pip", "done"),
+    ]
+    stale = run("review", "undo", "--repo", str(repo))
+    assert stale.exit_code == 1 and f"lerim review undo {steps[0]['action']}" in stale.stderr
+    assert answer("review", "undo", "--repo", str(repo))["results"][0]["action"] == steps[1]["action"]
+    said = run("review", "undo", "--list", "--repo", str(repo)).stdout
+    assert "undone: Accepted: Use uv, not pip" in said and steps[0]["action"] in said
+    assert "no such step" in run("review", "undo", "nonsense", "--repo", str(repo)).stderr
+    assert run("review", "undo", "x", "--list", "--repo", str(repo)).exit_code == 2

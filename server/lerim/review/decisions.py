@@ -1,4 +1,4 @@
-"""What a person does with a candidate: accept, edit, reject, and take any of it back."""
+"""What a person does with a candidate: accept, edit, reject; or writes without one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.redact import redact
-from lerim.memory import files, freshness
+from lerim.memory import freshness
 from lerim.memory.inheritance import inherit
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
@@ -29,13 +29,13 @@ from lerim.review.candidates import (
     standing,
 )
 from lerim.review.effects import Effects, effects
-from lerim.review.ledger import Action, Change, Known, Ledger, State, opened
+from lerim.review.ledger import Change, Known, Ledger, State
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import put_back, searching
 from lerim.review.redeciding import decided_now
 
-__all__ = ["ReviewResult", "accept", "add", "edit", "keeps", "reject", "take_back", "undo", "undoable"]
+__all__ = ["ReviewResult", "accept", "add", "edit", "keeps", "reject", "take_back"]
 
 
 def accept(
@@ -171,30 +171,6 @@ def reject(place: Place, candidate_id: str) -> ReviewResult:
         done = actions.perform(place, book, "reject", label, known.id, ("pending", "rejected"), [change])
         put_back(place, book)
         return ReviewResult(True, "rejected", label, done.id)
-
-
-def undo(place: Place, action: str | None = None) -> ReviewResult:
-    """Take back an action, the last one by default. Raises StaleError, with the difference, if files changed."""
-    with actions.ledger(place) as book:
-        actions.free(place, book, lambda one: one.id == action if action else one.stage == "undoing")
-        found = book.action(action) if action else book.last_done()
-        if found is None:
-            return ReviewResult(False, "nothing", "There is nothing to undo.")
-        if found.stage == "undone":
-            return ReviewResult(True, "already", "It was undone before.", found.id)
-        actions.undo(place, book, found)
-        if found.memory:
-            keeps(place, found.memory)
-        path = next((change.path for change in found.changes if change.before is not None), None)
-        return ReviewResult(True, "undone", f"Undone: {found.label}", found.id, path)
-
-
-def undoable(place: Place) -> Action | None:
-    """What `undo` would take back."""
-    if files.is_absent(place.private / "review.sqlite3"):
-        return None
-    with opened(place.private, place.moves) as book:
-        return book.last_done()
 
 
 def add(

@@ -23,8 +23,9 @@ import msgspec
 
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction.candidate import Candidate
-from lerim.memory.claim import Claim, overlap
+from lerim.memory.claim import Claim
 from lerim.memory.files import text_hash
+from lerim.review.fingerprints import SIZE, Fingerprint, pack, unpack
 
 State = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
 """What became of a claim; `known`: a memory says it, `outdated`: a later turn says otherwise, or answers it."""
@@ -49,19 +50,9 @@ CREATE TABLE actions (
     time TEXT NOT NULL, changes TEXT NOT NULL
 );
 """
-_BYTES = 6
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
 _KEPT_ACTIONS = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """A claim without its text: salted hashes of its words."""
-
-    title: frozenset[bytes]
-    words: frozenset[bytes]
-    hard: frozenset[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +108,6 @@ class Action:
     changes: tuple[Change, ...]
 
 
-def alike(one: Fingerprint, other: Fingerprint) -> float:
-    """How similar two claims are, as `claim.similarity` would say of their texts."""
-    return (overlap(one.title, other.title) + overlap(one.words, other.words)) / 2
-
-
 class Ledger:
     """One open ledger; every method is one statement, `commit` ends a step."""
 
@@ -139,7 +125,7 @@ class Ledger:
         return frozenset(self._hash(mark + word) for word in bare for mark in ("", "!"))
 
     def _hash(self, word: str) -> bytes:
-        return hashlib.blake2b(word.encode("utf-8", "replace"), key=self._salt, digest_size=_BYTES).digest()
+        return hashlib.blake2b(word.encode("utf-8", "replace"), key=self._salt, digest_size=SIZE).digest()
 
     def claims(self, *states: State) -> list[Known]:
         """The claims in these states, or all."""
@@ -154,7 +140,7 @@ class Ledger:
             Known(
                 id=row[0],
                 source=row[1],
-                print=Fingerprint(*map(_unpack, row[2:5])),
+                print=Fingerprint(*map(unpack, row[2:5])),
                 state=row[5],
                 memory=row[6],
                 note=row[7],
@@ -181,7 +167,7 @@ class Ledger:
         told: Candidate | None = None,
     ) -> None:
         """Remember a claim; one of the same id is replaced."""
-        packed = [_pack(part) for part in (fingerprint.title, fingerprint.words, fingerprint.hard)]
+        packed = [pack(part) for part in (fingerprint.title, fingerprint.words, fingerprint.hard)]
         words = b"" if told is None else msgspec.json.encode(told)
         self._sql.execute(
             "INSERT OR REPLACE INTO claims (id, source, title, words, hard, state, memory, written, said, told)"
@@ -248,9 +234,8 @@ class Ledger:
 
     def blocked(self) -> int:
         """How often rejected claims came again, all together."""
-        return int(
-            self._sql.execute("SELECT coalesce(sum(blocked), 0) FROM claims WHERE state='rejected'").fetchone()[0]
-        )
+        found = self._sql.execute("SELECT coalesce(sum(blocked), 0) FROM claims WHERE state='rejected'")
+        return int(found.fetchone()[0])
 
     def start(self, action: Action) -> None:
         """Write down what is about to be done, before it is done."""
@@ -274,11 +259,11 @@ class Ledger:
     def action(self, action_id: str) -> Action | None:
         return next(self._actions("WHERE id=?", action_id), None)
 
-    def last_done(self) -> Action | None:
-        """The last thing a person did that was not undone."""
-        return next(
-            self._actions("WHERE stage='done' AND kind NOT IN ('withdraw', 'repair') ORDER BY number DESC LIMIT 1"),
-            None,
+    def steps(self, *stages: Stage) -> Iterator[Action]:
+        """What a person did that is at one of these stages, the last first."""
+        marks = ", ".join("?" * len(stages))
+        return self._actions(
+            f"WHERE stage IN ({marks}) AND kind NOT IN ('withdraw', 'repair') ORDER BY number DESC", *stages
         )
 
     def about(self, kind: Kind, stage: Stage) -> set[str]:
@@ -288,20 +273,30 @@ class Ledger:
 
     def decided(self) -> bool:
         """Whether a person ever did something here."""
-        return (
-            self._sql.execute("SELECT 1 FROM actions WHERE kind NOT IN ('withdraw', 'repair') LIMIT 1").fetchone()
-            is not None
-        )
+        return next(self.steps("done", "undone", "undoing", "started", "reverting"), None) is not None
 
     def keep_stuck(self, problems: Sequence[Problem]) -> None:
         """Remember, for those who only look, what keeps unfinished actions from their end."""
         if problems != self.stuck():
-            told = msgspec.json.encode(problems)
-            self._sql.execute("INSERT OR REPLACE INTO meta VALUES ('stuck', ?)", (told,))
+            self._note("stuck", problems)
 
     def stuck(self) -> list[Problem]:
-        row = self._sql.execute("SELECT value FROM meta WHERE key='stuck'").fetchone()
-        return msgspec.json.decode(row[0], type=list[Problem]) if row else []
+        return msgspec.json.decode(self._noted("stuck"), type=list[Problem])
+
+    def pass_over(self, action: Action) -> None:
+        """Remember that plain undo goes past this step, as a person changed its files."""
+        passed = dict.fromkeys((*self.passed(), action.id))
+        self._note("passed", list(passed)[-_KEPT_ACTIONS:])
+
+    def passed(self) -> list[str]:
+        return msgspec.json.decode(self._noted("passed"), type=list[str])
+
+    def _note(self, key: str, value: object) -> None:
+        self._sql.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, msgspec.json.encode(value)))
+
+    def _noted(self, key: str) -> bytes:
+        row = self._sql.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        return row[0] if row else b"[]"
 
     def unfinished(self) -> list[Action]:
         return list(self._actions("WHERE stage NOT IN ('done', 'undone') ORDER BY number"))
@@ -388,11 +383,3 @@ def _micros(time: datetime) -> int:
 
 def _packed(changes: Sequence[Change]) -> str:
     return json.dumps([[c.home, c.anchor, c.path, c.before, c.after] for c in changes])
-
-
-def _pack(hashes: frozenset[bytes]) -> bytes:
-    return b"".join(sorted(hashes))
-
-
-def _unpack(blob: bytes) -> frozenset[bytes]:
-    return frozenset(blob[at : at + _BYTES] for at in range(0, len(blob), _BYTES))

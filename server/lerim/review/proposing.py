@@ -27,8 +27,9 @@ from lerim.review.candidates import (
     repeated_text,
     standing,
 )
+from lerim.review.fingerprints import Fingerprint, alike
 from lerim.review.ground import Heard, Standing, ground, stand
-from lerim.review.ledger import Change, Fingerprint, Known, Ledger, alike
+from lerim.review.ledger import Change, Known, Ledger
 from lerim.review.outcome import AlreadyKnown, Blocked, Gone, Proposed
 from lerim.review.place import Place
 from lerim.review.suggestions import SUGGESTION, Suggestion, put

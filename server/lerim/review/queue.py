@@ -10,13 +10,14 @@ from lerim.memory import files
 from lerim.memory.quotes import QuoteChoice
 from lerim.review import actions
 from lerim.review.candidates import Edit, Proposal, Target, read, waiting
-from lerim.review.decisions import accept, add, edit, reject, take_back, undo, undoable
+from lerim.review.decisions import accept, add, edit, reject, take_back
 from lerim.review.ledger import State, opened
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import propose, put_back
 from lerim.review.redeciding import decide_again
 from lerim.review.suggestions import Suggestion, met, preview, suggest
+from lerim.review.undoing import StepView, steps, undo, undoable
 from lerim.review.unseen import settle, settle_all
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Proposed",
     "QuoteChoice",
     "ReviewResult",
+    "StepView",
     "Suggestion",
     "Target",
     "accept",
@@ -43,6 +45,7 @@ __all__ = [
     "settle_all",
     "show",
     "states",
+    "steps",
     "suggest",
     "undo",
     "undoable",

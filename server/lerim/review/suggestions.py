@@ -12,7 +12,8 @@ from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Stored
 from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, of_text, one_line, suggested_text
-from lerim.review.ledger import Fingerprint, Known, Ledger, opened
+from lerim.review.fingerprints import Fingerprint
+from lerim.review.ledger import Known, Ledger, opened
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed
 from lerim.review.place import Place
 

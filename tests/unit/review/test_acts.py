@@ -10,7 +10,7 @@ from lerim.errors import LerimError, MemoryError_, NotFoundError
 from lerim.memory.record import parse
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
-from lerim.review import acts, decisions
+from lerim.review import acts, queue
 from lerim.review.candidates import Edit
 from lerim.review.decisions import ReviewResult
 from lerim.review.place import Place
@@ -96,7 +96,7 @@ def test_every_act_is_one_action_and_its_undo_brings_back_every_byte(place: Plac
     assert (result.ok, result.code) == (True, name) and result.action
     assert files_of(place) != before
     assert place.store().find(archived=True)[1] == [], "no id is there twice, nothing lies where it does not belong"
-    undone = decisions.undo(place)
+    undone = queue.undo(place)
     assert (undone.ok, undone.action) == (True, result.action)
     assert files_of(place) == before
 
@@ -231,7 +231,7 @@ def test_the_persons_own_memories_are_acted_on_in_a_ledger_of_their_own(place: P
     acts.archive(own, NAME)
     assert own.store().read(NAME).status == "archived"
     assert place.store().read(NAME).status == "active"
-    assert decisions.undo(own).ok and own.store().read(NAME).status == "active"
+    assert queue.undo(own).ok and own.store().read(NAME).status == "active"
     with pytest.raises(LerimError, match="one of your own"):
         acts.globalize(own, NAME)
 
@@ -258,7 +258,7 @@ def test_an_undo_of_what_a_person_changed_since_overwrites_nothing(place: Place)
     path.write_text(path.read_text() + "\nMore of mine.\n")
     mine = path.read_bytes()
     with pytest.raises(LerimError) as caught:
-        decisions.undo(place)
+        queue.undo(place)
     assert "More of mine." in caught.value.diff and path.read_bytes() == mine
 
 
@@ -278,8 +278,8 @@ def test_a_repair_is_one_action_and_not_what_undo_takes_back_by_itself(place: Pl
     done = acts.repair(place)
     assert (done.count, done.problems) == (1, ())
     assert place.store().read(NAME).status == "superseded"
-    assert decisions.undo(place).code == "nothing"
-    assert decisions.undo(place, done.action).ok and files_of(place) == before
+    assert queue.undo(place).code == "nothing"
+    assert queue.undo(place, done.action).ok and files_of(place) == before
 
 
 def test_a_repair_leaves_a_header_alone_that_cannot_be_changed_line_by_line(place: Place) -> None:

@@ -11,7 +11,7 @@ from lerim.errors import MemoryError_, NotFoundError
 from lerim.memory.kept import joined
 from lerim.memory.references import ReferenceMap
 from lerim.memory.search import search
-from lerim.review import decisions, joining
+from lerim.review import joining, queue
 from lerim.review.place import Place
 
 Git = Callable[..., str]
@@ -73,7 +73,7 @@ def test_both_sides_are_joined_after_a_look_at_the_difference(place: Place, git:
     text, record = path.read_text(), place.store().read(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s for a sync." in record.body
     assert set(record.tags) == {"packaging", "ci"} and "ticket: 7\n" in text and "reviewer: Ada\n" in text
-    assert decisions.undo(place).ok and files_of(place) == before
+    assert queue.undo(place).ok and files_of(place) == before
 
 
 def test_two_files_of_one_id_become_one(place: Place) -> None:
@@ -84,7 +84,7 @@ def test_two_files_of_one_id_become_one(place: Place) -> None:
     assert place.store().paths_of(NAME) == [live]
     record = place.store().read(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s" in record.body
-    assert decisions.undo(place).ok and files_of(place) == before
+    assert queue.undo(place).ok and files_of(place) == before
 
 
 def test_what_one_side_says_is_over_is_over(place: Place) -> None:

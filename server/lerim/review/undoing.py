@@ -1,0 +1,97 @@
+"""Taking back what was done: the last step, or one that is named."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Literal
+
+import msgspec
+
+from lerim.errors import LerimError, StaleError
+from lerim.memory import files
+from lerim.review import actions
+from lerim.review.decisions import keeps
+from lerim.review.ledger import Action, Ledger, opened
+from lerim.review.outcome import ReviewResult
+from lerim.review.place import Place
+
+LISTED = 20
+
+
+class StepView(msgspec.Struct, frozen=True):
+    """Something that was done. `state`: `done`; `changed` where a file of it is otherwise by now, so that it cannot be
+    taken back; `undone`."""
+
+    action: str
+    label: str
+    time: str
+    state: Literal["done", "changed", "undone"]
+
+
+def undo(place: Place, action: str | None = None) -> ReviewResult:
+    """Take back a step, the last one by default.
+
+    Raises StaleError, with the difference, if its files changed; plain undo then goes on to the step before it, until
+    its files are again as it left them.
+    """
+    with actions.ledger(place) as book:
+        actions.free(place, book, lambda one: one.id == action if action else one.stage == "undoing")
+        found = book.action(action) if action else _last(book)
+        if found is None:
+            known = "There is no such step; `lerim review undo --list` shows the last ones."
+            message = known if action else "There is nothing to undo."
+            return ReviewResult(False, "nothing", message)
+        if found.stage == "undone":
+            return ReviewResult(True, "already", "It was undone before.", found.id)
+        try:
+            actions.undo(place, book, found)
+        except StaleError as error:
+            book.pass_over(found)
+            book.commit()
+            raise StaleError(
+                f"“{found.label}” cannot be taken back: {error.message}",
+                where=error.where,
+                todo=f"{error.todo} The next undo takes back the step before it; `lerim review undo {found.id}` tries "
+                "this one again.",
+                diff=error.diff,
+            ) from error
+        if found.memory:
+            keeps(place, found.memory)
+        path = next((change.path for change in found.changes if change.before is not None), None)
+        return ReviewResult(True, "undone", f"Undone: {found.label}", found.id, path)
+
+
+def undoable(place: Place) -> Action | None:
+    """What plain `undo` would take back."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return None
+    with opened(place.private, place.moves) as book:
+        return _last(book)
+
+
+def steps(place: Place) -> list[StepView]:
+    """The last steps, the newest first. Raises MemoryError_ where the ledger cannot be used."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return []
+    with opened(place.private, place.moves) as book:
+        return [_view(one) for one in islice(book.steps("done", "undone"), LISTED)]
+
+
+def _view(one: Action) -> StepView:
+    if one.stage == "undone":
+        return StepView(one.id, one.label, one.time, "undone")
+    return StepView(one.id, one.label, one.time, "changed" if _changed(one) else "done")
+
+
+def _last(book: Ledger) -> Action | None:
+    """The last step that was not undone; one that was passed over counts when its files are as it left them."""
+    passed = set(book.passed())
+    return next((one for one in book.steps("done") if one.id not in passed or not _changed(one)), None)
+
+
+def _changed(action: Action) -> bool:
+    """Whether a file of a step is not as it left it, or cannot be read."""
+    try:
+        return any(actions.current(change) != change.after for change in action.changes)
+    except LerimError:
+        return True
