@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -152,6 +153,14 @@ class Store:
             return []
         paths = (self.memory_dir / name / f"{memory_id}.md" for name in (*LIVE, *ARCHIVED))
         return [path for path in paths if not files.is_absent(path)]
+
+    def ids(self) -> set[str]:
+        """The ids of all files, live and archived, by their names alone."""
+        found: set[str] = set()
+        for name in (*LIVE, *ARCHIVED):
+            with suppress(OSError), os.scandir(self.memory_dir / name) as entries:  # told where memories are listed
+                found.update(entry.name[:-3] for entry in entries if entry.name.endswith(".md"))
+        return found
 
     def live_path(self, memory_id: str) -> Path | None:
         """The file of an active memory; None where it is gone, archived or over. Raises MemoryError_, BoundaryError."""

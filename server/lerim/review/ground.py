@@ -63,10 +63,30 @@ class Standing:
         return ((self.kept,) if self.kept else ()) + self.ended
 
 
+def counting(place: Place, book: Ledger, claims: Sequence[Known]) -> list[Known]:
+    """The claims that count on the branch that is open: one that was accepted only if its memory lies in this
+    worktree, live or archived, or a person deleted it as a memory; one that gave way only if what stands instead
+    counts. What was rejected or waits does on every branch."""
+    here = (place.store().ids() | book.about("delete", "done")) - {""}
+    known = {one.id: one for one in claims}
+
+    def counts(one: Known) -> bool:
+        seen: set[str] = set()
+        while one.state in ("accepted", "known", "outdated") and one.memory not in here:
+            heir = known.get(one.memory)
+            if one.state != "outdated" or heir is None or heir.id in seen:
+                return False
+            seen.add(heir.id)
+            one = heir
+        return True
+
+    return [one for one in claims if counts(one)]
+
+
 def ground(
     book: Ledger, claims: Sequence[Known], candidate: Candidate, memories: MemorySearch, own: str = ""
 ) -> list[Heard]:
-    """All that was said near a candidate; `own` is its id where it waits already."""
+    """All that was said near a candidate, of the claims that count; `own` is its id where it waits already."""
     said = _latest(claims)
     made = {known.memory: known for known in sorted(claims, key=lambda one: one.said) if known.state == "accepted"}
     heard = []

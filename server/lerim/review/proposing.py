@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ from lerim.review.candidates import (
     standing,
 )
 from lerim.review.fingerprints import Fingerprint, alike
-from lerim.review.ground import Heard, Standing, ground, stand
+from lerim.review.ground import Heard, Standing, counting, ground, stand
 from lerim.review.ledger import Change, Known, Ledger
 from lerim.review.outcome import AlreadyKnown, Blocked, Gone, Proposed
 from lerim.review.place import Place
@@ -60,17 +60,18 @@ def proposed(
     """`propose` for who holds the ledger already."""
     mark = book.fingerprint(claim(candidate.title, candidate.body))
     claims = candidates_of(book)
-    met = _met(place, book, claims, candidate, mark)
+    here = counting(place, book, claims)
+    met = _met(place, book, claims, {known.id for known in here}, candidate, mark)
     if met is not None:
         return met
-    standing = stand(place, candidate, ground(book, claims, candidate, memories))
+    standing = stand(place, candidate, ground(book, here, candidate, memories))
     store = place.store()
     if standing.by is not None:
         return _set_aside(place, book, claims, candidate, mark, standing, standing.by)
     if standing.same is not None:
         return _again(place, book, store, candidate, mark, standing, standing.same)
     if not standing.targets:
-        for known in claims:
+        for known in here:
             # the memory does not say it any more: a person has changed it since, and their words stand
             if known.state in ("accepted", "known") and known.print == mark and not _overturned(store, claims, known):
                 return AlreadyKnown(known.memory, _ACCEPTED)
@@ -107,9 +108,12 @@ def searching(place: Place, memories: MemorySearch | None) -> Iterator[MemorySea
 
 
 def _met(
-    place: Place, book: Ledger, claims: Iterable[Known], candidate: Candidate, mark: Fingerprint
+    place: Place, book: Ledger, claims: Iterable[Known], here: Container[str], candidate: Candidate, mark: Fingerprint
 ) -> Blocked | AlreadyKnown | None:
-    """Whether this claim was met before, by its words or by its turn."""
+    """Whether this claim was met before, by its words or by its turn; of those that gave way, by one that is `here`.
+
+    A turn whose claim was accepted is not asked about again, even where the memory is not: a person deletes files, too.
+    """
     for known in claims:
         same_turn = known.source == candidate.source and _near(known.print, mark, SAME_TURN_FROM)
         if known.state == "rejected":
@@ -119,7 +123,7 @@ def _met(
             if same_turn:
                 return AlreadyKnown(known.id, f"It was taken back: {known.note}")
         elif known.state == "outdated":
-            if same_turn:
+            if same_turn and known.id in here:
                 return AlreadyKnown(known.memory, known.note)
         elif known.state == "pending":
             if (same_turn or known.print == mark) and not files.is_absent(place.candidate_path(known.id)):
