@@ -83,7 +83,7 @@ def main(argv: Sequence[str]) -> int:
 def _run(argv: Sequence[str]) -> int:
     with output.written():
         try:
-            app(args=list(argv), prog_name="lerim")
+            app(args=list(argv) or ["--help"], prog_name="lerim")
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else 1 if end.code else 0
     return 0

@@ -72,9 +72,10 @@ def edit_command(
 
 def _typed(body: str) -> str:
     """The text an option gives, or standard input. Raises UsageError where that is no text or too much."""
-    if body != "-":
-        return body
-    text = sys.stdin.read(MAX_FILE + 1)
+    text = sys.stdin.read(MAX_FILE + 1) if body == "-" else body
+    if not text.strip():
+        todo = "Give its words, or leave --body out; `lerim memory archive` puts a memory away."
+        raise UsageError("The text would be empty.", where="--body", todo=todo)
     if len(text) > MAX_FILE:
         raise UsageError(f"The text is longer than {MAX_FILE // 1024} kB.", where="--body -", todo="Shorten it.")
     return text
@@ -111,6 +112,8 @@ def promote_command(
     as_json: Json = False,
 ) -> None:
     """Answer an open question with a decision."""
+    if title is None and body is None:
+        raise typer.BadParameter("What was decided? Give --title, and --body for the why.")
     words = None if body is None else _typed(body)
     _act([memory_id], lambda place, one: acts.promote(place, one, title, words), repo, own, as_json)
 
@@ -126,16 +129,21 @@ def globalize_command(ids: Ids, repo: Repo = HERE, as_json: Json = False) -> Non
 @guarded
 def kind_command(
     memory_id: Id,
-    primitive: Annotated[PrimitiveName, typer.Option(help="What it is.")] = "learning",
-    kind: Annotated[LearningKind | None, typer.Option(help="Of a learning; “insight” where it has none.")] = None,
+    primitive: Annotated[PrimitiveName | None, typer.Option(help="What it is.")] = None,
+    kind: Annotated[
+        LearningKind | None, typer.Option(help="Of a learning; the one it had before, else “insight”.")
+    ] = None,
     own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
     """Make a memory another primitive, or a learning of another kind."""
-    if kind and primitive != "learning":
-        raise typer.BadParameter(f"A {primitive} has no kind; leave it out.", param_hint="--kind")
-    _act([memory_id], lambda place, one: acts.change_kind(place, one, primitive, kind), repo, own, as_json)
+    if primitive is None and kind is None:
+        raise typer.BadParameter("What shall it be? Give --primitive, or --kind of a learning.")
+    to: PrimitiveName = primitive or "learning"
+    if kind and to != "learning":
+        raise typer.BadParameter(f"A {to} has no kind; leave it out.", param_hint="--kind")
+    _act([memory_id], lambda place, one: acts.change_kind(place, one, to, kind), repo, own, as_json)
 
 
 @memory_app.command("delete")
@@ -149,7 +157,14 @@ def delete_command(ids: Ids, own: Own = False, repo: Repo = HERE, as_json: Json 
 @guarded
 def verify_command(ids: Ids, own: Own = False, repo: Repo = HERE, as_json: Json = False) -> None:
     """Say that memories are still true of the files as they are."""
-    _act(ids, acts.verify, repo, own, as_json)
+
+    def verify(place: Place, memory_id: str) -> ReviewResult:
+        done = acts.verify(place, memory_id)
+        for lost in unmet(place.project, place.store().read(memory_id).record.references):
+            output.note(f"note: {memory_id}: {output.visible(lost)}; `lerim memory edit` names another place")
+        return done
+
+    _act(ids, verify, repo, own, as_json)
 
 
 @memory_app.command("feedback")

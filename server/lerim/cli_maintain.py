@@ -28,20 +28,29 @@ if TYPE_CHECKING:
 
 _COUNTED = {
     "merged": "to be merged",
-    "closed": "questions answered",
+    "closed": "answered, to be closed",
     "decayed": "faded, to be archived",
     "archived": "over, to be archived",
     "bounded": "beyond the bound, to be archived",
-    "consolidated": "groups to be put together",
+    "consolidated": "to be put together",
     "referred": "with a place that was moved",
-    "repaired": "links repaired",
-    "withdrawn": "proposals taken back",
+    "repaired": "with links put right",
+    "withdrawn": "taken back",
     "waiting": "waiting for review before",
     "rejected": "rejected before",
     "left": "left for later",
     "drifted": "drifted",
     "gone": "with a place that is gone",
     "unchanged": "unchanged",
+}
+_DID = {"accepted": "done", "withdrawn": "taken back", "repaired": "links put right", "known": "waits already"}
+_WHAT = {
+    "merge": "merge",
+    "archive": "archive",
+    "consolidate": "put together",
+    "refer": "point to where it is now",
+    "close": "close a question",
+    "blocked": "rejected before",
 }
 
 
@@ -137,8 +146,8 @@ def show_report(report: MaintainReport) -> None:
         output.say(output.visible(step))
     done = [one for one in report.done if not one.action.startswith("proposed-")]
     if done:
-        rows = [(one.action, one.title, one.reason, one.undo) for one in done]
-        output.show_table(("done", "what", "why", "undo"), rows, title="Done")
+        rows = [(_did(one.action), one.title, ", ".join(one.memories), one.reason, one.undo) for one in done]
+        output.show_table(("done", "what", "memories", "why", "undo"), rows, title="Done")
     if report.stale:
         stale = [(one.id, one.standing, _place(one)) for one in report.stale]
         output.show_table(("memory", "standing", "place"), stale, title="The code they speak of changed")
@@ -162,5 +171,11 @@ def _place(one: StaleMemory) -> str:
 
 
 def _row(view: CandidateView) -> tuple[str, str, str]:
-    titles = [target.title for target in view.targets]
-    return view.action, "\n".join(titles or [view.title]), view.reason
+    named = [f"{target.title} ({target.id})" for target in view.targets]
+    return _WHAT.get(view.action, view.action), "; ".join(named or [view.title]), view.reason
+
+
+def _did(action: str) -> str:
+    """`withdrawn-refer` in plain words."""
+    how, _, what = action.partition("-")
+    return ": ".join(filter(None, (_DID.get(how, _WHAT.get(how, how)), _WHAT.get(what, what))))

@@ -174,7 +174,10 @@ def show_command(
 ) -> None:
     """Print one memory with its evidence."""
     place = place_of(repo, own)
-    stored = place.store().read(memory_named(place)(memory_id))
+    name = memory_named(place)(memory_id)
+    if not own and place.store().path_of(name) is None and place.personal().store().path_of(name) is not None:
+        place, own = place.personal(), True  # a search and an answer show one's own, too
+    stored = place.store().read(name)
     problems: list[Problem] = []
     stands = looked(place, [stored], problems)
     shown = _view(stored, "global" if own else "project", stands)
@@ -204,7 +207,7 @@ def show_command(
 def add_command(
     title: Annotated[str, typer.Option(help="One line that says what holds: “Use uv, not pip”.")],
     primitive: Annotated[PrimitiveName, typer.Option(help="What it is.")] = "decision",
-    body: Annotated[str, typer.Option(help="What, why and where.")] = "",
+    body: Annotated[str | None, typer.Option(help="What, why and where.")] = None,
     kind: Annotated[LearningKind | None, typer.Option(help="Of a learning; “insight” if left out.")] = None,
     tag: Tags = [],  # noqa: B006 - as above
     reference: Annotated[
@@ -216,10 +219,12 @@ def add_command(
     """Write a memory of your own."""
     if kind and primitive != "learning":
         raise typer.BadParameter(f"A {primitive} has no kind; leave it out, or add a learning.", param_hint="--kind")
+    if body is not None and not body.strip():
+        raise typer.BadParameter("The text is empty; give its words, or leave --body out.", param_hint="--body")
     if kind is None and primitive == "learning":
         kind = "insight"
     at = here(repo)
-    result = queue.add(at.place, primitive, title, body, kind=kind, tags=tag, references=written(reference))
+    result = queue.add(at.place, primitive, title, body or "", kind=kind, tags=tag, references=written(reference))
     if cut := result.message.partition("\n")[2]:
         output.note(f"note: {cut}")
     for lost in unmet(at.project, reference):
@@ -227,7 +232,8 @@ def add_command(
     if as_json:
         output.show_json(memory_view(at.place.store().load(Path(result.path or ""))[0]))
         return
-    output.say(f"Written: {output.visible(result.path or '')}")
+    output.say(f"Written: {output.visible(Path(result.path or '').stem)}")
+    output.say(f"  file: {output.visible(result.path or '')}\n  take back: lerim review undo {result.action}")
 
 
 def _view(stored: Stored, scope: Scope, stands: Mapping[str, Standing]) -> MemoryView:

@@ -189,6 +189,8 @@ def edit_command(
     if title is None and body is None and tag is None:
         change = edited(queue.Edit(before.title, before.body, before.tags))
     else:
+        if body is not None and not body.strip():
+            raise typer.BadParameter("The text is empty; give its words, or leave --body out.", param_hint="--body")
         change = queue.Edit(
             before.title if title is None else title,
             before.body if body is None else body,

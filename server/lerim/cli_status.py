@@ -102,7 +102,9 @@ _KEPT_BY: dict[Why, str] = {
 
 
 def _status(at: Here) -> StatusView:
-    stored, problems = at.place.store().load_all()
+    everything, problems = at.place.store().load_all(archived=True)
+    over = at.project.memory_dir / "archived"
+    stored = [item for item in everything if not item.path.is_relative_to(over)]
     proposals, more, blocked = queue.pending(at.place)
     model = state(at.project.key, at.settings, at.home, os.environ, datetime.now().astimezone())
     sessions, waits, newest = _sessions(at, model=bool(model.model) or model.provider in ("auto", "ollama"))

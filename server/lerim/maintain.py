@@ -56,6 +56,9 @@ MOST_WAITING = 50
 """So many proposals of maintain's wait for the person at most: of a long list none is read."""
 
 
+_OVER = "What it was proposed for is not so any more."
+
+
 @dataclass(frozen=True, slots=True)
 class MaintainOptions:
     """How to maintain. `dry_run`: nothing is written in the repository. `model`: the lead the settings name puts
@@ -252,19 +255,13 @@ class _Job:
         wanted = {(one.action, frozenset(target.record.id for target in one.targets)) for one in found}
         left: list[Proposal] = []
         for proposal in waiting:
-            if (
-                _key(proposal) in wanted
-                or proposal.edited
-                or not review.withdraw_one(self.place, proposal.id, "What it rested on holds no more.")
-            ):
+            if _key(proposal) in wanted or proposal.edited or not review.withdraw_one(self.place, proposal.id, _OVER):
                 left.append(proposal)
                 continue
             self.counts["withdrawn"] += 1
             action = f"withdrawn-{proposal.action}"
             ids = [target.id for target in proposal.targets]
-            self.run.maintained.append(
-                MaintainAction(action, proposal.record.title, "What it rested on holds no more.", ids, proposal.id)
-            )
+            self.run.maintained.append(MaintainAction(action, proposal.record.title, _OVER, ids, proposal.id))
         return left
 
     def worded(self, suggestion: Suggestion) -> Suggestion:

@@ -89,6 +89,48 @@ def test_a_question_is_answered(repo: Path) -> None:
     assert (shown(repo, asked)["status"], shown(repo, Path(path).stem)["primitive"]) == ("resolved", "decision")
 
 
+def test_an_answer_or_a_kind_that_is_not_given_is_wrong_usage(repo: Path, memory: str) -> None:
+    asked = answer("memory", "add", "--title", "Which installer?", "--primitive", "question", "--repo", str(repo))["id"]
+    assert "What was decided" in act(repo, "promote", asked, code=2)["error"]["message"]
+    assert "What shall it be" in act(repo, "kind", memory, code=2)["error"]["message"]
+    assert (shown(repo, asked)["status"], shown(repo, memory)["primitive"]) == ("active", "decision")
+
+
+def test_a_text_that_would_be_empty_is_refused(repo: Path, memory: str) -> None:
+    assert "empty" in act(repo, "edit", memory, "--body", "", code=2)["error"]["message"]
+    assert "empty" in act(repo, "edit", memory, "--body", "-", code=2, typed=" \n")["error"]["message"]
+    assert "empty" in act(repo, "add", "--title", "Use ruff", "--body", "", code=2)["error"]["message"]
+    assert shown(repo, memory)["body"] == "It is fast."
+    assert len(answer("memory", "list", "--repo", str(repo))["memories"]) == 1
+
+
+def test_what_is_said_to_be_still_true_of_a_file_that_is_not_there_is_told(repo: Path, memory: str) -> None:
+    act(repo, "edit", memory, "--reference", "src/nope.py")
+    said = say("memory", "verify", memory, "--repo", str(repo))
+    assert "Still true" in said and "src/nope.py is not there" in said
+
+
+def test_what_was_added_is_named_and_can_be_taken_back(repo: Path) -> None:
+    said = say("memory", "add", "--title", "Use ruff", "--repo", str(repo))
+    [added] = answer("memory", "list", "--repo", str(repo))["memories"]
+    assert f"Written: {added['id']}\n" in said
+    say(*re.findall(r"take back: lerim (.*)", said)[0].split(), "--repo", str(repo))
+    assert answer("memory", "list", "--repo", str(repo))["memories"] == []
+
+
+def test_ones_own_are_shown_without_being_asked_for(repo: Path, memory: str) -> None:
+    act(repo, "globalize", memory)
+    Path(shown(repo, memory)["path"]).unlink()
+    assert shown(repo, memory)["scope"] == "global"
+
+
+def test_status_tells_a_conflict_in_an_archived_memory(repo: Path, memory: str) -> None:
+    path = Path(act(repo, "archive", memory)["results"][0]["path"])
+    path.write_text(path.read_text().replace("It is fast.", "<<<<<<< a\nIt is fast.\n=======\nSlow.\n>>>>>>> b"))
+    status = answer("status", "--repo", str(repo))
+    assert [problem["code"] for problem in status["problems"]] == ["memory-conflict"] and status["memories"] == {}
+
+
 def test_a_kind_a_theme_a_word_and_a_check(repo: Path, memory: str) -> None:
     assert act(repo, "kind", memory, "--primitive", "theme")["results"][0]["ok"]
     assert (

@@ -107,3 +107,10 @@ def test_the_persons_own_memories_are_maintained_by_themselves(isolated: Path, r
     assert result.exit_code == 0
     assert "`lerim review list --global`" in " ".join(result.stdout.split())
     assert [one.action for one in queue.pending(own)[0]] == ["merge"]
+
+
+def test_each_memory_of_a_proposal_is_named_apart_with_its_id(place: Place) -> None:
+    said = run("--repo", str(place.project.root)).stdout
+    ids = {one.record.id for one in place.store().load_all()[0] if "uploads" in one.record.id}
+    assert len(ids) == 2 and all(f"({one})" in said for one in ids)
+    assert ");" in said

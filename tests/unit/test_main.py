@@ -42,3 +42,8 @@ def test_a_job_with_wrong_arguments_says_how_it_is_called() -> None:
     done = lerim("worker", "explode")
     assert done.returncode == 2
     assert "usage: lerim worker sync" in done.stderr
+
+
+def test_without_a_command_the_help_is_printed_and_nothing_failed() -> None:
+    result = lerim()
+    assert (result.returncode, result.stderr) == (0, "") and "maintain" in result.stdout

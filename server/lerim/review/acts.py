@@ -4,7 +4,7 @@ only the lines it changes are touched."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -186,20 +186,32 @@ def _rid(store: Store, ender: Stored, memory_id: str) -> Change:
 
 
 def change_kind(place: Place, memory_id: str, primitive: Primitive, kind: LearningKind | None = None) -> ReviewResult:
-    """Make a memory another primitive (its file moves, its id stays) or a learning of another kind ("insight" where
-    none is given and it has none). Raises as `edit`."""
+    """Make a memory another primitive (its file moves, its id stays) or a learning of another kind (where none
+    is given the one it has, or had before it was made another primitive, else "insight"). Raises as `edit`."""
     if primitive == "summary" or (kind is not None and primitive != "learning"):
         message = "A memory cannot become a summary." if primitive == "summary" else f"A {primitive} has no kind."
         raise MemoryError_(message, where=memory_id, todo="Name a decision, learning, question or theme.")
     with held(place, memory_id) as memory:
         if primitive == "learning":
-            kind = kind or memory.record.kind or "insight"
+            kind = kind or memory.record.kind or _kind_before(memory) or "insight"
         text = memory.updated({"kind": kind})
         to = memory.store.place(replace(memory.record, primitive=primitive), archived=memory.archived)
         if (text, to) == (memory.text, memory.path):
             return ReviewResult(True, "unchanged", _UNCHANGED, path=str(to))
         what = f"{primitive}/{kind}" if kind else primitive
         return memory.do("kind", f"Now a {what}: {memory.record.title}", memory.moved(to, text), to)
+
+
+def _kind_before(memory: Held) -> LearningKind | None:
+    """The kind a memory had as a learning, before it was made something else."""
+    for step in memory.book.steps("done"):
+        if (step.kind, step.memory) == ("kind", memory.record.id):
+            texts = [(change.before, Path(change.path)) for change in step.changes if change.before is not None]
+            for text, path in texts:
+                with suppress(MemoryError_):
+                    if kind := parse(text, path).kind:
+                        return kind
+    return None
 
 
 def delete_theme(place: Place, memory_id: str) -> ReviewResult:

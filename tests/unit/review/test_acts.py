@@ -189,6 +189,15 @@ def test_a_memory_of_another_kind_keeps_its_id(place: Place) -> None:
         acts.change_kind(place, NAME, "decision", "pitfall")
 
 
+def test_a_learning_that_was_made_another_primitive_and_back_has_its_kind_again(place: Place) -> None:
+    put(place)
+    acts.change_kind(place, NAME, "learning", "pitfall")
+    acts.change_kind(place, NAME, "question")
+    acts.change_kind(place, NAME, "decision")
+    assert acts.change_kind(place, NAME, "learning").ok
+    assert place.store().read(NAME).record.kind == "pitfall"
+
+
 def test_only_a_theme_is_deleted(place: Place) -> None:
     path = put(place)
     with pytest.raises(MemoryError_, match="Only themes"):
