@@ -179,6 +179,9 @@ def show_command(
         place, own = place.personal(), True  # a search and an answer show one's own, too
     stored = place.store().read(name)
     problems: list[Problem] = []
+    if stored.status == "active":  # what others say of it counts, too
+        everything = current(place.store().load_all(archived=True)[0])
+        stored = next((one for one in everything if one.path == stored.path), stored)
     stands = looked(place, [stored], problems)
     shown = _view(stored, "global" if own else "project", stands)
     output.warn(problems)

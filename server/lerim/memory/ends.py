@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Stored
@@ -48,6 +48,14 @@ def current(stored: Sequence[Stored]) -> list[Stored]:
         replace(one, status=over[one.record.id]) if one.status == "active" and one.record.id in over else one
         for one in stored
     ]
+
+
+def ender(memory_id: str, stored: Sequence[Stored]) -> Stored | None:
+    """The memory that says it ended this one, the latest where several do; None where it is over for none of them."""
+    if not any(one.record.id == memory_id and one.status in get_args(Ended) for one in current(stored)):
+        return None
+    named = [one for one in stored if any(memory_id in targets for _, targets in links(one.record))]
+    return max(named, key=lambda one: (one.record.updated, one.record.id), default=None)
 
 
 def links(record: MemoryRecord) -> tuple[tuple[Ended, tuple[str, ...]], ...]:

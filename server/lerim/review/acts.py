@@ -12,6 +12,7 @@ from pathlib import Path
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.redact import redact
 from lerim.memory import freshness, lifecycle, links, record
+from lerim.memory.ends import ender
 from lerim.memory.header import split
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.lines import Value
@@ -264,6 +265,10 @@ def globalize(place: Place, memory_id: str) -> ReviewResult:
         old = memory.record
         if status_of(old, memory.archived) != "active":
             raise MemoryError_("It is over.", where=str(memory.path), todo="Restore it first.")
+        by = ender(old.id, memory.store.load_all(archived=True)[0])
+        if by is not None:
+            message = f"It is over: “{one_line(by.record.title)}” ({by.record.id}) stands in its place."
+            raise MemoryError_(message, where=str(memory.path), todo="Make that one your own instead.")
         store = own.store()
         text = memory.updated(
             {
