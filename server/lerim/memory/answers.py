@@ -49,7 +49,8 @@ _QUESTION = re.compile(
 )
 _OPEN = re.compile(
     r"\b(?:yet|undecided|unsettled|tbd|open|unclear|if|unless|provided|maybe|perhaps|possibly|might|postponed?|put off"
-    r"|decide|to be decided|(?:not|never|nothing|isn['’]t) (?:\w+ )?(?:settled|decided|sure|clear))\b",
+    r"|decide|to be decided|for now|currently|(?:at|for) the moment|(?:their|your|his|her) own"
+    r"|(?:not|never|nothing|isn['’]t) (?:\w+ )?(?:settled|decided|sure|clear))\b",
     re.IGNORECASE,
 )
 """What leaves open what a text speaks of, or lets it hold only in a case."""
