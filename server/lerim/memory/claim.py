@@ -23,6 +23,12 @@ _DENIES = frozenset(
     {"not", "never", "no", "cannot", "without", "avoid", "instead", "rather", "over", "stop"}
     | {"dont", "doesnt", "cant", "wont", "isnt", "shouldnt", "didnt", "arent", "mustnt", "neednt", "couldnt", "wouldnt"}
 )
+_ELSEWHERE = """
+    nicht kein keine keinen keinem keiner keines nie niemals ohne ne pas jamais sans nunca jamás sin ningún tampoco
+    não sem не нет ни нельзя никогда без
+"""
+_DENIES |= frozenset(_ELSEWHERE.split())
+_DENIED_RUN = re.compile("[不没沒別别勿未無无]")
 _NOT = re.compile("n't", re.IGNORECASE)
 _LINKS = frozenset({"of", "than"})
 _TELL_APART = {"after", "before", "during", "off", "out", "under", "until"}  # filler to a search, not to a rule
@@ -128,12 +134,26 @@ def _words(text: str, reach: int) -> dict[str, bool]:
         mark = "!" if denied else ""
         if not code:
             denied = max(0, denied - 1)
-        for word in grams(token) if _NO_SPACES.search(token) else [_stem(token)]:
-            found[mark + word] = found.get(mark + word, False) or hard
+        parts, runs_on = _parted(token, mark, code)
+        denied = reach if runs_on else denied
+        for word in parts:
+            found[word] = found.get(word, False) or hard
     return found
 
 
-def _stem(word: str) -> str:
+def _parted(token: str, mark: str, code: bool) -> tuple[list[str], bool]:
+    """The words of a token with the mark of denial: pairs of letters where its script has no spaces; and whether it
+    denies what comes after it."""
+    if not _NO_SPACES.search(token):
+        return [mark + stem(token)], False
+    said, *rest = [token] if code else _DENIED_RUN.split(token, maxsplit=1)
+    return [sign + word for part, sign in ((said, mark), ("".join(rest), "!")) if part for word in grams(part)], bool(
+        rest
+    )
+
+
+def stem(word: str) -> str:
+    """A word without its English ending."""
     if not (word.isascii() and word.isalpha()) or len(word) < 3:
         return word
     for ending, least in (("ing", 5), ("ed", 4), ("es", 4), ("s", 4)):

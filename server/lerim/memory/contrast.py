@@ -13,7 +13,12 @@ from lerim.memory.framing import unframed
 from lerim.memory.wording import OPPOSITES, TELLING, names, plain
 
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:-[\w.]+)?|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|\d{4}-\d\d(?:-\d\d)?")
-_DENIAL = re.compile(r"\b(?:no|not|never|cannot|without|avoid|instead|rather|over|stop)\b|n['’]t\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\b(?:no|not|never|cannot|without|avoid|instead|rather|over|stop)\b|n['’]t\b"
+    r"|\b(?:nicht|keine?[nmrs]?|nie|niemals|ohne|pas|jamais|sans|nunca|sin|não|не|нет|нельзя|никогда|без)\b"
+    r"|[不没沒別别勿未無无]",
+    re.IGNORECASE,
+)
 _CHOICE = re.compile(
     r"[,;] not\b|\b(?:and|but) not\b|\binstead of\b|\brather than\b|\bover\b|\bnot\b.*\bbut\b", re.IGNORECASE
 )
@@ -22,6 +27,13 @@ _WHERE = re.compile(r"\b(?:for|in|inside|on|within|at|when|while|during|under)\s
 _UNSAID = frozenset({"cal"})
 """What goes without saying of a command or a script: that it is run or called, all put alike."""
 _DIRECTIONS = frozenset({"from", "to", "into", "onto", "before", "after", "than", "over", "until"})
+_NUMBERED = re.compile(
+    r"\b(?:bug|case|issue|migration|pr|pull request|pull_request|room|rows?|sensor|sprint|step|test|ticket)s? #?(\d+)"
+    r"|\A(?:the )?(?:code|error|exit code|port|status)(?: code)? (\d+)|(?<!\w)#(\d+)",
+    re.IGNORECASE,
+)
+"""Numbers that name a thing: with another number it is another thing."""
+_TOO = re.compile(r"\b(?:too|also|as well|additionally|besides)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?;:](?=\s|$)|\n")
 _ON_GROUND = 0.5
 _REACH = 8
@@ -32,7 +44,8 @@ _CODE = re.compile(r"`[^`\n]*`")
 @dataclass(frozen=True, slots=True)
 class Said:
     """A claim, wordings put alike (`wording.py`), and the words it was read from; `bare` is it without regard to
-    denials. `telling` are those of its words that tell rules apart though they are no names.
+    denials. `telling` are those of its words that tell rules apart though they are no names; `written` are title and
+    body as they are.
     """
 
     claim: Claim
@@ -40,6 +53,7 @@ class Said:
     title: str
     body: str
     telling: frozenset[str]
+    written: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +66,8 @@ class Contrast:
     that is of one thing, though each title has words of its own. `opposite`: all that sets the titles apart on one
     side is the opposite of something on the other. `other_value`: both say what one thing is, and not the same.
     `moved`: the same words are put the other way round (`A to B`, `B to A`). `chosen_anew`: both titles choose, and
-    what the first chose the second refuses, or what the second chooses the first refused.
+    what the first chose the second refuses, or what the second chooses the first refused. `beside`: the second
+    is of another thing of a kind (`PR 120`, `PR 121`), or says itself that it is one thing more (`too`).
     """
 
     about: float
@@ -67,6 +82,7 @@ class Contrast:
     other_value: bool
     same_ground: bool
     chosen_anew: bool
+    beside: bool
 
     @property
     def values(self) -> bool:
@@ -84,7 +100,7 @@ def read(title: str, body: str) -> Said:
     hard = {word for word in found.words if word.strip("!") in named}
     roots = Claim(_roots(found.title), _roots(found.words), _roots(found.hard | hard))
     plainly = bare(roots)
-    return Said(roots, plainly, plain_title, plain_body, plainly.words & _telling())
+    return Said(roots, plainly, plain_title, plain_body, plainly.words & _telling(), (title, body))
 
 
 @lru_cache(maxsize=1)
@@ -149,6 +165,7 @@ def contrast(one: Said, other: Said) -> Contrast:
         moved=not (lost or new) and _moved(one, other, shared),
         same_ground=bool(turned) and _same_ground(one, other, lost, new, hard, about),
         chosen_anew=_chooses(one) and _chooses(other) and _chosen_anew(one, other),
+        beside=bool(lost and new) and _beside(one.written[0], other.written[0]),
     )
 
 
@@ -228,6 +245,12 @@ def _chosen_anew(one: Said, other: Said) -> bool:
         return False
     where = frozenset(_ordered(" ".join(_WHERE.findall(other.title.replace("`", " ")))))
     return not anew - where or where <= one.bare.words
+
+
+def _beside(title: str, later: str) -> bool:
+    """Whether the later title speaks of a thing of another number, or adds to the first in so many words."""
+    first, second = ({number for found in _NUMBERED.findall(text) for number in found} for text in (title, later))
+    return first != second or (bool(_TOO.search(later)) and not _TOO.search(title))
 
 
 def _other_value(one: Said, other: Said) -> bool:

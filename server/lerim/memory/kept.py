@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from lerim.memory.claim import Claim, another, bare, claim, is_number, overlap
 from lerim.memory.framing import unframed
+from lerim.memory.substance import exact, limits
 
 RESTATED_FROM = 0.72
 _SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[^\Wa-z_]|[`“\"(\[])|(?<=[。！？])")
@@ -22,7 +24,9 @@ def joined(old: str, title: str, body: str) -> str:
     """
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in body.splitlines()]
-    said = [claim(sentence, "") for line in (title, *lines) for sentence in _SENTENCE_END.split(unframed(line))]
+    said = [
+        (sentence, claim(sentence, "")) for line in (title, *lines) for sentence in _SENTENCE_END.split(unframed(line))
+    ]
     kept: list[str] = []
     block: list[str] = []
     for line in old.replace("\r\n", "\n").split("\n"):
@@ -43,18 +47,30 @@ def joined(old: str, title: str, body: str) -> str:
     return f"{body}\n\n{own}" if body.strip() else own
 
 
-def _rest(line: str, said: list[Claim]) -> str:
+def _rest(line: str, said: Sequence[tuple[str, Claim]]) -> str:
     """A line without the sentences said again; one where all are kept stays to the byte."""
     sentences = [sentence for sentence in _SENTENCE_END.split(unframed(line)) if sentence.strip()]
     kept = [sentence for sentence in sentences if not _again(sentence, said)]
     return line if kept == sentences and unframed(line) == line else " ".join(kept).rstrip()
 
 
-def _again(sentence: str, said: list[Claim]) -> bool:
+def _again(sentence: str, said: Sequence[tuple[str, Claim]]) -> bool:
     own = claim(sentence, "")
     if not own.words:
         return False
-    return any(own.words <= one.words or _put_right(bare(own), bare(one)) for one in said if not another(own, one))
+    return any(
+        (own.words <= one.words or _put_right(bare(own), bare(one))) and not _limited(sentence, text)
+        for text, one in said
+        if not another(own, one)
+    )
+
+
+def _limited(sentence: str, new: str) -> bool:
+    """Whether a sentence has a word that limits it, or a name, and the new one has another there: `must` or `may`."""
+    names = {word for word in exact(sentence) - exact(new) if not any(map(str.isdigit, word))}
+    return bool(limits(sentence, modals=True) ^ limits(new, modals=True)) or bool(
+        {word.lower().rstrip("s") for word in names} & {word.lower().rstrip("s") for word in exact(new)}
+    )
 
 
 def _put_right(own: Claim, other: Claim) -> bool:

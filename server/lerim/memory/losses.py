@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lerim.memory.claim import Claim, claim
+from lerim.memory.framing import unframed
 from lerim.memory.record import MemoryRecord
+from lerim.memory.substance import exact, limits
 
 TOLD_FROM = 0.5
 """The least share of a sentence's words that has to be in an insight which tells it."""
@@ -27,10 +29,20 @@ def losses(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> list[str]:
 def _losses(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> Iterator[str]:
     told = claim(insight.title, insight.body)
     text = _spaced(f"{insight.title}\n{insight.body}")
+    spelt, limited = exact(text), limits(text, modals=True)
     known: set[str] = set()
+    known_limits: set[str] = set()
     for source in sources:
         said = claim(source.title, source.body)
         known |= said.words
+        written = f"{source.title}\n{unframed(source.body)}"
+        known_limits |= limits(written, modals=True)
+        for word in sorted(limits(written, modals=True) - limited):
+            yield f"it leaves out “{word}” of “{source.title}”"
+        for word in sorted(exact(written) - spelt):
+            if word.lower() not in {one.lower() for one in spelt} and word.rstrip("s") not in spelt | {f"{word}s"}:
+                continue
+            yield f"it writes {word} of “{source.title}” otherwise"
         for word in sorted(said.hard - told.words):
             yield f"it leaves out {_shown(word)} of “{source.title}”"
         for quoted in _QUOTED.findall(source.body):
@@ -39,6 +51,8 @@ def _losses(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> Iterator[
         for sentence in (source.title, *_SENTENCE_END.split(source.body)):
             if not _told(claim(sentence, ""), told):
                 yield f"it leaves out “{' '.join(sentence.split())[:120]}”"
+    for word in sorted(limited - known_limits):
+        yield f"it makes up “{word}”"
     for word in sorted(told.hard - known):
         yield f"it makes up {_shown(word)}"
 

@@ -19,6 +19,7 @@ from lerim.extraction.candidate import Candidate
 from lerim.memory.answers import answers
 from lerim.memory.contrast import Contrast, Said, contrast, read, reworded, spans
 from lerim.memory.record import MemoryRecord
+from lerim.memory.substance import differ
 
 SAME_FROM = 0.9
 UPDATE_FROM = 0.72
@@ -79,12 +80,14 @@ def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
     """
     found = contrast(one, other)
     if one.claim == other.claim and not found.moved:
-        return "same", found
+        return "changed" if differ(one.written, other.written) else "same", found
     least = min(len(one.bare.title), len(other.bare.title))
     alike = found.about >= CONTAINED_FROM
     two = bool(found.lost and found.new)
     if found.reversed and (not two or found.same_ground) and len(found.shared) >= max(min(2, least), least / 2):
         return "ended", found
+    if found.beside:
+        return "apart", found
     if found.chosen_anew or (found.opposite and alike):
         return "ended", found
     if found.values and alike:
@@ -94,6 +97,8 @@ def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
     if two or not alike:
         return "apart", found
     if found.hard or found.reversed or found.moved or found.new or not reworded(one, other, found.more):
+        return "changed", found
+    if differ(one.written, other.written):
         return "changed", found
     return "same", found
 

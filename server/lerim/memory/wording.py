@@ -68,6 +68,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:no|not|never|don['’]t)((?: [\w'’-]{1,20}){0,6}) more than\b", r"\1 at most"),
         (r"\b(?:no|not|never)((?: [\w'’-]{1,20}){1,4}) without\b", r"\1 need"),
         (r"\b(?:no|not) longer\b", "not"),
+        (r"\b(?:is|are) an error\b", "fails"),
         (r"(?<=\w)['’]s\b", ""),
         (r"\b(?:as well|too|from now on|in (?:the )?future|going forward|at all times)\b", ""),
         (r"\bin (?:this|our) (?:repo|project)\b", ""),
@@ -104,7 +105,7 @@ _NUMBER = re.compile(rf"\b(?:{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 _CARRY_NOTHING = """
     now keep keeps kept keeping put puts stay stays staying stayed remain remains live lives lie lies belong belongs get
     gets give gives given gave makes made making want wants wanted take takes took taken taking own owns one single
-    way thing things besides already still really actually under below inside within
+    way thing things value values besides already still really actually under below inside within
     behind beneath upon via across along among toward towards
 """
 EMPTY = frozenset(_CARRY_NOTHING.split())
@@ -177,6 +178,16 @@ _WORD = re.compile(r"(?<![\w./#@-])[^\W\d]+(?:'[a-z]+)?(?![\w/#@-]|\.\w)")
 
 def plain(text: str) -> str:
     """A text with phrases and words that mean the same put alike; of what stands in backticks only words are."""
+    parts = phrased(text).split("`")
+    for at in range(0, len(parts), 2):
+        parts[at] = _WORD.sub(_full, parts[at])
+    for at in range(1, len(parts), 2):
+        parts[at] = _WORD.sub(_alike, parts[at])
+    return "`".join(parts)
+
+
+def phrased(text: str) -> str:
+    """A text with phrases, numbers and measures that mean the same put alike, but for what stands in backticks."""
     parts = text.split("`")
     for at in range(0, len(parts), 2):
         if _ANY_PHRASE.search(parts[at]):
@@ -184,10 +195,12 @@ def plain(text: str) -> str:
                 parts[at] = pattern.sub(put, parts[at])
         parts[at] = _NUMBER.sub(lambda found: _NUMBERS[found[0].lower()], parts[at])
         parts[at] = _MEASURE.sub(_measured, parts[at])
-        parts[at] = _WORD.sub(_full, parts[at])
-    for at in range(1, len(parts), 2):
-        parts[at] = _WORD.sub(_alike, parts[at])
     return "`".join(parts)
+
+
+def alike(word: str) -> str:
+    """The word that stands for all that mean the same as this one in lower case."""
+    return _FIRST.get(word, word)
 
 
 def _measured(found: re.Match[str]) -> str:
@@ -201,7 +214,8 @@ def names(text: str) -> str:
 
 
 def _full(found: re.Match[str]) -> str:
-    return "" if found[0].lower() in EMPTY else _alike(found)
+    empty = found[0].lower() in EMPTY and not found[0].isupper()  # GET is a name
+    return "" if empty else _alike(found)
 
 
 def _alike(found: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from lerim.memory.record import MAX_FILE, MemoryRecord
 from lerim.memory.search import MemorySearch
 from lerim.memory.slug import new_id
 from lerim.memory.store import Store, Stored
+from lerim.memory.substance import differ
 from lerim.review import actions
 from lerim.review.candidates import (
     Maker,
@@ -117,7 +118,7 @@ def _met(
     for known in claims:
         same_turn = known.source == candidate.source and _near(known.print, mark, SAME_TURN_FROM)
         if known.state == "rejected":
-            if same_turn or _reworded(known, mark):
+            if same_turn or (_reworded(known, mark) and not _otherwise(book, known, candidate)):
                 return Blocked(known.id, book.count_block(known.id))
         elif known.state == "withdrawn":
             if same_turn:
@@ -164,6 +165,12 @@ def _reworded(known: Known, mark: Fingerprint) -> bool:
     if old.title and old.title == mark.title:
         return True
     return _near(old, mark, REWORDED_FROM) and old.hard <= mark.words and mark.hard <= old.words
+
+
+def _otherwise(book: Ledger, known: Known, candidate: Candidate) -> bool:
+    """Whether a claim says something else in nearly the same words as a rejected one: `may` for `must`."""
+    told = book.told(known.id)
+    return told is not None and differ((told.title, told.body), (candidate.title, candidate.body))
 
 
 def _near(one: Fingerprint, other: Fingerprint, least: float) -> bool:

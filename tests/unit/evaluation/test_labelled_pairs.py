@@ -30,7 +30,7 @@ def test_nine_of_ten_pairs_are_decided_rightly(found: Compared) -> None:
 
 
 def test_the_half_nothing_was_tuned_on_is_not_far_behind(found: Compared) -> None:
-    assert found.held.accuracy >= 0.89  # 75 of 84: claims said again in quite other words are the rest
+    assert found.held.accuracy >= 0.84  # 71 of 84: claims said again in other words are shown rather than dropped
 
 
 def test_no_memory_takes_a_claim_that_says_something_else_for_its_own(found: Compared) -> None:
