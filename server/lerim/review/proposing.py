@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -37,6 +38,7 @@ from lerim.review.suggestions import SUGGESTION, Suggestion, put
 
 REWORDED_FROM = 0.75
 SAME_TURN_FROM = 0.5
+_EACH = re.compile(r"\b(?:every|each)\b")
 OTHERWISE = "said otherwise later"
 _ACCEPTED = "It was accepted before."
 
@@ -168,9 +170,13 @@ def _reworded(known: Known, mark: Fingerprint) -> bool:
 
 
 def _otherwise(book: Ledger, known: Known, candidate: Candidate) -> bool:
-    """Whether a claim says something else in nearly the same words as a rejected one: `may` for `must`."""
+    """Whether a claim says something else in nearly the same words as a rejected one: `may` for `must`; not `every
+    commit` for `a commit`."""
     told = book.told(known.id)
-    return told is not None and differ((told.title, told.body), (candidate.title, candidate.body))
+    if told is None:
+        return False
+    was, now = ((_EACH.sub("a", one.title), _EACH.sub("a", one.body)) for one in (told, candidate))
+    return differ(was, now)
 
 
 def _near(one: Fingerprint, other: Fingerprint, least: float) -> bool:
