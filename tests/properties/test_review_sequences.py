@@ -124,7 +124,12 @@ class Reviews(RuleBasedStateMachine):
     @invariant()
     def what_was_written_by_hand_stands(self) -> None:
         for path, text in self.by_hand.items():
-            assert path.read_text("utf-8") == text
+            if path.exists():
+                assert path.read_text("utf-8") == text
+                continue
+            over = path.parents[1] / "archived" / path.parent.name / path.name  # what was accepted ended it
+            lines = [line for line in text.splitlines() if line.startswith("My line")]
+            assert set(lines) <= set(over.read_text("utf-8").splitlines())
 
     @invariant()
     def every_file_reads(self) -> None:
