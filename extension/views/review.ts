@@ -27,6 +27,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   #root: Root | undefined;
   /** The candidate to show once the browser side is there. */
   #wanted: string | undefined;
+  /** The browser side listens: what is posted before is lost. */
+  #listening = false;
   /** What the browser side holds: candidate id to its JSON. */
   readonly #sent = new Map<string, string>();
   /** Candidates acted upon, with the number of the act: a listing begun before the act still names them. */
@@ -77,6 +79,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   #select(): void {
+    if (!this.#listening) return;
     if (this.#wanted !== undefined) this.#post({ type: "select", id: this.#wanted });
     this.#wanted = undefined;
   }
@@ -101,6 +104,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
 
   #adopt(panel: vscode.WebviewPanel): void {
     this.#panel = panel;
+    this.#listening = false;
     panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
     panel.onDidDispose(() => {
       this.#panel = undefined;
@@ -161,6 +165,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   async #handle(message: FromWebview, root: string): Promise<void> {
     switch (message.type) {
       case "ready":
+        this.#listening = true;
         this.#begin();
         return;
       case "act":

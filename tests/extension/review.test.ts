@@ -25,6 +25,13 @@ beforeEach(() => {
 
 /** A panel on the only folder whose browser side has started. */
 async function open(): Promise<FakePanel> {
+  const panel = await openedSilently();
+  panel.send({ type: "ready" });
+  return panel;
+}
+
+/** The same, before its browser side listens; `id` is the candidate it was opened on. */
+async function openedSilently(id?: string): Promise<FakePanel> {
   const turns = {
     open: (target: unknown) => {
       opened.push(target);
@@ -34,10 +41,9 @@ async function open(): Promise<FakePanel> {
   // SAFETY: the fakes have every member the panel uses; their classes are other ones than VS Code's
   review = new ReviewPanel(context as unknown as Parts[0], turns);
   const [folder] = workspace.workspaceFolders;
-  await review.show(folder as unknown as Parameters<ReviewPanel["show"]>[0]);
+  await review.show(folder as unknown as Parameters<ReviewPanel["show"]>[0], id);
   const panel = shown.panels[0];
   if (panel === undefined) throw new Error("no panel was opened");
-  panel.send({ type: "ready" });
   return panel;
 }
 
@@ -54,6 +60,15 @@ test("the panel shows what waits, what was dropped and what was blocked", async 
   expect(await message(panel, "root")).toMatchObject({ name: "repo", restricted: false });
   expect(await message(panel, "list")).toMatchObject({ order: ["c1", "c2"], blocked: 1, dropped: { refuted: 2 } });
   expect(context.pending.get(root)).toBe(2);
+});
+
+test("a candidate that was asked for before the panel listens is selected once it does, whoever opens the panel meanwhile", async () => {
+  const panel = await openedSilently("c2");
+  const [folder] = workspace.workspaceFolders;
+  await review.show(folder as unknown as Parameters<ReviewPanel["show"]>[0]);
+  expect(panel.posted.some((posted) => (posted as ToWebview).type === "select")).toBe(false);
+  panel.send({ type: "ready" });
+  expect(await message(panel, "select")).toMatchObject({ id: "c2" });
 });
 
 test("while candidates come in only new and changed ones are sent", async () => {

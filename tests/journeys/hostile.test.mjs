@@ -109,7 +109,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) 
     const name = await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "learnings")[0]);
     const kept = readFileSync(join(root, ".lerim", "memory", "learnings", name), "utf8");
     const keys = kept.split("\n---\n")[0].split("\n").slice(1).filter((line) => /^\S/.test(line)).map((line) => line.split(":")[0]);
-    assert.deepEqual(keys, ["id", "title", "created", "updated", "source", "confidence", "tags", "kind", "references", "evidence"]);
+    assert.deepEqual(keys, ["id", "title", "created", "updated", "source", "confidence", "tags", "kind", "references", "evidence", "verified"]);
     assert.doesNotMatch(kept, /[\u202A-\u202E\u200B\u{E0000}-\u{E007F}]/u);
   });
 

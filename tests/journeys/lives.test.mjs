@@ -1,6 +1,6 @@
 // The lives of memories: what changes, replaces and answers them, how they follow the code, how they are kept in order, and what they answer.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Answering } from "./answering.mjs";
@@ -51,6 +51,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
     mkdirSync(join(path, ".."), { recursive: true });
     const named = references.length > 0 ? `references:\n${references.map((reference) => `  - ${reference}\n`).join("")}` : "";
     writeFileSync(path, `---\nid: ${id}\ntitle: ${JSON.stringify(title)}\ncreated: ${time}\nupdated: ${time}\nsource: manual\nconfidence: 0.8\ntags: [shop]\n${keys}${named}---\n\n${body}\n`);
+    utimesSync(path, created, created); // it has lain here since: where nothing tells of a use, disuse begins with the file
     return { id, path };
   };
   /** The rows of the Memories view as they can be seen. */
