@@ -179,7 +179,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
 
   await run("what was replaced is not shown in the source any more", async () => {
     await screen.openFile("src/cart.py");
-    const hover = await screen.hover("def", /integer cents/);
+    const hover = await screen.hover("def", /Keep the prices in src\/cart\.py in integer cents/);
     assert.doesNotMatch(hover, /in floats, not/);
   });
 
@@ -243,8 +243,8 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
 
   await run("by hand: a memory is renamed and archived, each undone from its message", async () => {
     await unfold(/^Learnings/);
-    await row(/`discount` rounds down/).click({ button: "right" });
-    await screen.page.locator(".monaco-menu .action-label", { hasText: "Archive Memory" }).click();
+    await row(/`discount` rounds down/).hover();
+    await row(/`discount` rounds down/).locator('.action-label[aria-label^="Archive Memory"]').click();
     await screen.notification(/Archived: .*rounds down/);
     await until("it is put away", () => files("archived", "learnings").some((name) => name.includes("discount")));
     await screen.shot("archived");
