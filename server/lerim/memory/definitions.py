@@ -33,16 +33,23 @@ def finder(path: str, text: str, lines: Sequence[str]) -> Find:
     return lambda name: in_lines(name, lines)
 
 
+def parsed(text: str) -> ast.Module | None:
+    """A Python text as its parser reads it; None for what does not parse."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong with the person's code is not ours to say
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def in_python(text: str) -> dict[str, list[int]] | None:
     """Qualified name -> lines (from 0) of every function and class, and of every name assigned outside functions.
 
     None for what does not parse.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is wrong with the person's code is not ours to say
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(text)
+    if tree is None:
         return None
     found: dict[str, list[int]] = {}
     waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence
+
+from lerim.memory.definitions import parsed
 
 KIND = "a"
 MAX_PYTHON = 512 * 1024
@@ -40,11 +41,8 @@ def outline(text: str) -> PythonOutline | None:
     """The definitions of a Python text; None for one that does not parse or is too long."""
     if len(text) > MAX_PYTHON:
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is wrong with the person's code is not ours to say
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(text)
+    if tree is None:
         return None
     found: dict[str, list[Definition]] = {}
     waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
