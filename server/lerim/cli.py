@@ -24,7 +24,7 @@ from lerim.cli_sessions import sessions_app
 from lerim.cli_stats import stats_command
 from lerim.cli_status import status_command
 from lerim.cli_sync import sync_command
-from lerim.cli_usage import Lerim
+from lerim.cli_usage import Group, Lerim
 
 app = typer.Typer(
     name="lerim",
@@ -42,14 +42,14 @@ app.command("maintain")(maintain_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
 app.command("eval")(eval_command)
-app.add_typer(review_app, name="review")
-app.add_typer(memory_app, name="memory")
-app.add_typer(sessions_app, name="sessions")
-app.add_typer(project_app, name="project")
-app.add_typer(connect_app, name="connect")
-app.add_typer(queue_app, name="queue")
-app.add_typer(config_app, name="config")
-app.add_typer(model_app, name="model")
+app.add_typer(review_app, name="review", cls=Group)
+app.add_typer(memory_app, name="memory", cls=Group)
+app.add_typer(sessions_app, name="sessions", cls=Group)
+app.add_typer(project_app, name="project", cls=Group)
+app.add_typer(connect_app, name="connect", cls=Group)
+app.add_typer(queue_app, name="queue", cls=Group)
+app.add_typer(config_app, name="config", cls=Group)
+app.add_typer(model_app, name="model", cls=Group)
 
 
 def _version(asked: bool) -> None:
@@ -83,7 +83,7 @@ def main(argv: Sequence[str]) -> int:
 def _run(argv: Sequence[str]) -> int:
     with output.written():
         try:
-            app(args=list(argv) or ["--help"], prog_name="lerim")
+            app(args=list(argv), prog_name="lerim")
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else 1 if end.code else 0
     return 0

@@ -16,7 +16,15 @@ _WRONG = cast(type[Exception], typer.BadParameter.__mro__[1])
 """What is raised for wrong usage of any kind: typer has no public name for it."""
 
 
-class Lerim(TyperGroup):
+class Group(TyperGroup):
+    """A group of commands. Without any it prints its help, and nothing failed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments that are left for the command."""
+        return super().parse_args(ctx, args or (["--help"] if self.no_args_is_help else args))
+
+
+class Lerim(Group):
     """The whole command line. Without `--json` it is as typer has it."""
 
     def invoke(self, ctx: Any) -> Any:

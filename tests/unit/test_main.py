@@ -44,6 +44,7 @@ def test_a_job_with_wrong_arguments_says_how_it_is_called() -> None:
     assert "usage: lerim worker sync" in done.stderr
 
 
-def test_without_a_command_the_help_is_printed_and_nothing_failed() -> None:
-    result = lerim()
-    assert (result.returncode, result.stderr) == (0, "") and "maintain" in result.stdout
+@pytest.mark.parametrize(("words", "named"), [((), "maintain"), (("memory",), "promote"), (("review",), "undo")])
+def test_without_a_command_the_help_is_printed_and_nothing_failed(words: tuple[str, ...], named: str) -> None:
+    result = lerim(*words)
+    assert (result.returncode, result.stderr) == (0, "") and named in result.stdout
