@@ -36,6 +36,17 @@ def candidate_named(place: Place) -> Callable[[str], str]:
     return lambda given: given if given in states else _named(given, ids, "candidate", "lerim review list")
 
 
+def beginning(one: str, ids: Collection[str]) -> str:
+    """The shortest beginning of an id, of whole words and with the first of them, that no other of `ids` has."""
+    others = [other for other in ids if other != one]
+    words = one[_DAY:].split("-")
+    for count in range(1, len(words)):
+        head = one[:_DAY] + "-".join(words[:count])
+        if not any(other.startswith(head) for other in others):
+            return head
+    return one
+
+
 def _named(given: str, ids: Collection[str], what: str, where: str) -> str:
     if given in ids or not given:
         return given

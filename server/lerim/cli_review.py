@@ -11,10 +11,11 @@ import typer
 
 from lerim import output
 from lerim.cli_editor import edited
-from lerim.cli_named import candidate_named
+from lerim.cli_named import beginning, candidate_named
 from lerim.cli_place import HERE, Here, Json, Own, Repo, guarded, here, place_of
 from lerim.errors import LerimError, Problem
 from lerim.review import queue
+from lerim.review.place import Place
 from lerim.review.queue import ReviewResult
 from lerim.review.views import CandidateView, candidate_view
 
@@ -121,17 +122,23 @@ def _does(view: CandidateView) -> str:
             return "new"
 
 
-def show_candidates(views: list[CandidateView], title: str, accepted: Collection[str] = ()) -> None:
-    """Candidates as a table: what, how sure, about which files, and the words it rests on; `accepted` are marked."""
+def show_candidates(
+    views: list[CandidateView], title: str, accepted: Collection[str] = (), waiting: Collection[str] = ()
+) -> None:
+    """Candidates as a table: an id's beginning that none of the `waiting` has, what, how sure, about which files, and
+    the words it rests on; `accepted` are marked."""
     rows = []
+    ids = {*waiting, *(view.id for view in views)}
     for view in views:
         said = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
         what = view.title if view.action == "add" else f"{view.title} ({_does(view)})"
         if view.id in accepted:
             what = f"accepted: {what}"
+        if view.scope == "global":
+            what = f"{what} (your own: --global)"
         kind = name_of(view.primitive, view.kind)
-        rows.append((kind, what, f"{view.confidence:.2f}", ", ".join(view.references), said))
-    output.show_table(("kind", "title", "conf.", "files", "evidence"), rows, title=title)
+        rows.append((beginning(view.id, ids), kind, what, f"{view.confidence:.2f}", ", ".join(view.references), said))
+    output.show_table(("id", "kind", "title", "conf.", "files", "evidence"), rows, title=title)
 
 
 def name_of(primitive: str, kind: str | None) -> str:
@@ -142,10 +149,25 @@ def name_of(primitive: str, kind: str | None) -> str:
 @review_app.command("accept")
 @guarded
 def accept_command(
-    ids: Ids, quotes: QuotesOption = None, own: Own = False, repo: Repo = HERE, as_json: Json = False
+    ids: Annotated[
+        list[str], typer.Argument(metavar="[ID]...", help="As `lerim review list` shows them; a beginning will do.")
+    ] = [],  # noqa: B006 - typer reads it and never writes it
+    everything: Annotated[
+        bool, typer.Option("--all", help="All that wait, but what is flagged or only a tool or web page says.")
+    ] = False,
+    quotes: QuotesOption = None,
+    own: Own = False,
+    repo: Repo = HERE,
+    as_json: Json = False,
 ) -> None:
     """Make candidates memories."""
+    if bool(ids) == everything:
+        raise typer.BadParameter("Name candidates, or give --all for all that wait.")
     place = place_of(repo, own)
+    if everything:
+        ids = _all_but_doubted(place)
+        if not ids and not as_json:
+            output.say("Nothing is waiting for review that could be accepted unseen.")
 
     def accept(candidate_id: str) -> ReviewResult:
         nonlocal quotes
@@ -156,6 +178,16 @@ def accept_command(
         return result
 
     each(ids, accept, named=candidate_named(place), as_json=as_json, own=own)
+
+
+def _all_but_doubted(place: Place) -> list[str]:
+    """The ids of all that wait, oldest turn first, but those a person should look at; these are told."""
+    proposals, problems, _ = queue.pending(place)
+    output.warn(problems)
+    for proposal in proposals:
+        if why := queue.doubted(proposal):
+            output.note(f"note: {output.visible(f'{proposal.id} waits for a look of yours: {why}')}")
+    return [proposal.id for proposal in proposals if not queue.doubted(proposal)]
 
 
 def _ask_quotes(at: Here, *, ask: bool) -> Quotes:

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +24,8 @@ from lerim.models.usage import Waits, Why
 from lerim.moved import keep
 from lerim.project import gone_from
 from lerim.report import combine
+from lerim.review import queue
+from lerim.review.ledger import State
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncOptions
@@ -83,7 +85,7 @@ def sync_command(
     if as_json:
         output.show_json(msgspec.structs.replace(report, problems=[*at.problems, *report.problems]))
     else:
-        show_report(report, _today(at, report))
+        show_report(report, _today(at, report), queue.states(at.place))
     raise typer.Exit(EXIT_CODES[report.state])
 
 
@@ -187,9 +189,9 @@ _WAITS: dict[Why, str] = {
 """What a person can do about sessions that wait for a model; where none is chosen there is nothing to say."""
 
 
-def show_report(report: SyncReport, today: str = "") -> None:
+def show_report(report: SyncReport, today: str, known: Mapping[str, State]) -> None:
     """The report of a sync as tables: sessions, what models took (`today` in all), what is proposed, what was dropped
-    and why, what went wrong."""
+    and why, what went wrong. `known` are all candidates there were, and what became of them."""
     counts = report.sessions
     output.say(
         f"{output.counted(counts.found, 'session')}: {counts.new} new, {counts.changed} changed, "
@@ -209,9 +211,13 @@ def show_report(report: SyncReport, today: str = "") -> None:
         output.say(output.visible(f"{waiting(report.waits)}. {_WAITS[report.waits.why]}".strip()))
     if report.candidates:
         accepted = set(report.accepted)
-        show_candidates(report.candidates, "Proposed", accepted)
+        pending = [name for name, state in known.items() if state == "pending"]
+        show_candidates(report.candidates, "Proposed", accepted, pending)
         if any(one.id not in accepted for one in report.candidates):
-            output.say("Look at them with `lerim review list`, or in VS Code with “Lerim: Open Review”.")
+            output.say(
+                "`lerim review list` shows them whole, `lerim review accept ID` and `reject ID` decide; or do it"
+            )
+            output.say("in VS Code with “Lerim: Open Review”.")
         if accepted:
             output.say("What was accepted is a memory now: `lerim memory list`.")
     else:

@@ -28,7 +28,7 @@ WIDE = 160
 LEAST = 10
 """Columns that a text of a table has, however narrow the terminal is."""
 _NUMBER = re.compile(r"(?:[0-9][0-9,.]*[kMG]?)?")
-"""What stands in a column that is set to the right, and is never broken."""
+"""What stands in a column that is set to the right, and is never broken; nor is an id."""
 
 
 class Unwritten(LerimError):  # noqa: N818 - it is said, and nothing can be done with it
@@ -159,7 +159,8 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     shown = [[visible(cell) for cell in row] for row in rows]
     for at, name in enumerate(columns):
         numbers = bool(name) and all(_NUMBER.fullmatch(row[at]) for row in shown)
-        needed = max(len(word) for word in (*name.split(), *(row[at] for row in shown))) if numbers else 0
+        whole = numbers or name == "id"
+        needed = max(len(word) for word in (*name.split(), *(row[at] for row in shown))) if whole else 0
         least += 1 + (needed or LEAST)
         table.add_column(Text(name), overflow="fold", justify="right" if numbers else "left", min_width=needed or None)
     for row in shown:

@@ -18,7 +18,7 @@ from lerim.review.proposing import propose, put_back
 from lerim.review.redeciding import decide_again
 from lerim.review.suggestions import Suggestion, met, preview, suggest
 from lerim.review.undoing import StepView, steps, undo, undoable
-from lerim.review.unseen import settle, settle_all
+from lerim.review.unseen import doubted, settle, settle_all
 
 __all__ = [
     "AlreadyKnown",
@@ -35,6 +35,7 @@ __all__ = [
     "accept",
     "add",
     "decide_again",
+    "doubted",
     "edit",
     "met",
     "pending",

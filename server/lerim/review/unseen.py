@@ -64,10 +64,17 @@ def _waiting(place: Place) -> list[Proposal]:
     return waiting(place, ours, place.store())[0]
 
 
-def _may_settle(place: Place, proposal: Proposal) -> bool:
-    if proposal.flags or proposal.edited or proposal.void:
-        return False
+def doubted(proposal: Proposal) -> str:
+    """Why a proposal is nothing to accept without a look at it; "" where there is no such reason."""
+    if proposal.flags:
+        return ", ".join(proposal.flags)
     if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):
+        return "only a tool or a web page says it"
+    return ""
+
+
+def _may_settle(place: Place, proposal: Proposal) -> bool:
+    if doubted(proposal) or proposal.edited or proposal.void:
         return False
     with opened(place.private, place.moves) as book:
         if proposal.id in book.about("accept", "undone"):

@@ -1,0 +1,103 @@
+"""What waits is accepted by what is printed of it, or all of it at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from desk import Desk, correction
+from lerim.cli import app
+from lerim.extraction.candidate import Candidate
+from lerim.memory.record import Evidence, Speaker
+from lerim.paths import Home
+from lerim.project import locate
+from lerim.review import queue
+from lerim.review.place import Place
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def place(repo: Path) -> Place:
+    home = Home.of(os.environ)
+    project = locate(repo, home)
+    assert project
+    return Place(project, home)
+
+
+def propose(place: Place, title: str, turn: str, who: Speaker = "user", flags: tuple[str, ...] = ()) -> str:
+    done = queue.propose(
+        place,
+        Candidate(
+            primitive="learning",
+            kind="preference",
+            title=title,
+            body=f"{title}. It concerns `src/app.py`.",
+            confidence=0.8,
+            tags=(),
+            references=("src/app.py",),
+            evidence=(Evidence(f"no, {title}", turn, who),),
+            platform="claude",
+            session="11111111-2222-4333-8444-555555555555",
+            turn=turn,
+            time=datetime(2026, 7, 3, 10, 0, tzinfo=UTC),
+            signal="correction",
+            flags=flags,
+        ),
+    )
+    assert isinstance(done, queue.Proposed)
+    return done.proposal.id
+
+
+def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: Place, repo: Path) -> None:
+    first = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
+    second = propose(place, "Use ruff for linting", "bbbbbbbbbbbb")
+    page = propose(place, "Pin the port to 5433", "cccccccccccc", who="web")
+    odd = propose(place, "Sort imports with isort", "dddddddddddd", flags=("imperative",))
+    said = run("review", "accept", "--all", "--quotes", "shared", "--repo", str(repo))
+    assert said.exit_code == 0, said.output
+    assert said.stdout.count("Accepted: ") == 2
+    assert page in said.stderr and odd in said.stderr and "imperative" in said.stderr
+    assert {one.stem for one in (repo / ".lerim" / "memory").glob("*/*.md")} == {first, second}
+    assert [one.id for one in queue.pending(place)[0]] == [page, odd]
+
+
+def test_all_of_nothing_is_nothing(repo: Path) -> None:
+    assert "Nothing is waiting" in run("review", "accept", "--all", "--repo", str(repo)).stdout
+    assert answer("review", "accept", "--all", "--repo", str(repo)) == {"results": []}
+
+
+def test_either_candidates_are_named_or_all_are_meant(place: Place, repo: Path) -> None:
+    name = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
+    for wrong in ((name, "--all"), ()):
+        assert "--all" in answer("review", "accept", *wrong, "--repo", str(repo), code=2)["error"]["message"]
+    assert len(queue.pending(place)[0]) == 1
+
+
+def test_a_sync_prints_a_beginning_of_each_id_that_names_no_other(repo: Path, isolated: Path) -> None:
+    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+    desk.session("s1", *correction(desk))
+    first = run("sync", "--repo", str(repo))
+    assert "`lerim review accept ID`" in first.stdout
+    desk.session("s2", *correction(desk, "pathlib.Path", "src/other.py", "open"))
+    again = run("sync", "--repo", str(repo))
+    printed = [re.search(r"\b\d{8}-[\w-]+", said.stdout) for said in (first, again)]
+    waiting = [one.id for one in queue.pending(desk.place)[0]]
+    assert len(waiting) == 2 and printed[1]
+    [named] = [one for one in waiting if one.startswith(printed[1][0])]
+    assert answer("review", "reject", printed[1][0], "--repo", str(repo))["results"][0]["id"] == named
