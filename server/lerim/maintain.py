@@ -26,7 +26,7 @@ from lerim.lock import project_lock
 from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage, StaleMemory
 from lerim.memory.ends import current
 from lerim.memory.freshness import Freshness, Standing
-from lerim.memory.lifecycle import Ground
+from lerim.memory.lifecycle import Ground, unwanted
 from lerim.memory.links import repairs
 from lerim.memory.reference import normalise
 from lerim.memory.renames import git_at
@@ -162,9 +162,11 @@ class _Job:
         uses = Uses(self.place.private)
         last = {name: one.last for name, one in uses.all().items()}
         used = {one.record.id: unused_since(one, last.get(one.record.id)) for one in memories}
+        kept = uses.kept()
+        refused = {name: why for name, (word, at) in uses.said().items() if (why := unwanted(word, at, kept.get(name)))}
         self.problems += uses.problems
         grounds = self.grounds(memories, now)
-        found = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled)
+        found = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled, refused)
         self.propose(found)
         concerned = {target.record.id for one in found for target in one.suggestion.targets}
         self.counts["unchanged"] = len({one.record.id for one in live} - concerned)

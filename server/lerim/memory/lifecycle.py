@@ -8,6 +8,7 @@
 - A theme lives while its ground is worked on; superseded by a newer one, or archived once no session worked on any of
   its places for `theme_days`, or for `grace_days` where none of them is there any more.
 - A summary lives for ever and never fades.
+- A memory that a person called wrong or outdated, and did nothing since to keep, is archived, whatever it is.
 
 What ended can be restored by a person. A use renews a learning and never makes it truer: only feedback moves the
 confidence.
@@ -33,7 +34,7 @@ _ENDS: dict[Primitive, frozenset[Status]] = {
     "theme": frozenset({"superseded", "archived"}),
     "summary": frozenset(),
 }
-"""How a memory may end; archived by a rule only if it is a learning or a theme, of any other kind by a person."""
+"""How a memory may end; archived by a rule only if it is a learning or a theme, else by a person or on their word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,14 @@ def fed_back(confidence: float, feedback: Feedback) -> float:
     to a half."""
     moved = {"useful": confidence + (1 - confidence) / 3, "wrong": confidence / 5, "outdated": confidence / 2}
     return round(moved[feedback], 4)
+
+
+def unwanted(said: Feedback, at: datetime, kept: datetime | None) -> str | None:
+    """Why a memory should be archived of which a person said this last, as a sentence; None where they called it
+    useful, or `kept` it later: changed, restored or verified it."""
+    if said == "useful" or (kept is not None and kept > at):
+        return None
+    return f"It was called {said} on {at:%Y-%m-%d}."
 
 
 def may(status_from: Status, status_to: Status, primitive: Primitive) -> bool:

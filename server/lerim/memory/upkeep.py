@@ -38,7 +38,7 @@ Why = Literal["merged", "closed", "decayed", "archived", "bounded", "consolidate
 @dataclass(frozen=True, slots=True)
 class Planned:
     """One suggestion and what it is counted as. `decayed`: a learning nobody uses; `bounded`: one beyond the bound;
-    `archived`: a theme that is over, or a learning whose place is gone."""
+    `archived`: what a person does not want, a theme that is over, or a learning whose place is gone."""
 
     why: Why
     suggestion: Suggestion
@@ -53,12 +53,14 @@ def plan(
     now: datetime,
     rules: Rules,
     cancelled: Callable[[], bool] = lambda: False,
+    unwanted: Mapping[str, str] = {},
 ) -> list[Planned]:
     """What to propose of these memories, in the order in which it is to be proposed.
 
     `uses`: when each was last used. `standings`: of those that are not fresh. `moved`: of those whose places were moved
-    or renamed, where each is now. `grounds`: of the themes. Cancelled, nothing is found. What another memory says it
-    ended is over, wherever its file lies; an id that two files have is left alone until they are joined.
+    or renamed, where each is now. `grounds`: of the themes. `unwanted`: of those a person does not want, why.
+    Cancelled, nothing is found. What another memory says it ended is over, wherever its file lies; an id that two files
+    have is left alone until they are joined.
     """
     files = Counter(one.record.id for one in memories)
     live = [
@@ -66,9 +68,10 @@ def plan(
         for one in current(memories)
         if one.status == "active" and one.record.primitive != "summary" and files[one.record.id] == 1
     ]
-    upkeep = _Upkeep(sorted(live, key=_age), uses, standings, moved, grounds, now, rules)
+    upkeep = _Upkeep(sorted(live, key=_age), uses, standings, moved, grounds, unwanted, now, rules)
     found: list[Planned] = []
     steps: tuple[Callable[[], Iterator[Planned]], ...] = (
+        upkeep.refused,
         lambda: upkeep.duplicates(cancelled),
         upkeep.closed,
         upkeep.ended,
@@ -102,6 +105,7 @@ class _Upkeep:
     standings: Mapping[str, Standing]
     moved: Mapping[str, Mapping[str, str]]
     grounds: Mapping[str, Ground]
+    unwanted: Mapping[str, str]
     now: datetime
     rules: Rules
     taken: set[str] = field(default_factory=set)
@@ -120,6 +124,12 @@ class _Upkeep:
     def used(self, record: MemoryRecord) -> datetime:
         """When it was last used, or else said."""
         return max(record.updated, self.uses.get(record.id, record.updated))
+
+    def refused(self) -> Iterator[Planned]:
+        """Memories a person does not want."""
+        for one in self.free("decision", "learning", "question", "theme"):
+            if reason := self.unwanted.get(one.record.id):
+                yield Planned("archived", Suggestion("archive", one.record, (one,), reason))
 
     def duplicates(self, cancelled: Callable[[], bool]) -> Iterator[Planned]:
         """Memories of one primitive that say nearly the same, each of a group as all others of it."""

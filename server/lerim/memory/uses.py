@@ -1,9 +1,9 @@
 """When memories were last used and how often, and what people said of them: `uses.sqlite3` of a private folder.
 
-A use is a person who accepted, wrote, changed, restored or verified a memory, opened it or looked at its hover, an
-answer that cites it, an agent it was served to. What Lerim reads for itself is none, and no use ever makes a memory
-truer. Nothing here raises: what cannot be read counts as
-unused, what cannot be written is lost, and both are told in `problems`.
+A use is a person who accepted, wrote, changed, restored or verified a memory, called it useful, opened it or looked at
+its hover, an answer that cites it, an agent it was served to. What Lerim reads for itself is none, and no use ever
+makes a memory truer. Nothing here raises: what cannot be read counts as unused, what cannot be written is lost, and
+both are told in `problems`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from filelock import FileLock
 from lerim.errors import MemoryError_, Problem
 from lerim.memory.store import Stored
 
-How = Literal["kept", "opened", "hovered", "cited", "served"]
+How = Literal["kept", "useful", "opened", "hovered", "cited", "served"]
 Said = Literal["useful", "wrong", "outdated"]
 
 VERSION = 1
@@ -93,6 +93,16 @@ class Uses:
         """What people said last of the memories they said something of."""
         query = "SELECT memory, what, max(at) FROM feedback GROUP BY memory"
         return self._read(lambda db: {one: (what, _time(at)) for one, what, at in db.execute(query)}, {})
+
+    def unsay(self, memory_id: str) -> None:
+        """Forget what was said last of a memory."""
+        last = "SELECT rowid FROM feedback WHERE memory = ? ORDER BY at DESC, rowid DESC LIMIT 1"
+        self._changed(lambda db: db.execute(f"DELETE FROM feedback WHERE rowid = ({last})", (memory_id,)))
+
+    def kept(self) -> dict[str, datetime]:
+        """When a person last did to a memory what is done only with one that shall stay."""
+        query = "SELECT memory, last FROM uses WHERE how = 'kept'"
+        return self._read(lambda db: {memory: _time(last) for memory, last in db.execute(query)}, {})
 
     def _read(self, work: Callable[[sqlite3.Connection], Result], nothing: Result) -> Result:
         try:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.redact import redact
-from lerim.memory import freshness, lifecycle, links, record
+from lerim.memory import files, freshness, lifecycle, links, record
 from lerim.memory.ends import ender
+from lerim.memory.files import text_hash
 from lerim.memory.header import split
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.lines import Value
@@ -21,10 +22,11 @@ from lerim.memory.reference import written
 from lerim.memory.store import Store, Stored, status_of
 from lerim.memory.uses import Uses
 from lerim.review import actions
-from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line
-from lerim.review.decisions import ReviewResult, keeps
+from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line, read
+from lerim.review.decisions import ReviewResult, keeps, take_back
 from lerim.review.ledger import Action, Change, Kind, Ledger
 from lerim.review.place import Place
+from lerim.review.suggestions import SUGGESTION
 
 _UNCHANGED = "Nothing was changed."
 _KEEPING: tuple[Kind, ...] = ("change", "restore", "kind", "verify", "join")
@@ -308,19 +310,35 @@ def verify(place: Place, memory_id: str) -> ReviewResult:
 def feedback(place: Place, memory_id: str, said: Feedback) -> ReviewResult:
     """What the person thinks of a memory: it moves the confidence by the rule of `lifecycle.fed_back`, and is kept.
 
-    Raises as `edit`.
+    Called useful, it is not proposed to be archived any more. Raises as `edit`.
     """
     with held(place, memory_id) as memory:
         old = memory.record
         now = lifecycle.fed_back(old.confidence, said)
-        Uses(place.private).feedback(memory_id, said, datetime.now(UTC))
+        uses, at = Uses(place.private), datetime.now(UTC)
+        uses.feedback(memory_id, said, at)
         if said == "useful":
-            keeps(place, memory_id)
+            uses.note([memory_id], "useful", at)
+            _withdraw_archiving(memory)
         text = memory.updated({"confidence": now})
         if text == memory.text:
             return ReviewResult(True, "unchanged", f"Noted; its confidence stays {now:.2f}.", path=str(memory.path))
         label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
+        if said != "useful" and memory.book.is_ours(text_hash(memory.text)):
+            memory.book.wrote(text)  # no word of it is a person's, and this one does not want it kept
         return memory.do("feedback", label, [memory.rewritten(text)])
+
+
+def _withdraw_archiving(memory: Held) -> None:
+    """Take back what would archive a memory, but what a person edited."""
+    place, book = memory.place, memory.book
+    unfinished = {action.candidate for action in book.unfinished()}
+    for known in book.claims("pending"):
+        about = known.source.startswith(f"{SUGGESTION}archive:{memory.record.id}@")
+        if about and known.id not in unfinished and not files.is_absent(place.candidate_path(known.id)):
+            proposal = read(place, known.id, memory.store)
+            if not proposal.edited:
+                take_back(place, book, proposal, "It was called useful since.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import msgspec
 
 from lerim.errors import LerimError, StaleError
 from lerim.memory import files
+from lerim.memory.uses import Uses
 from lerim.review import actions
 from lerim.review.decisions import keeps
 from lerim.review.ledger import Action, Ledger, opened
@@ -55,7 +56,9 @@ def undo(place: Place, action: str | None = None) -> ReviewResult:
                 "this one again.",
                 diff=error.diff,
             ) from error
-        if found.memory:
+        if found.kind == "feedback":
+            Uses(place.private).unsay(found.memory)
+        elif found.memory:
             keeps(place, found.memory)
         path = next((change.path for change in found.changes if change.before is not None), None)
         return ReviewResult(True, "undone", f"Undone: {found.label}", found.id, path)

@@ -1,0 +1,139 @@
+"""What a person called wrong or outdated: the next maintaining proposes to archive it, unless they kept it since."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from desk import Desk
+from lerim import maintain
+from lerim.extraction.candidate import Candidate
+from lerim.maintain import MaintainOptions
+from lerim.maintained import MaintainReport
+from lerim.memory.lifecycle import Feedback
+from lerim.memory.record import Evidence, Primitive
+from lerim.paths import Home
+from lerim.review import acts, queue
+from lerim.review.candidates import Edit
+
+NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
+TURN = "0a1b2c3d4e5f"
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+def said(desk: Desk, title: str = "Retry uploads 3 times", primitive: Primitive = "decision") -> str:
+    """The id of a memory that a session gave and the person accepted."""
+    candidate = Candidate(
+        *(primitive, "pitfall" if primitive == "learning" else None, title, "It is `upload.py` that does.", 0.9),
+        *((), (), (Evidence(f"he said {title}", TURN, "user"),), "claude", "s1", TURN, NOW, "rule"),
+    )
+    outcome = queue.propose(desk.place, candidate)
+    assert isinstance(outcome, queue.Proposed), outcome
+    done = queue.accept(desk.place, outcome.proposal.id, quotes="shared", now=NOW)
+    assert done.ok and done.path
+    return Path(done.path).stem
+
+
+def run(desk: Desk) -> MaintainReport:
+    at = desk.place
+    options = MaintainOptions(model="none")
+    return maintain.run(at.project, at.home, os.environ, options, lambda _: None, lambda: False, lambda: NOW)
+
+
+def waiting(desk: Desk) -> list[str]:
+    return [one.action for one in queue.pending(desk.place)[0]]
+
+
+def automatic(desk: Desk) -> None:
+    desk.home.root.mkdir(mode=0o700, exist_ok=True)
+    desk.home.config.write_text('[review]\nmode = "auto"\n', encoding="utf-8")
+
+
+@pytest.mark.parametrize("primitive", ["decision", "learning", "question", "theme"])
+@pytest.mark.parametrize("word", ["wrong", "outdated"])
+def test_what_a_person_called_wrong_or_outdated_is_proposed_to_be_archived_for_that_reason(
+    desk: Desk, word: Feedback, primitive: Primitive
+) -> None:
+    name = said(desk, primitive=primitive)
+    assert run(desk).proposals == []
+    acts.feedback(desk.place, name, word)
+    report = run(desk)
+    [proposal] = report.proposals
+    assert (proposal.action, report.counts) == ("archive", {"archived": 1})
+    assert f"called {word}" in proposal.reason and f"{datetime.now(UTC):%Y-}" in proposal.reason
+    assert desk.place.store().read(name).status == "active", "nothing is done unasked"
+    assert queue.accept(desk.place, proposal.id).ok
+    assert desk.place.store().read(name).status == "archived"
+
+
+def test_useful_takes_the_proposal_back_at_once_and_for_good(desk: Desk) -> None:
+    name = said(desk)
+    acts.feedback(desk.place, name, "wrong")
+    run(desk)
+    assert waiting(desk) == ["archive"]
+    acts.feedback(desk.place, name, "useful")
+    assert waiting(desk) == []
+    assert run(desk).proposals == [] and waiting(desk) == []
+
+
+def test_a_wrong_that_was_undone_was_never_said(desk: Desk) -> None:
+    name = said(desk)
+    acts.feedback(desk.place, name, "outdated")
+    acts.feedback(desk.place, name, "useful")
+    assert queue.undo(desk.place).ok
+    assert [one.action for one in run(desk).proposals] == ["archive"], "the word before it counts again"
+    assert queue.undo(desk.place).ok
+    assert run(desk).proposals == [] and waiting(desk) == []
+
+
+def test_what_was_put_right_or_restored_since_is_wrong_no_more(desk: Desk) -> None:
+    put_right, restored = said(desk), said(desk, "Sign the release with `minisign`")
+    for name in (put_right, restored):
+        acts.feedback(desk.place, name, "wrong")
+    acts.edit(desk.place, put_right, Edit("Retry uploads 4 times", "It is `upload.py` that does.", ()))
+    acts.archive(desk.place, restored)
+    acts.restore(desk.place, restored)
+    assert run(desk).proposals == []
+
+
+def test_a_refused_proposal_comes_back_only_when_the_memory_is_called_so_again(desk: Desk) -> None:
+    name = said(desk)
+    acts.feedback(desk.place, name, "wrong")
+    [proposal] = run(desk).proposals
+    queue.reject(desk.place, proposal.id)
+    assert run(desk).counts == {"rejected": 1}
+    acts.feedback(desk.place, name, "wrong")
+    assert len(run(desk).proposals) == 1
+
+
+def test_an_automatic_review_archives_it_where_no_word_of_it_is_a_persons(desk: Desk) -> None:
+    automatic(desk)
+    lerims, mine = said(desk), said(desk, "Sign the release with `minisign`")
+    acts.edit(desk.place, mine, Edit("Sign the release with `signify`", "It is `upload.py` that does.", ()))
+    for name in (lerims, mine):
+        acts.feedback(desk.place, name, "wrong")
+    run(desk)
+    store = desk.place.store()
+    assert (store.read(lerims).status, store.read(mine).status) == ("archived", "active")
+    assert waiting(desk) == ["archive"]
+    assert queue.undo(desk.place).ok and store.read(lerims).status == "active"
+    run(desk)
+    assert store.read(lerims).status == "active", "what a person took back is not done again"
+
+
+def test_what_was_called_wrong_is_merged_into_nothing(desk: Desk) -> None:
+    name = said(desk)
+    store = desk.place.store()
+    stored = store.read(name)
+    twin = stored.path.with_name("20260730-retry-uploads-3-times.md")
+    twin.write_text(store.text(stored.path).replace(name, twin.stem), encoding="utf-8")
+    acts.feedback(desk.place, name, "wrong")
+    [proposal] = run(desk).proposals
+    assert (proposal.action, [one.id for one in proposal.targets]) == ("archive", [name])
