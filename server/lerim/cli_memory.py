@@ -25,6 +25,7 @@ from lerim.memory.store import Stored
 from lerim.memory.views import MemoryView, memory_view
 from lerim.project import Project
 from lerim.review import queue
+from lerim.review.ended import ending
 
 memory_app = typer.Typer(help="Accepted memories.", no_args_is_help=True)
 
@@ -48,6 +49,14 @@ Statuses = Annotated[
 Archived = Annotated[bool, typer.Option("--archived", help="Whatever is over, too: --status any.")]
 Since = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said or reworded since then: 30d, 2026-07-01.")]
 Until = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said or reworded before then.")]
+
+
+class ShownView(MemoryView, frozen=True):
+    """What `memory show --json` prints: the memory, and of one that is over when it `ended` and `why`; "" where this
+    installation did not see it."""
+
+    ended: str = ""
+    why: str = ""
 
 
 class MemoriesView(msgspec.Struct, frozen=True):
@@ -183,7 +192,9 @@ def show_command(
         everything = current(place.store().load_all(archived=True)[0])
         stored = next((one for one in everything if one.path == stored.path), stored)
     stands = looked(place, [stored], problems)
-    shown = _view(stored, "global" if own else "project", stands)
+    view = _view(stored, "global" if own else "project", stands)
+    over = ending(place, stored)
+    shown = ShownView(**msgspec.structs.asdict(view), ended=over.time, why=over.why)
     output.warn(problems)
     if as_json:
         output.show_json(shown)
@@ -191,6 +202,8 @@ def show_command(
     output.say(output.visible(shown.title))
     kind = name_of(shown.primitive, shown.kind)
     output.say(f"{kind}, {shown.status}, confidence {shown.confidence:.2f}, {shown.updated[:10]}")
+    if over.time:
+        output.say(output.visible(f"{shown.status} {over.time[:10]}{f': {over.why}' if over.why else ''}"))
     if shown.standing and (standing := stands.get(shown.id)):
         since = f" since {standing.since}" if standing.since else ""
         output.say(output.visible(f"{shown.standing}{since}: {standing.detail}"))

@@ -130,7 +130,7 @@ def test_show_prints_the_text_and_where_it_lies(repo: Path):
     assert "First line.\nSecond line." in shown
     assert added["path"] in shown
     assert "written by hand" in shown
-    assert answer("memory", "show", added["id"], "--repo", str(repo)) == added
+    assert answer("memory", "show", added["id"], "--repo", str(repo)) == {**added, "ended": "", "why": ""}
 
 
 @pytest.mark.parametrize("name", ["20260101-nothing", "../../etc/passwd", ""])

@@ -24,6 +24,7 @@ from lerim.memory.uses import Uses
 from lerim.review import actions
 from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line, read
 from lerim.review.decisions import ReviewResult, keeps, take_back
+from lerim.review.ended import archived_label
 from lerim.review.ledger import Action, Change, Kind, Ledger
 from lerim.review.place import Place
 from lerim.review.suggestions import SUGGESTION
@@ -160,8 +161,7 @@ def archive(place: Place, memory_id: str, reason: str = "") -> ReviewResult:
         if memory.archived:
             return ReviewResult(True, "already", "It is archived already.", path=str(memory.path))
         to = memory.store.place(memory.record, archived=True)
-        why = f" ({one_line(reason)})" if reason.strip() else ""
-        return memory.do("archive", f"Archived: {memory.record.title}{why}", memory.moved(to), to)
+        return memory.do("archive", archived_label(memory.record.title, one_line(reason)), memory.moved(to), to)
 
 
 def restore(place: Place, memory_id: str) -> ReviewResult:
