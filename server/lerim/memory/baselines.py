@@ -45,7 +45,8 @@ _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, 
 class Baseline:
     """What a reference was when it was verified. `digest` is "" where the symbol was not found: then the file counts.
 
-    `twins` are the symbols of the file that were the same; `sketch` is of the whole file.
+    `words`: how much there is to know the symbol by; of a file 0 where it was empty, else 1. `twins` are the symbols of
+    the file that were the same; `sketch` is of the whole file.
     """
 
     digest: str

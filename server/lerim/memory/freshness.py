@@ -18,7 +18,7 @@ from lerim.memory.fingerprint import HELD, Print, held, kind_of, outline, sketch
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.references import ReferenceMap
-from lerim.memory.sources import MAX_SOURCE, Reader, taken
+from lerim.memory.sources import MAX_SOURCE, Reader, is_empty, taken
 from lerim.memory.whereabouts import Whereabouts
 from lerim.paths import Home
 from lerim.project import Project
@@ -331,7 +331,7 @@ class _Check:
             text = texts.get((commit, missing.get(pair, "")) if pair in missing else pair)
             if text is not None:
                 parsed = outline(reference.path, text) if reference.symbol else None
-                found[memory, reference] = taken(reference, sketch(text), parsed)
+                found[memory, reference] = taken(reference, text, sketch(text), parsed)
         return found
 
     def _first(self, reference: Reference, verified: str) -> Baseline | None:
@@ -363,6 +363,8 @@ class _Check:
                 return replace(before, place=place, stamp=look.stamp) if before else unknown
             return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is no text any more")
         if not base.digest:
+            if base.words and is_empty(source.text):
+                return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is empty now")
             if held(base.sketch, source.text) >= HELD:
                 return replace(look, moved_to=moved, detail=there)
             return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` changed")

@@ -60,18 +60,23 @@ class Reader:
             return None
         path, text = reference.path, source.text
         if text is None:
-            return Baseline("", 0, (), b"")
+            return Baseline("", 1, (), b"")
         lines = _held(self._sketches, path, lambda: sketch(text))
-        return taken(reference, lines, self.outline(path, text) if reference.symbol else None)
+        return taken(reference, text, lines, self.outline(path, text) if reference.symbol else None)
 
 
-def taken(reference: Reference, lines: bytes, found: Outline | None) -> Baseline:
+def taken(reference: Reference, text: str, lines: bytes, found: Outline | None) -> Baseline:
     """What a reference is in a text of its file, of which `lines` is the sketch. Where the symbol is not found, or
     twice, the file stands for it."""
     known = found.prints(reference.symbol) if found is not None else []
     if found is None or len(known) != 1:
-        return Baseline("", 0, (), lines)
+        return Baseline("", 0 if is_empty(text) else 1, (), lines)
     return Baseline(known[0].digest, known[0].words, tuple(found.twins(reference.symbol, known[0])), lines)
+
+
+def is_empty(text: str) -> bool:
+    """Whether there is nothing in a file but white space."""
+    return not text or text.isspace()
 
 
 _Key = TypeVar("_Key")
