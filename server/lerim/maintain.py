@@ -225,13 +225,13 @@ class _Job:
         waiting = [one for one in review.pending(self.place)[0] if one.maker == "maintain"]
         if not self.options.dry_run:
             waiting = self.taken_back(waiting, found)
-        waits = {(one.action, one.targets): one for one in waiting}
+        waits = {(one.targets, _about(one)): one for one in waiting}
         room = MOST_WAITING - len(waiting)
         for number, (why, one) in enumerate((one.why, one.suggestion) for one in planned):
             if self.cancelled():
                 return
             self.tell("proposing", number, len(found))
-            known = waits.get((one.action, tuple(Target(target.record.id, target.hash) for target in one.targets)))
+            known = waits.get((tuple(Target(target.record.id, target.hash) for target in one.targets), _about(one)))
             if known is not None:
                 self.counts[why if self.settled(known, one) else "waiting"] += 1
                 continue
@@ -254,10 +254,10 @@ class _Job:
 
     def taken_back(self, waiting: Sequence[Proposal], found: Sequence[Suggestion]) -> list[Proposal]:
         """Takes back what maintain proposed and would not propose any more; returns what still waits."""
-        wanted = {(one.action, frozenset(target.record.id for target in one.targets)) for one in found}
+        wanted = {_about(one) for one in found}
         left: list[Proposal] = []
         for proposal in waiting:
-            if _key(proposal) in wanted or proposal.edited or not review.withdraw_one(self.place, proposal.id, _OVER):
+            if _about(proposal) in wanted or proposal.edited or not review.withdraw_one(self.place, proposal.id, _OVER):
                 left.append(proposal)
                 continue
             self.counts["withdrawn"] += 1
@@ -368,6 +368,7 @@ def stale(live: Iterable[Stored], standings: Mapping[str, Standing]) -> list[Sta
     return found
 
 
-def _key(proposal: Proposal) -> tuple[str, frozenset[str]]:
-    """What a proposal is about, whatever the texts are by now."""
-    return proposal.action, frozenset(target.id for target in proposal.targets)
+def _about(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
+    """What is to become of which memories, whatever their texts are by now."""
+    ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
+    return one.action, ids, suggestions.places_of(one.action, one.record)

@@ -11,7 +11,7 @@ from lerim.memory import files, slug
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Stored
 from lerim.review import actions
-from lerim.review.candidates import Proposal, Target, of_text, one_line, suggested_text
+from lerim.review.candidates import Proposal, ProposedAction, Target, of_text, one_line, suggested_text
 from lerim.review.fingerprints import Fingerprint
 from lerim.review.ledger import Known, Ledger, opened
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed
@@ -77,7 +77,14 @@ def put(place: Place, book: Ledger, suggestion: Suggestion) -> Proposed | Blocke
 
 
 def _source(suggestion: Suggestion) -> str:
-    return f"{SUGGESTION}{suggestion.action}:{','.join(f'{one.id}@{one.hash}' for one in _targets(suggestion))}"
+    about = ",".join(f"{one.id}@{one.hash}" for one in _targets(suggestion))
+    places = "\n".join(places_of(suggestion.action, suggestion.record))
+    return f"{SUGGESTION}{suggestion.action}:{about}{f'>{files.text_hash(places)}' if places else ''}"
+
+
+def places_of(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
+    """What a suggestion is about besides its memories: the places they are to refer to."""
+    return memory.references if action == "refer" else ()
 
 
 def _targets(suggestion: Suggestion) -> list[Target]:
