@@ -21,6 +21,7 @@ from lerim.models.told import dollars, summed, taken, waiting
 from lerim.models.usage import Why
 from lerim.project import Owners, listed
 from lerim.review import queue
+from lerim.review.joining import unmerged
 from lerim.review.run import LastRun, last_asked
 
 
@@ -122,7 +123,7 @@ def _status(at: Here) -> StatusView:
         last_session=newest,
         model=model,
         last_run=last_asked(at.place),
-        problems=[*problems, *more],
+        problems=[*problems, *unmerged(at.place), *more],
     )
 
 

@@ -18,6 +18,20 @@ _ENTRY = 40
 
 def tracked(root: Path, common_dir: Path) -> list[str]:
     """The paths in the index of the worktree at `root`; empty where it cannot be read."""
+    return [path for path, _ in _entries(root, common_dir)]
+
+
+def half_removed(root: Path, common_dir: Path, below: str) -> list[str]:
+    """The paths in a folder (`.lerim/memory/`) that one side of a merge changed and the other removed, as long as
+    nobody told git which shall be; empty where the index cannot be read."""
+    stages: dict[str, set[int]] = {}
+    for path, stage in _entries(root, common_dir):
+        if stage and path.startswith(below):
+            stages.setdefault(path, set()).add(stage)
+    return sorted(path for path, found in stages.items() if found in ({1, 2}, {1, 3}))
+
+
+def _entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
     try:
         path = commits.git_dir(root) / "index"
         if path.stat().st_size > MOST_BYTES:
@@ -27,7 +41,7 @@ def tracked(root: Path, common_dir: Path) -> list[str]:
         return []
     extended = read_config(common_dir).get(("extensions", "", "objectformat"), "")
     try:
-        return list(_paths(data, 32 if extended.lower() == "sha256" else 20))
+        return list(_read(data, 32 if extended.lower() == "sha256" else 20))
     except (IndexError, ValueError, OverflowError):
         return []
 
@@ -46,7 +60,8 @@ def name(path: str) -> bytes:
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=NAME).digest()
 
 
-def _paths(data: bytes, hash_size: int) -> Iterator[str]:
+def _read(data: bytes, hash_size: int) -> Iterator[tuple[str, int]]:
+    """Each path and its stage: 0, or of a merge that is not done 1 what both had, 2 ours, 3 theirs."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         return
@@ -65,7 +80,7 @@ def _paths(data: bytes, hash_size: int) -> Iterator[str]:
             end = data.index(b"\0", at)
             before = data[at:end]
             at = start + (end - start + 8) // 8 * 8
-        yield before.decode("utf-8", "surrogateescape")
+        yield before.decode("utf-8", "surrogateescape"), flags >> 12 & 3
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lerim.errors import MemoryError_, NotFoundError
+from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
 from lerim.memory.conflicts import sides
 from lerim.memory.record import parse
 from lerim.memory.store import Store
+from lerim.memory.tracked import half_removed
 from lerim.memory.twins import joined_text, later
 from lerim.review import actions
 from lerim.review.acts import change, done
@@ -17,6 +18,7 @@ from lerim.review.decisions import ReviewResult
 from lerim.review.ledger import Change
 from lerim.review.place import Place
 from lerim.review.rewrite import difference
+from lerim.shell import line
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +32,43 @@ class Joined:
 def merge_conflict(place: Place, path: Path, *, preview: bool = False) -> Joined:
     """Join both sides of a memory's file that has conflict markers, or the files that have the id of this one.
 
-    Nothing is written for a `preview`. Raises NotFoundError where there is nothing to join, MemoryError_ where a side
-    is no memory, StaleError, BusyError, BoundaryError.
+    Nothing is written for a `preview`. Raises NotFoundError where there is nothing to join, ConflictError where one
+    side removed it, MemoryError_ where a side is no memory, StaleError, BusyError, BoundaryError.
     """
     if preview:
-        changes, _ = _joining(place.store(), path)
-        return Joined(_difference(changes))
+        store = place.store()
+        changes, _ = _joining(place, store, path)
+        return Joined(_difference(store, changes))
     with actions.ledger(place) as book:
         store = place.store()
-        changes, kept = _joining(store, path)
+        changes, kept = _joining(place, store, path)
         title = parse(changes[0].after or "", kept).title
         result = done(place, book, "join", f"Joined: {title}", changes, kept.stem, kept)
-        return Joined(_difference(changes), result)
+        conflicts = [one.path for one in changes if one.before is not None and sides(one.before)]
+        if conflicts:
+            told = line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
+            result = replace(result, message=f"{result.message}. Tell git with `{told}`.")
+        return Joined(_difference(store, changes), result)
 
 
-def _joining(store: Store, path: Path) -> tuple[list[Change], Path]:
+def unmerged(place: Place) -> list[Problem]:
+    """A problem for each memory that one branch changed and the other removed, where git waits to be told which."""
+    project = place.project
+    if project.is_personal:
+        return []
+    folder = project.memory_dir.relative_to(project.root).as_posix()
+    found = half_removed(project.root, project.common_dir, f"{folder}/")
+    errors = [_removed(project.root / path) for path in found]
+    return [Problem(error.code, error.where, f"{error.message} {error.todo}") for error in errors]
+
+
+def _removed(path: Path) -> ConflictError:
+    todo = f"`{line('git', 'add', path)}` keeps it, `{line('git', 'rm', path)}` lets it go."
+    message = "One branch changed this memory, the other removed it; git left the changed text."
+    return ConflictError(message, where=str(path), todo=todo)
+
+
+def _joining(place: Place, store: Store, path: Path) -> tuple[list[Change], Path]:
     """What joins all there is of an id: the change of the file that stays first, and that file."""
     store.name(path)
     paths = store.paths_of(path.stem)
@@ -53,6 +77,8 @@ def _joining(store: Store, path: Path) -> tuple[list[Change], Path]:
     texts = {one: store.text(one) for one in paths}
     found = [(one, side) for one in paths for side in sides(texts[one]) or (texts[one],)]
     if len(found) == 1:
+        if any(one.path == str(paths[0]) for one in unmerged(place)):
+            raise _removed(paths[0])
         todo = "Nothing is to be joined."
         raise MemoryError_("Only one file has this id, and git left no conflict in it.", where=str(paths[0]), todo=todo)
     kept, text = found[0]
@@ -71,6 +97,9 @@ def _joining(store: Store, path: Path) -> tuple[list[Change], Path]:
     return changes, kept
 
 
-def _difference(changes: Sequence[Change]) -> str:
-    parts = [difference(one.before or "", one.after or "", Path(one.path).name) for one in changes]
-    return "\n".join(part for part in parts if part)
+def _difference(store: Store, changes: Sequence[Change]) -> str:
+    """The change of the file that stays; of the others only that they go."""
+    kept, *others = changes
+    parts = [difference(kept.before or "", kept.after or "", store.name(Path(kept.path)))]
+    parts += [f"{store.name(Path(one.path))} goes; the file above has its words." for one in others]
+    return "\n".join(filter(None, parts))

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from test_acts import DECISION, NAME, files_of, put
 
-from lerim.errors import MemoryError_, NotFoundError
+from lerim.errors import ConflictError, MemoryError_, NotFoundError
 from lerim.memory.kept import joined
 from lerim.memory.references import ReferenceMap
 from lerim.memory.search import search
 from lerim.review import joining, queue
+from lerim.review.joining import unmerged
 from lerim.review.place import Place
 
 Git = Callable[..., str]
@@ -85,6 +86,49 @@ def test_two_files_of_one_id_become_one(place: Place) -> None:
     record = place.store().read(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s" in record.body
     assert queue.undo(place).ok and files_of(place) == before
+
+
+def test_the_file_that_stays_is_named_and_the_other_is_not_shown_as_lost(place: Place) -> None:
+    live = put(place, OURS)
+    put(place, THEIRS, "archived/decisions")
+    look = joining.merge_conflict(place, live, preview=True)
+    assert f"+++ b/decisions/{NAME}.md" in look.diff and "@@ -1,20 +0,0 @@" not in look.diff
+    assert f"archived/decisions/{NAME}.md goes" in look.diff.splitlines()[-1]
+
+
+def test_what_git_is_to_be_told_next_is_said(place: Place, git: Git) -> None:
+    path = conflict(place, git, OURS, THEIRS)
+    done = joining.merge_conflict(place, path).result
+    assert done and done.message.endswith(f"Tell git with `git add {path}`.")
+    git(place.project.root, "add", str(path))
+    live = put(place, OURS, name="20260802-other")
+    put(place, THEIRS.replace(NAME, "20260802-other"), "archived/decisions", name="20260802-other")
+    other = joining.merge_conflict(place, live).result
+    assert other and "git" not in other.message
+
+
+@pytest.mark.parametrize("removed", ["ours", "theirs"])
+def test_a_memory_that_one_branch_removed_and_the_other_changed_is_told(place: Place, git: Git, removed: str) -> None:
+    repo = place.project.root
+    path = put(place, DECISION)
+    git(repo, "add", "-A", ".lerim")
+    git(repo, "commit", "-q", "-m", "both")
+    git(repo, "branch", "theirs")
+    for branch, gone in (("main", removed == "ours"), ("theirs", removed == "theirs")):
+        git(repo, "checkout", "-q", branch)
+        path.unlink() if gone else path.write_text(OURS)
+        git(repo, "commit", "-qam", branch)
+    git(repo, "checkout", "-q", "main")
+    assert subprocess.run(["git", "merge", "-q", "theirs"], cwd=repo, check=False, capture_output=True).returncode
+    assert path.read_text() == OURS
+    with pytest.raises(ConflictError, match="the other removed it") as told:
+        joining.merge_conflict(place, path, preview=True)
+    assert f"git add {path}" in told.value.todo and f"git rm {path}" in told.value.todo
+    assert [(one.code, one.path) for one in unmerged(place)] == [("memory-conflict", str(path))]
+    git(repo, "add", str(path))
+    assert unmerged(place) == []
+    with pytest.raises(MemoryError_, match="Only one file"):
+        joining.merge_conflict(place, path, preview=True)
 
 
 def test_what_one_side_says_is_over_is_over(place: Place) -> None:
