@@ -41,8 +41,8 @@ BUILD = 3_000.0
 NARROWED = (
     Filters(kinds=("pitfall",)),
     Filters(primitives=("decision",), statuses=STATUSES),
-    Filters(file="src/part7.py"),
-    Filters(file="src"),
+    Filters(files=("src/part7.py",)),
+    Filters(files=("src",)),
     Filters(since=START + timedelta(days=2)),
     Filters(since=START, until=START + timedelta(days=30), kinds=("pitfall",)),
     Filters(by_session="session-22"),

@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from lerim import output
+from lerim.cli_files import named_here
 from lerim.cli_memory import PrimitiveName, memory_app
 from lerim.cli_named import memory_named
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, place_of
@@ -65,8 +66,9 @@ def edit_command(
         before.body if body is None else _typed(body),
         before.tags if tag is None else tuple(tag),
     )
-    each([memory_id], lambda name: acts.edit(place, name, change, reference), as_json=as_json, own=own)
-    for lost in unmet(place.project, reference or ()):
+    places = None if reference is None else named_here(place.project, reference)
+    each([memory_id], lambda name: acts.edit(place, name, change, places), as_json=as_json, own=own)
+    for lost in unmet(place.project, places or ()):
         output.note(f"note: {output.visible(lost)}")
 
 

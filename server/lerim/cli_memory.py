@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
@@ -10,6 +11,7 @@ import msgspec
 import typer
 
 from lerim import output
+from lerim.cli_files import files_named, named_here
 from lerim.cli_named import memory_named
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, place_of, when
 from lerim.cli_review import name_of
@@ -19,13 +21,12 @@ from lerim.memory.ends import current
 from lerim.memory.filters import SEARCHED, STATUSES, fits, narrowed, parsed
 from lerim.memory.freshness import Standing
 from lerim.memory.record import KINDS, LearningKind, Scope
-from lerim.memory.reference import normalise, written
 from lerim.memory.search import Filters, search
 from lerim.memory.store import Stored
 from lerim.memory.views import MemoryView, memory_view
-from lerim.project import Project
 from lerim.review import queue
 from lerim.review.ended import ending
+from lerim.review.place import Place
 
 memory_app = typer.Typer(help="Accepted memories.", no_args_is_help=True)
 
@@ -40,7 +41,10 @@ Kinds = Annotated[
     list[str], typer.Option("--kind", metavar="KIND", help=f"Of the learnings only these: {', '.join(KINDS)}.")
 ]
 File = Annotated[
-    str, typer.Option(metavar="PATH", help="Only what refers to this file, to something in it or below it.")
+    str,
+    typer.Option(
+        metavar="PATH", help="Only what refers to this file, to something in it or below it; a path, its end or a name."
+    ),
 ]
 Statuses = Annotated[
     list[str],
@@ -83,7 +87,7 @@ def list_command(
 ) -> None:
     """List the memories of this repository, the one changed last first."""
     place = place_of(repo, own)
-    filters = _filters(place.project, primitive, kind, tag, file, status, archived, since, until)
+    filters = _filters(place, primitive, kind, tag, file, status, archived, since, until)
     stored, problems = place.store().load_all(archived=True)
     found = [one for one in current(stored) if fits(one.record, one.status, filters)]
     found.sort(key=lambda one: (one.record.updated, one.record.id), reverse=True)
@@ -111,12 +115,13 @@ def search_command(
     as_json: Json = False,
 ) -> None:
     """Find memories by their words, best first; your own global ones too. `kind:pitfall`, `is:drifted` and the other
-    filters of the editor count here, too."""
+    filters of the editor count here, too; several `--kind` or `--primitive` widen, several `--tag` narrow."""
     at = here(repo)
     problems: list[Problem] = []
     stands = looked(at.place, (), problems)
     query, typed = parsed(" ".join(words))
-    filters = _filters(at.project, primitive, kind, tag, file, status, archived, since, until)
+    filters = _filters(at.place, primitive, kind, tag, file, status, archived, since, until)
+    typed = replace(typed, files=tuple(name for one in typed.files for name in files_named(at.place, one)))
     hits = search(
         at.project,
         at.home,
@@ -131,7 +136,7 @@ def search_command(
 
 
 def _filters(
-    project: Project,
+    place: Place,
     primitives: Sequence[str],
     kinds: Sequence[str],
     tags: Sequence[str],
@@ -147,7 +152,7 @@ def _filters(
         primitives=_chosen("--primitive", SEARCHED, primitives),
         kinds=_chosen("--kind", KINDS, kinds),
         tags=tuple(tags),
-        file=_place(project, file),
+        files=files_named(place, file) if file else (),
         statuses=STATUSES if every else tuple(one for one in STATUSES if one in wanted) or ("active",),
         since=when(since, "--since"),
         until=when(until, "--until"),
@@ -161,16 +166,6 @@ def _chosen(option: str, choices: Sequence[T], given: Sequence[str]) -> tuple[T,
             told = ", ".join(map(repr, choices))
             raise typer.BadParameter(f"{word!r} is not one of {told}.", param_hint=option)
     return tuple(choice for choice in choices if choice in given)
-
-
-def _place(project: Project, file: str) -> str:
-    """A file as seen from the repository's root. Raises typer.BadParameter for one outside."""
-    inside = file
-    if Path(file).is_absolute() and Path(file).is_relative_to(project.root):
-        inside = Path(file).relative_to(project.root).as_posix()
-    if file and normalise(inside) is None:
-        raise typer.BadParameter("Name a file or folder as seen from the repository's root.", param_hint="--file")
-    return inside
 
 
 @memory_app.command("show")
@@ -240,13 +235,16 @@ def add_command(
     if kind is None and primitive == "learning":
         kind = "insight"
     at = here(repo)
-    result = queue.add(at.place, primitive, title, body or "", kind=kind, tags=tag, references=written(reference))
+    result = queue.add(
+        at.place, primitive, title, body or "", kind=kind, tags=tag, references=named_here(at.project, reference)
+    )
+    stored = at.place.store().load(Path(result.path or ""))[0]
     if cut := result.message.partition("\n")[2]:
         output.note(f"note: {cut}")
-    for lost in unmet(at.project, reference):
+    for lost in unmet(at.project, stored.record.references):
         output.note(f"note: {output.visible(lost)}")
     if as_json:
-        output.show_json(memory_view(at.place.store().load(Path(result.path or ""))[0]))
+        output.show_json(memory_view(stored))
         return
     output.say(f"Written: {output.visible(Path(result.path or '').stem)}")
     output.say(f"  file: {output.visible(result.path or '')}\n  take back: lerim review undo {result.action}")

@@ -58,7 +58,7 @@ filters = st.builds(
     primitives=mostly((), st.lists(st.sampled_from(SEARCHED), max_size=2).map(tuple)),
     kinds=mostly((), st.lists(st.sampled_from(KINDS), max_size=2).map(tuple)),
     tags=mostly((), st.sampled_from([("X",), ("y",), ("z",), ("x", "y")])),
-    file=mostly("", st.sampled_from(FILES)),
+    files=mostly((), st.lists(st.sampled_from(FILES), min_size=1, max_size=2).map(tuple)),
     statuses=st.one_of(
         st.just(("active",)), st.just(STATUSES), st.lists(st.sampled_from(STATUSES), unique=True).map(tuple)
     ),

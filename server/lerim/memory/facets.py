@@ -36,9 +36,9 @@ def wanted(filters: Filters) -> list[str]:
     if what:
         groups.append(what)
     groups += [[_word("tag", tag.casefold())] for tag in filters.tags]
-    if filters.file:
-        reference = normalise(filters.file)
-        groups.append([_word("place", _written(reference))] if reference else [])
+    if filters.files:
+        named = filter(None, map(normalise, filters.files))
+        groups.append([_word("place", _written(reference)) for reference in named])
     return [" OR ".join(f'"{word}"' for word in group) for group in groups]
 
 

@@ -23,7 +23,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 class Filters:
     """Which memories count. Several primitives, kinds, statuses or states widen it, several tags narrow it.
 
-    A kind narrows the learnings: with `primitives` given, the others of them stay. `file`: what refers to this file
+    A kind narrows the learnings: with `primitives` given, the others of them stay. `files`: what refers to one of these
     (as seen from the repository's root), to something in it, or to anything below it where it is a folder. `since` and
     `until` bound the time a memory was last changed, `until` excluded. `by_session`: the beginning of the id of the
     session it rests on. Bounds count in whole seconds. `standings` empty: whatever its places look like.
@@ -32,7 +32,7 @@ class Filters:
     primitives: tuple[Primitive, ...] = ()
     kinds: tuple[LearningKind, ...] = ()
     tags: tuple[str, ...] = ()
-    file: str = ""
+    files: tuple[str, ...] = ()
     statuses: tuple[Status, ...] = ("active",)
     since: datetime | None = None
     until: datetime | None = None
@@ -47,7 +47,7 @@ def fits(record: MemoryRecord, status: Status, filters: Filters) -> bool:
         status in filters.statuses
         and _is_what(record, filters)
         and {tag.casefold() for tag in filters.tags} <= {tag.casefold() for tag in record.tags}
-        and (not filters.file or _speaks_of(record, filters.file))
+        and (not filters.files or any(_speaks_of(record, file) for file in filters.files))
         and (filters.since is None or record.updated >= filters.since.replace(microsecond=0))
         and (filters.until is None or record.updated < filters.until.replace(microsecond=0))
         and session.startswith(filters.by_session)
@@ -99,13 +99,13 @@ def parsed(text: str, now: datetime | None = None) -> tuple[str, Filters]:
 
 def narrowed(typed: Filters, given: Filters, *, statuses: bool) -> Filters:
     """What was typed among the words and what options gave, as one: both widen or narrow as they do alone. Of the
-    `file` and of each time the option counts, and its `statuses` where it named any."""
+    files and of each time the option counts, and its `statuses` where it named any."""
     return replace(
         typed,
         primitives=(*typed.primitives, *given.primitives),
         kinds=(*typed.kinds, *given.kinds),
         tags=(*typed.tags, *given.tags),
-        file=given.file or typed.file,
+        files=given.files or typed.files,
         statuses=given.statuses if statuses else typed.statuses,
         since=given.since or typed.since,
         until=given.until or typed.until,
@@ -154,7 +154,7 @@ def _moment(value: str, now: datetime) -> datetime | None:
 _PREFIXES: dict[str, Callable[[Filters, str, datetime], Filters | None]] = {
     "kind": _kind,
     "tag": lambda filters, value, _: replace(filters, tags=(*filters.tags, value)),
-    "file": lambda filters, value, _: replace(filters, file=value),
+    "file": lambda filters, value, _: replace(filters, files=(*filters.files, value)),
     "is": _state,
     "since": _since,
     "until": _until,

@@ -18,7 +18,7 @@ NOW = datetime(2026, 8, 1, tzinfo=UTC)
         ("kind:pitfall retry", "retry", Filters(kinds=("pitfall",))),
         ("kind:decisions kind:pitfalls", "", Filters(primitives=("decision",), kinds=("pitfall",))),
         ("a tag:x b tag:y", "a b", Filters(tags=("x", "y"))),
-        ('file:"src/my app.py" why', "why", Filters(file="src/my app.py")),
+        ('file:"src/my app.py" why', "why", Filters(files=("src/my app.py",))),
         ("is:archived", "", Filters(statuses=("archived",))),
         ("is:any is:drifted", "", Filters(statuses=STATUSES, standings=("drifted",))),
         ("since:30d", "", Filters(since=NOW - timedelta(days=30))),

@@ -340,7 +340,7 @@ def test_an_empty_query_with_filters_gives_the_newest_of_those(project: Project,
     assert titles(project, home, "", filters=late) == ["Day 2", "Day 1"]
 
 
-FILTERS = [Filters(), EVERY_STATUS, Filters(tags=("waits",)), Filters(file="src"), Filters(by_session="s")]
+FILTERS = [Filters(), EVERY_STATUS, Filters(tags=("waits",)), Filters(files=("src",)), Filters(by_session="s")]
 
 
 @pytest.mark.parametrize("scan", [False, True])
