@@ -4,15 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from lerim.memory.claim import Claim, another, bare, claim, is_number, overlap
+from lerim.memory.claim import Claim, another, bare, claim, is_number, overlap, stem
+from lerim.memory.contrast import read
 from lerim.memory.framing import unframed
 from lerim.memory.substance import exact, limits
+from lerim.memory.wording import plain
 
 RESTATED_FROM = 0.72
 _SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[^\Wa-z_]|[`“\"(\[])|(?<=[。！？])")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
+_NUMBER = re.compile(
+    r"(?:(?P<before>[^\W\d]{2,40})[ \t]+)?(?<![\w.])v?(?P<number>\d[\d.:]*(?<!\.))(?:(?P<unit>[^\W\d]{1,5})\b"
+    r"|[ \t]+(?P<after>[^\W\d]{3,40}))?"
+)
 _GAPS = re.compile(r"\n(?:[ \t]*\n){2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A sentence of the new text: what it claims, the same with words of one meaning put alike and denials left out,
+    and the words of the new title."""
+
+    text: str
+    claim: Claim
+    plainly: Claim
+    about: frozenset[str]
 
 
 def joined(old: str, title: str, body: str) -> str:
@@ -20,13 +38,14 @@ def joined(old: str, title: str, body: str) -> str:
     but for those that stand in the new body.
 
     A sentence is said again if one of the new ones has all its words, or is as like it as an update is to its memory
-    (a value changed, a reversal). Our own sentences around a claim go with the claim.
+    (a value changed, a reversal), or gives another value for the same where the old one says nothing else. Our own
+    sentences around a claim go with the claim.
     """
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in body.splitlines()]
-    said = [
-        (sentence, claim(sentence, "")) for line in (title, *lines) for sentence in _SENTENCE_END.split(unframed(line))
-    ]
+    told = [sentence for line in (title, *lines) for sentence in _SENTENCE_END.split(unframed(line))]
+    about = bare(read(title, "").claim).words
+    said = [_Told(sentence, claim(sentence, ""), bare(read(sentence, "").claim), about) for sentence in told]
     kept: list[str] = []
     block: list[str] = []
     for line in old.replace("\r\n", "\n").split("\n"):
@@ -47,21 +66,25 @@ def joined(old: str, title: str, body: str) -> str:
     return f"{body}\n\n{own}" if body.strip() else own
 
 
-def _rest(line: str, said: Sequence[tuple[str, Claim]]) -> str:
+def _rest(line: str, said: Sequence[_Told]) -> str:
     """A line without the sentences said again; one where all are kept stays to the byte."""
     sentences = [sentence for sentence in _SENTENCE_END.split(unframed(line)) if sentence.strip()]
     kept = [sentence for sentence in sentences if not _again(sentence, said)]
     return line if kept == sentences and unframed(line) == line else " ".join(kept).rstrip()
 
 
-def _again(sentence: str, said: Sequence[tuple[str, Claim]]) -> bool:
+def _again(sentence: str, said: Sequence[_Told]) -> bool:
     own = claim(sentence, "")
     if not own.words:
         return False
+    plainly = bare(read(sentence, "").claim)
     return any(
-        (own.words <= one.words or _put_right(bare(own), bare(one))) and not _limited(sentence, text)
-        for text, one in said
-        if not another(own, one)
+        (
+            (not another(own, one.claim) and (own.words <= one.claim.words or _put_right(bare(own), bare(one.claim))))
+            or _overtaken(sentence, plainly, one)
+        )
+        and not _limited(sentence, one.text)
+        for one in said
     )
 
 
@@ -78,3 +101,23 @@ def _put_right(own: Claim, other: Claim) -> bool:
     lost, new = own.words - other.words, other.words - own.words
     values = not lost or (all(map(is_number, lost)) and any(map(is_number, new)))
     return values and overlap(own.words, other.words) >= RESTATED_FROM
+
+
+def _overtaken(sentence: str, own: Claim, new: _Told) -> bool:
+    """Whether the new sentence gives another number for what a sentence counts or measures, of which that says nothing
+    but what the new one and its title say, too."""
+    lost = {word for word in own.words - new.plainly.words if is_number(word)}
+    if not lost or not own.words - lost <= new.plainly.words | new.about:
+        return False
+    before, now = _measures(sentence), _measures(new.text)
+    changed = [unit for unit, numbers in before.items() if not numbers <= now.get(unit, set())]
+    return bool(changed) and all(unit in now for unit in changed)
+
+
+def _measures(text: str) -> dict[str, set[str]]:
+    """The numbers of a text by what they count or measure: the letters or the word after them, else the word before."""
+    found: dict[str, set[str]] = {}
+    for match in _NUMBER.finditer(plain(text).lower()):
+        unit = match["unit"] or match["after"] or match["before"] or ""
+        found.setdefault(stem(unit), set()).add(match["number"])
+    return found
