@@ -86,7 +86,10 @@ def test_the_quick_reader_reads_what_yaml_reads(record: MemoryRecord) -> None:
     assert header._load_own_form(head) == yaml.safe_load(head)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["a", "tags", "title"]), TEXT), max_size=4))
+BY_HAND = st.one_of(TEXT, TEXT.map('"{}"'.format), TEXT.map('[x, "{}"]'.format))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "tags", "title"]), BY_HAND), max_size=4))
 def test_where_the_quick_reader_reads_at_all_it_reads_what_yaml_reads(entries: list[tuple[str, str]]) -> None:
     head = "".join(f"{key}: {text}\n" for key, text in entries)
     quick = header._load_own_form(head)

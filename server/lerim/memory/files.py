@@ -59,9 +59,9 @@ def read_text(path: Path, limit: int) -> str:
                 raise MemoryError_("This is not a regular file.", where=str(path), todo="Move it away.")
             if state.st_size > limit:
                 raise MemoryError_(f"The file is larger than {limit // 1024} kB.", where=str(path), todo="Shorten it.")
-            data = os.read(handle, limit + 1)
-            while len(data) < state.st_size and (more := os.read(handle, limit + 1 - len(data))):
-                data += more
+            data = os.read(handle, state.st_size + 1)  # room for what is there, not for the limit
+            while len(data) != state.st_size and (more := os.read(handle, limit + 1 - len(data))):
+                data += more  # it grew meanwhile
         finally:
             os.close(handle)
         return data.decode("utf-8")
@@ -176,6 +176,6 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def is_absent(path: Path) -> bool:
+def is_absent(path: Path | str) -> bool:
     """Whether nothing at all, not even a broken link, has this name."""
     return not os.path.lexists(path)

@@ -24,11 +24,18 @@ _OPEN = re.compile(r"\ufeff?---[ \t]*(\r?\n)")
 _CLOSE = re.compile(r"^---[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
 # What YAML reads as a line break or refuses outright; our writer escapes all of it.
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
-_PLAIN = re.compile(r"(?:\d{8}-)?[^\W\d_](?:[\w./@+;()',-]| (?=[^\s#])|(?<=\S)[:#](?=[^\s]))*")
+_PLAIN = re.compile(r"(?:\d{8}-)?[^\W\d_](?:[\w./@+;()',-]++| (?=[^\s#])|(?<=\S)[:#](?=[^\s]))*+")
 _PLAIN_IN_LIST = re.compile(r"[^\W\d_][\w./+-]*")
 _WORDS_YAML_KEEPS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _QUOTED = re.compile(r'"(?:[^"\\]|\\["\\nrtbf/]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"')
-_ENTRY = re.compile(r"([a-z_]+):(?: (\S.*))?")
+_UNQUOTED = json.JSONDecoder(strict=False).decode  # a tab may stand between quotes as it is
+_KEY = re.compile(r"[a-z_]+")
+_USUAL = """
+    id title created updated source confidence tags kind references evidence verified supersedes resolves superseded_by
+    resolved_by related quote turn who
+"""
+_KEYS = frozenset(_USUAL.split())
+"""Keys whose letters need no look."""
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,5})\.\d{1,9}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z")
 
@@ -147,44 +154,59 @@ def _load_own_form(head: str) -> dict[str, Yaml] | None:
         return None
     index = 0
     while index < len(lines):
-        entry = _ENTRY.fullmatch(lines[index])
-        if entry is None or entry[1] in found:
+        key, text = _entry(lines[index])
+        if not key or key in found:
             return None
         index += 1
-        if entry[2] is not None:
-            value = _value(entry[2])
-            if value is _UNKNOWN:
-                return None
+        if text:
+            value = _value(text)
         else:
             start = index
             while index < len(lines) and lines[index].startswith("  "):
                 index += 1
             value = _block(lines[start:index]) if index > start else None
-            if value is _UNKNOWN:
-                return None
-        found[entry[1]] = value
+        if value is _UNKNOWN:
+            return None
+        found[key] = value
     return found
 
 
 _UNKNOWN: dict[str, Yaml] = {}  # a value of no form our writer makes; compared by identity
 
 
+def _entry(line: str) -> tuple[str, str]:
+    """The key of a line and the text of its value, "" for one on the next lines; no key where it is no such line."""
+    key, sign, text = line.partition(": ")
+    if sign:
+        if not text or text[0].isspace():
+            return "", ""
+    elif line.endswith(":"):
+        key = line[:-1]
+    else:
+        return "", ""
+    return (key, text) if key in _KEYS or _KEY.fullmatch(key) else ("", "")
+
+
 def _value(text: str) -> Yaml:
-    if text[0] == "[":
+    first = text[0]
+    if first == "[":
         return _flow_list(text)
-    if _NUMBER.fullmatch(text):
-        return float(text)
-    if _TIME.fullmatch(text):
-        try:
-            return datetime.fromisoformat(text)
-        except ValueError:
-            return _UNKNOWN
+    if first in "0123456789":
+        if _NUMBER.fullmatch(text):
+            return float(text)
+        if _TIME.fullmatch(text):
+            try:
+                return datetime.fromisoformat(text)
+            except ValueError:
+                return _UNKNOWN
     return _scalar(text)
 
 
 def _scalar(text: str) -> Yaml:
-    if _QUOTED.fullmatch(text):
-        return str(json.loads(text))
+    if text[0] == '"':
+        if "\\" not in text and text.find('"', 1) == len(text) - 1 > 0:
+            return text[1:-1]
+        return str(_UNQUOTED(text)) if _QUOTED.fullmatch(text) else _UNKNOWN
     return text if is_plain(text) else _UNKNOWN
 
 
@@ -201,7 +223,7 @@ def _flow_list(text: str) -> Yaml:
             return _UNKNOWN
         item = match.group()
         if item[0] == '"':
-            items.append(json.loads(item))
+            items.append(_UNQUOTED(item))
         elif item.lower() in _WORDS_YAML_KEEPS:
             return _UNKNOWN
         else:
@@ -221,18 +243,22 @@ def _block(lines: list[str]) -> Yaml:
             text = line[4:]
             value = _scalar(text) if text else _UNKNOWN
             if value is _UNKNOWN:
-                entry = _ENTRY.fullmatch(text)
-                if entry is None or entry[2] is None or (field := _scalar(entry[2])) is _UNKNOWN:
+                key, field = _field(text)
+                if not key:
                     return _UNKNOWN
-                value = {entry[1]: field}
+                value = {key: field}
             items.append(value)
             continue
         last = items[-1] if items else None
-        entry = _ENTRY.fullmatch(line[4:]) if line.startswith("    ") else None
-        if not isinstance(last, dict) or entry is None or entry[2] is None or entry[1] in last:
+        key, field = _field(line[4:]) if line.startswith("    ") else ("", None)
+        if not isinstance(last, dict) or not key or key in last:
             return _UNKNOWN
-        field = _scalar(entry[2])
-        if field is _UNKNOWN:
-            return _UNKNOWN
-        last[entry[1]] = field
+        last[key] = field
     return items
+
+
+def _field(line: str) -> tuple[str, Yaml]:
+    """One entry of a mapping in a list; no key where it is none."""
+    key, text = _entry(line)
+    value = _scalar(text) if text else _UNKNOWN
+    return ("", None) if value is _UNKNOWN else (key, value)

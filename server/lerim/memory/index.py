@@ -270,19 +270,15 @@ class Index:
         with self._sql:
             self._sql.execute("BEGIN IMMEDIATE")
             for name in gone:
-                self._drop(name)
+                _drop(self._sql, known, name)
             rest = iter(read)
             while some := list(islice(rest, _AT_ONCE)):
                 # in the order of their rows: FTS5 puts what it has away at each step back
                 for at, one in sorted(((row_of(one), one) for one in some), key=lambda pair: pair[0]):
-                    self._drop(one.found.name)
+                    _drop(self._sql, known, one.found.name)
                     known[one.found.name] = (add(self._sql, at, one), one.found.stamp)
             if settle(self._sql):
                 self._stamps = None
-
-    def _drop(self, name: str) -> None:
-        if (known := self._known().pop(name, None)) is not None:
-            forget(self._sql, known[0])
 
     def _known(self) -> dict[str, tuple[int, Stamp]]:
         """What is indexed, read anew only if another process wrote since."""
@@ -354,6 +350,11 @@ class Index:
         state = spot.path.lstat()
         note = _Note(state.st_dev, state.st_ino, self._nonce, str(self.folder))
         files.replace(spot.note, msgspec.json.encode(note).decode(), 0o600)
+
+
+def _drop(sql: sqlite3.Connection, known: dict[str, tuple[int, Stamp]], name: str) -> None:
+    if (was := known.pop(name, None)) is not None:
+        forget(sql, was[0])
 
 
 def _connect(path: str) -> sqlite3.Connection:

@@ -74,7 +74,7 @@ def row_of(one: Read) -> int:
 def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
     """Write a file's rows at `row`, or at the next that is free."""
     row = _free(sql, row)
-    told = msgspec.json.encode(one.problems).decode()
+    told = msgspec.json.encode(one.problems).decode() if one.problems else "[]"
     record = one.record
     if record is None:
         values = ("", "", "", "", 0, 0.0, False, "", told)

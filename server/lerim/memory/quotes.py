@@ -81,6 +81,8 @@ class Quotes:
 
     def join(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
         """The record with its private quotes in place and what it gained since, three entries at most."""
+        if files.is_absent(f"{self.folder}/{record.id}.json"):  # as of most, and thousands are read one after the other
+            return record, []
         path = self.path(record.id)
         try:
             kept = self._read(path)
@@ -130,8 +132,6 @@ class Quotes:
         return _encode(_File(kept.quotes, [*kept.gained, *(_Kept(item.quote, item.turn, item.who) for item in new)]))
 
     def _read(self, path: Path) -> _File:
-        if files.is_absent(path):  # most have none, and a hover asks for one after the other
-            return _File()
         try:
             return msgspec.json.decode(files.read_text(path, _MAX_FILE), type=_File)
         except NotFoundError:

@@ -177,12 +177,14 @@ class _Reader:
 
     def _text(self, key: str) -> str:
         value = self.fields.get(key)
+        if isinstance(value, str):
+            return value
         if value is None:
             return ""
         if isinstance(value, list | dict):
             self._problem(f"{key} is not one line of text")
             return ""
-        return value if isinstance(value, str) else self._written(value, key)
+        return self._written(value, key)
 
     def _written(self, value: Yaml, *at: str | int) -> str:
         """A value as the person wrote it: YAML takes `Yes` for a truth and `1.10` for a number."""
@@ -201,14 +203,17 @@ class _Reader:
         return found if isinstance(found, str) else str(value)
 
     def _title(self) -> str:
-        if self._text("title").strip():
-            return self._text("title")
+        written = self._text("title")
+        if written.strip():
+            return written
         self._problem("there is no title")
         first = next((line.lstrip("# ").strip() for line in self.body.splitlines() if line.strip("# ")), "")
         return first[:120] or self.path.stem
 
     def _time(self, key: str, default: datetime | None) -> datetime:
         value = self.fields.get(key)
+        if isinstance(value, datetime) and value.tzinfo is UTC:
+            return value
         if isinstance(value, str):
             try:
                 value = datetime.fromisoformat(value.strip())
@@ -252,6 +257,8 @@ class _Reader:
             return ()
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        if isinstance(value, list) and len(texts := [item for item in value if isinstance(item, str)]) == len(value):
+            return tuple(texts)
         items = list(enumerate(value)) if isinstance(value, list) else [(-1, value)]
         good = [(at, item) for at, item in items if item is not None and not isinstance(item, list | dict)]
         if len(good) < len(items):

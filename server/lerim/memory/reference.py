@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lerim.errors import MemoryError_
 
 _LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
+_DRIVE = re.compile(r"[A-Za-z]:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,11 @@ def normalise(text: str) -> Reference | None:
 
     None for one that leads out of the repository or names nothing.
     """
-    path, _, symbol = _LINE.sub("", text.strip().replace("\\", "/")).partition("#")
-    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
+    text = text.strip().replace("\\", "/")
+    if ":" in text or "#L" in text:
+        text = _LINE.sub("", text)
+    path, _, symbol = text.partition("#")
+    if path.startswith("/") or _DRIVE.match(path):
         return None
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not parts or ".." in parts:

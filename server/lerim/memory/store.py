@@ -137,7 +137,7 @@ class Store:
         """One memory that `find` gave. Raises MemoryError_, NotFoundError if gone."""
         stored, problems = read_file(found)
         joined, more = self.quotes.join(stored.record)
-        return replace(stored, record=joined), [*problems, *more]
+        return stored if joined is stored.record else replace(stored, record=joined), [*problems, *more]
 
     def name(self, path: Path) -> str:
         """A file's path in the memory folder, with forward slashes. Raises BoundaryError for one elsewhere."""

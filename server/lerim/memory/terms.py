@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 _FILLER = """
     a about after again all also always am an and any are as at be because been before being but by can could did
@@ -17,6 +18,8 @@ _FILLER = """
 """
 STOP = frozenset(_FILLER.split())
 _NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet", "node.js": "nodejs"}
+_SIGNS = ("#", "++", ".n", ".N", ".j", ".J")
+"""One of these is in each of them, whatever its case."""
 _NAMED_PATTERN = re.compile(r"(?<![\w.])(?:c\+\+|[cf]#|\.net|node\.js)(?!\w)", re.IGNORECASE)
 _WORD = re.compile(r"[\w\u0300-\u036f]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
@@ -33,7 +36,9 @@ def words(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _found(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    return _WORD.findall(_NAMED_PATTERN.sub(lambda found: f" {_NAMED[found.group().lower()]} ", text))
+    if any(sign in text for sign in _SIGNS):
+        text = _NAMED_PATTERN.sub(lambda found: f" {_NAMED[found.group().lower()]} ", text)
+    return _WORD.findall(text)
 
 
 def _taken_apart(word: str) -> tuple[str, tuple[str, ...]]:
@@ -56,13 +61,10 @@ def _splits(word: str) -> bool:
 
 def indexed(text: str) -> str:
     """The text as the index stores it: every word, and its parts after it."""
-    return " ".join([word if _is_plain(word) else _stored(word) for word in _found(text)])
+    return " ".join([_stored(word if len(word) <= _MAX_WORD else word[:_MAX_WORD]) for word in _found(text)])
 
 
-def _is_plain(word: str) -> bool:
-    return word.islower() and word.isascii() and "_" not in word and len(word) <= _MAX_WORD
-
-
+@lru_cache(maxsize=4096)  # a store's words are the same few thousand
 def _stored(word: str) -> str:
     whole, parts = _taken_apart(word)
-    return " ".join((whole, *parts))
+    return " ".join((whole, *parts)) if parts else whole
