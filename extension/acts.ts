@@ -32,6 +32,7 @@ export async function editMemory(context: Asks, handle: string | undefined): Pro
   const given = await vscode.window.showInputBox({
     title: picked.part === "title" ? "Title of the memory" : "Tags, separated by commas",
     value,
+    ignoreFocusOut: true, // what was typed is not lost to whatever takes the focus
     validateInput: (now) => (picked.part === "title" && now.trim() === "" ? "A memory needs a title." : undefined),
   });
   if (given === undefined || given === value) return;
@@ -46,6 +47,7 @@ export async function promoteMemory(context: Asks, handle: string | undefined): 
   const title = await vscode.window.showInputBox({
     title: "What was decided",
     prompt: `Answers “${memory.title}”`,
+    ignoreFocusOut: true,
     validateInput: (now) => (now.trim() === "" ? "A decision needs a title." : undefined),
   });
   if (title !== undefined) await act(context, memory.handle, { action: "promote", title: title.trim() });

@@ -193,7 +193,8 @@ function drawDetail(): void {
   if (key === drawn && (draft !== undefined || candidate === drawnCandidate)) return;
   const edited = drawn.startsWith("draft ") ? drawn.slice("draft ".length) : undefined;
   const focused = document.activeElement;
-  const within = focused !== null && detail.contains(focused) ? focused.className : undefined;
+  // an element keeps the focus inside a document that has none: giving it to another would take it from where it is
+  const within = document.hasFocus() && focused !== null && detail.contains(focused) ? focused.className : undefined;
   const same = drawnCandidate === candidate;
   drawn = key;
   drawnCandidate = candidate;

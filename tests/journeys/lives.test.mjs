@@ -258,8 +258,10 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
     await screen.page.keyboard.press("Enter");
     await offered("Change the title").click();
     await screen.page.locator(".quick-input-title", { hasText: "Title of the memory" }).waitFor();
-    await screen.page.locator(".quick-input-widget input.input").fill("`discount` cuts off less than a cent");
-    await screen.page.keyboard.press("Enter");
+    const title = screen.page.locator(".quick-input-widget input.input");
+    await until("the title there is can be changed", async () => (await title.inputValue()) === "`discount` rounds down");
+    await title.fill("`discount` cuts off less than a cent");
+    await title.press("Enter");
     await screen.notification(/Edited: .*cuts off/);
     await listed(/`discount` cuts off less than a cent/);
     await clear();
