@@ -147,7 +147,7 @@ def _used(
 ) -> None:
     """Citing a memory counts as use of it, in the project's own count or the person's."""
     cited = {one.number for sentence in sentences for one in sentence.citations}
-    for key in (project.key, GLOBAL_KEY):
+    for key in {project.key, GLOBAL_KEY}:
         ids = [
             one.citation.ref.removeprefix("m:")
             for one in passages

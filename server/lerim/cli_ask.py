@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lerim import output
-from lerim.cli_place import HERE, Json, Repo, guarded, here
+from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, nowhere
 from lerim.cli_sync import interruptible
-from lerim.lead.cited import Answer, Citation, Passage, Question, Said, Sentence
+from lerim.lead.cited import Answer, Passage, Question, Said, Sentence
 from lerim.models.told import taken
+from lerim.paths import Home
 
 EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3}
 BEGINNING = 240
@@ -26,16 +28,17 @@ def ask_command(
     everything: Annotated[
         bool, typer.Option("--all", help="Memories that are over, or whose files changed under them, too.")
     ] = False,
+    own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
-    """Answer a question from the memories and sessions of this repository, with its sources."""
+    """Answer a question from the memories and sessions of this repository, or your own, with its sources."""
     from lerim import ask
 
     if model not in ("auto", "none"):
         todo = "give “none”, or leave it out; which model answers stands in the settings (roles.lead)"
         raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
-    at = here(repo)
+    at = nowhere() if own else here(repo)
     question = Question(" ".join(words), "none" if model == "none" else "auto", everything)
 
     def hear(said: Said) -> None:
@@ -48,7 +51,7 @@ def ask_command(
     if as_json:
         output.show_json(answer)
     else:
-        _show(answer)
+        _show(answer, at.home)
     raise typer.Exit(EXIT_CODES[answer.state])
 
 
@@ -57,7 +60,7 @@ def _spoken(sentence: Sentence) -> str:
     return f"{output.visible(sentence.text)} {numbers}"
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: Answer, home: Home) -> None:
     """What the sentences rest on; without any, the passages."""
     if answer.message:
         output.say(output.visible(answer.message))
@@ -66,7 +69,7 @@ def _show(answer: Answer) -> None:
     if shown:
         output.say()
     for one in shown:
-        _source(one, whole=not cited)
+        _source(one, home, whole=not cited)
     if answer.left_out:
         named = "sentence" if answer.left_out == 1 else "sentences"
         were = "was" if answer.left_out == 1 else "were"
@@ -76,17 +79,19 @@ def _show(answer: Answer) -> None:
     output.warn(answer.problems)
 
 
-def _source(one: Passage, *, whole: bool) -> None:
+def _source(one: Passage, home: Home, *, whole: bool) -> None:
     citation = one.citation
     when = f", {one.time[:10]}" if one.time else ""
-    lines = [f"{one.detail}{when}: {citation.title}", _opens(citation)]
+    lines = [f"{one.detail}{when}: {citation.title}", _opens(one, home)]
     if whole:
         lines.insert(1, " ".join(one.text.split())[:BEGINNING])
     output.show_item(f"[{citation.number}]", lines)
 
 
-def _opens(citation: Citation) -> str:
+def _opens(one: Passage, home: Home) -> str:
     """The command that shows it."""
+    citation = one.citation
     if citation.kind == "memory":
-        return f"lerim memory show {citation.ref.removeprefix('m:')}"
+        own = " --global" if Path(one.path).is_relative_to(home.memory) else ""
+        return f"lerim memory show {citation.ref.removeprefix('m:')}{own}"
     return f"lerim sessions show {citation.session} --turn {citation.turn}"

@@ -13,7 +13,7 @@ import typer
 from lerim import output
 from lerim.cli_files import files_named, named_here
 from lerim.cli_named import memory_named
-from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, place_of, when
+from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, nowhere, place_of, when
 from lerim.cli_review import name_of
 from lerim.cli_standing import looked, unmet
 from lerim.errors import Problem
@@ -111,19 +111,20 @@ def search_command(
     ] = None,
     archived: Archived = False,
     scan: Annotated[bool, typer.Option("--scan", help="Read every file; use and write no index.")] = False,
+    own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
     """Find memories by their words, best first; your own global ones too. `kind:pitfall`, `is:drifted` and the other
     filters of the editor count here, too; several `--kind` or `--primitive` widen, several `--tag` narrow."""
-    at = here(repo)
+    at = nowhere() if own else here(repo)
     problems: list[Problem] = []
     stands = looked(at.place, (), problems)
     query, typed = parsed(" ".join(words))
     filters = _filters(at.place, primitive, kind, tag, file, status, archived, since, until)
     typed = replace(typed, files=tuple(name for one in typed.files for name in files_named(at.place, one)))
     hits = search(
-        at.project,
+        None if own else at.project,
         at.home,
         query,
         limit or at.settings.search_limit,
@@ -146,6 +147,8 @@ def _filters(
     since: str,
     until: str,
 ) -> Filters:
+    if file and place.project.is_personal:
+        raise typer.BadParameter("Your own memories belong to no repository; leave it out.", param_hint="--file")
     wanted = _chosen("--status", (*STATUSES, "any"), statuses)
     every = archived or "any" in wanted
     return Filters(
@@ -224,30 +227,38 @@ def add_command(
     reference: Annotated[
         list[str], typer.Option("--reference", metavar="PATH[#SYMBOL]", help="A file it speaks of; may be repeated.")
     ] = [],  # noqa: B006 - as above
+    own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
-    """Write a memory of your own."""
+    """Write a memory by hand."""
+    if own and reference:
+        raise typer.BadParameter("Your own memories belong to no repository; leave it out.", param_hint="--reference")
     if kind and primitive != "learning":
         raise typer.BadParameter(f"A {primitive} has no kind; leave it out, or add a learning.", param_hint="--kind")
     if body is not None and not body.strip():
         raise typer.BadParameter("The text is empty; give its words, or leave --body out.", param_hint="--body")
     if kind is None and primitive == "learning":
         kind = "insight"
-    at = here(repo)
+    place = place_of(repo, own)
     result = queue.add(
-        at.place, primitive, title, body or "", kind=kind, tags=tag, references=named_here(at.project, reference)
+        place, primitive, title, body or "", kind=kind, tags=tag, references=named_here(place.project, reference)
     )
-    stored = at.place.store().load(Path(result.path or ""))[0]
+    stored = place.store().load(Path(result.path or ""))[0]
     if cut := result.message.partition("\n")[2]:
         output.note(f"note: {cut}")
-    for lost in unmet(at.project, stored.record.references):
+    for lost in unmet(place.project, stored.record.references):
         output.note(f"note: {output.visible(lost)}")
     if as_json:
-        output.show_json(memory_view(stored))
+        output.show_json(memory_view(stored, "global" if own else "project"))
+        return
+    if result.code == "already":
+        output.say(output.visible(result.message))
+        output.say(f"  file: {output.visible(result.path or '')}")
         return
     output.say(f"Written: {output.visible(Path(result.path or '').stem)}")
-    output.say(f"  file: {output.visible(result.path or '')}\n  take back: lerim review undo {result.action}")
+    taken_back = f"lerim review undo {result.action}{' --global' if own else ''}"
+    output.say(f"  file: {output.visible(result.path or '')}\n  take back: {taken_back}")
 
 
 def _view(stored: Stored, scope: Scope, stands: Mapping[str, Standing]) -> MemoryView:

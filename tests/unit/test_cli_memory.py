@@ -40,9 +40,16 @@ def test_a_memory_written_by_hand_is_a_file_and_says_so(repo: Path):
     assert Path(added["path"]).parent == repo / ".lerim" / "memory" / "learnings"
 
 
-def test_two_memories_of_one_title_are_two_files(repo: Path):
-    assert add(repo, "Use uv")["id"] != add(repo, "Use uv")["id"]
+def test_two_memories_of_one_title_are_two_files_unless_they_say_the_same(repo: Path):
+    first = add(repo, "Use uv", "--body", "It is fast.")
+    assert add(repo, "Use uv")["id"] != first["id"]
     assert len(answer("memory", "list", "--repo", str(repo))["memories"]) == 2
+    assert add(repo, "use  UV", "--body", "It is\nfast.", "--tag", "x") == first
+    said = run("memory", "add", "--title", "Use uv", "--body", "It is fast.", "--repo", str(repo))
+    assert said.stdout.startswith("It is there already: Use uv") and first["id"] in said.stdout
+    assert add(repo, "Use uv", "--primitive", "theme", "--body", "It is fast.")["primitive"] == "theme"
+    answer("memory", "archive", first["id"], "--repo", str(repo))
+    assert add(repo, "Use uv", "--body", "It is fast.")["id"] != first["id"]
 
 
 @pytest.mark.parametrize("reference", ["/etc/passwd", "../other/file.py", "C:\\x\\y.py", "", "#load"])

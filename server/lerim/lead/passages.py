@@ -126,7 +126,7 @@ def _hits(project: Project, home: Home, text: str, everything: bool, problems: l
             Freshness(project, home).check()
         except LerimError as error:  # how they stood when somebody last looked counts then
             problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
-    with MemorySearch(project, home) as memories:
+    with MemorySearch(None if project.is_personal else project, home) as memories:
         hits = memories.search(f"{text}?", LOOKED_AT, EVERY_STATUS)  # some words are enough
         problems += memories.problems
     return hits

@@ -55,6 +55,12 @@ def new_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
     return found
 
 
+def is_of(name: str, words: str) -> bool:
+    """Whether an id may be of a title with this slug: of any day, as the first of it or a later one."""
+    begun, _, count = name[len("20260801-") :].partition(words)
+    return not begun and (not count or (count[0] == "-" and count[1:].isdigit()))
+
+
 def is_id(text: str) -> bool:
     """Whether this can be an id, which is a file's name: a person may have given it any; never a path, a hidden file
     or a device."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.redact import redact
-from lerim.memory import freshness
+from lerim.memory import freshness, slug
 from lerim.memory.inheritance import inherit
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.search import MemorySearch
-from lerim.memory.store import Store
+from lerim.memory.store import Store, Stored
 from lerim.memory.uses import Uses
 from lerim.review import actions
 from lerim.review.candidates import (
@@ -184,7 +185,8 @@ def add(
     references: Sequence[str] = (),
     confidence: float = PERSON_CONFIDENCE,
 ) -> ReviewResult:
-    """Write a memory a person made by hand, secrets cut out; it can be undone. Raises MemoryError_."""
+    """Write a memory a person made by hand, secrets cut out; it can be undone. One that is there in the same words is
+    left as it is, and said. Raises MemoryError_."""
     if not one_line(title):
         raise MemoryError_("A memory needs a title.", where="title", todo="Write one.")
     if not 0 <= confidence <= 1:
@@ -199,6 +201,10 @@ def add(
     )
     with actions.ledger(place) as book:
         store = place.store()
+        there = _said_by(store, memory)
+        if there is not None:
+            told = f"It is there already: {there.record.title} ({there.record.id})"
+            return ReviewResult(True, "already", told, path=str(there.path))
         states = book.states()
         memory = replace(memory, id=store.new_id(memory, lambda name: name in states))
         if references:
@@ -211,6 +217,24 @@ def add(
         cut = sum(part.count for part in clean)
         told = f"{label}\n{cut} secret{'s were' if cut > 1 else ' was'} cut out." if cut else label
         return ReviewResult(True, "added", told, done.id, str(path))
+
+
+def _said_by(store: Store, memory: MemoryRecord) -> Stored | None:
+    """The active memory of this primitive that has the same title and text, in any case of letters; of those alone that
+    were named after this title."""
+    name = slug.slug(memory.title)
+    for path in (store.path_of(one) for one in sorted(store.ids()) if slug.is_of(one, name)):
+        if path is None:
+            continue
+        with suppress(MemoryError_):  # a file that cannot be read says nothing
+            stored = store.load(path)[0]
+            if stored.status == "active" and _words(stored.record) == _words(memory):
+                return stored
+    return None
+
+
+def _words(memory: MemoryRecord) -> tuple[str, str, str]:
+    return memory.primitive, one_line(memory.title).casefold(), " ".join(memory.body.split()).casefold()
 
 
 def _known(place: Place, book: Ledger, candidate_id: str) -> Known:
