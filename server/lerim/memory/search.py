@@ -113,10 +113,10 @@ class MemorySearch:
         for scope in self._scopes:
             scope.follow()
 
-    def near(self, text: str, limit: int) -> list[Stored]:
+    def near(self, text: str, limit: int, filters: Filters = ACTIVE) -> list[Stored]:
         """The project's own memories that share most of a text's words, also only some of them."""
         own = next((scope for scope in self._scopes if scope.scope == "project"), None)
-        return [] if own is None else own.near(text, limit)
+        return [] if own is None else own.near(text, limit, filters)
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""

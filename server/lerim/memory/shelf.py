@@ -86,11 +86,11 @@ class Shelf:
         """Those rows of another scope that are here, too."""
         return self._tried(lambda index: index.has(ranked), set()) if ranked else set()
 
-    def near(self, text: str, limit: int) -> list[Stored]:
-        """The active memories that share some of a text's words."""
+    def near(self, text: str, limit: int, filters: Filters = ACTIVE) -> list[Stored]:
+        """The memories that share some of a text's words."""
 
         def alike(index: Index) -> list[Ranked]:
-            rows = matched(index, f"{text}?", limit, index.narrow(ACTIVE), _ALIKE)[:limit]
+            rows = matched(index, f"{text}?", limit, index.narrow(filters), _ALIKE)[:limit]
             known = index.look(one.row for one in rows)
             return [known[one.row] for one in rows if one.row in known]
 

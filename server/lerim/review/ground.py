@@ -6,7 +6,7 @@ which order sessions are read and candidates accepted. Each pair is compared by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from lerim.errors import LerimError
 from lerim.extraction.candidate import Candidate
 from lerim.memory.claim import claim
+from lerim.memory.filters import Filters
 from lerim.memory.reconcile import Decision, Neighbour, decide
 from lerim.memory.record import MemoryRecord
 from lerim.memory.search import MemorySearch
@@ -25,6 +26,7 @@ from lerim.review.place import Place
 from lerim.sessions.model import Platform
 
 NEIGHBOURS = 30
+OVER = Filters(statuses=("superseded", "resolved", "archived"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def ground(
                 # what was said before what the memory gathered of earlier claims, which depends on their order
                 forms.insert(0 if book.is_ours(stored.hash) else 1, replace(told, time=latest))
             heard.append(Heard(memory.id, "memory", tuple(forms), latest, stored))
+    heard += _archived(claims, candidate, memories)
     about = (candidate.title, candidate.body, " ".join(candidate.replaces))
     words = book.either(word for text in about for word in claim(text, "").words)
     others = [
@@ -118,6 +121,15 @@ def ground(
             latest = max(told.time, known.said)
             heard.append(Heard(known.id, state, (replace(told, time=latest),), latest))
     return heard
+
+
+def _archived(claims: Iterable[Known], candidate: Candidate, memories: MemorySearch) -> Iterator[Heard]:
+    """What the store itself says is over, of which this installation knows no claim: a teammate's, or a person's."""
+    ours = {known.memory for known in claims if known.state == "accepted"}
+    for stored in memories.near(f"{candidate.title} {candidate.body}", NEIGHBOURS, OVER):
+        memory = stored.record
+        if memory.id not in ours and stored.status != "active":
+            yield Heard(memory.id, "over", (as_candidate(memory, memory.updated),), memory.updated)
 
 
 def stand(place: Place, candidate: Candidate, heard: Sequence[Heard]) -> Standing:

@@ -235,7 +235,9 @@ def _set_aside(
     """A later turn says otherwise: the claim does not stand, nor does what it would have ended."""
     heir = heir_of(place, claims, by.id)
     name = _new_id(place, place.store(), claims, candidate, mark)
-    reason = f"It was {_ended_how(candidate, by.forms[0])}: “{by.forms[0].title}”."
+    told = by.forms[0]
+    again = by.state == "over" and claim(told.title, told.body) == claim(candidate.title, candidate.body)
+    reason = f"It is over: “{told.title}”." if again else f"It was {_ended_how(candidate, told)}: “{told.title}”."
     book.register(name, candidate.source, mark, "outdated", heir, said=candidate.time, told=candidate)
     book.set_state(name, "outdated", heir, reason)
     hand_on(place, book, heir, standing.targets)

@@ -1,0 +1,101 @@
+"""A clone has the memories and nothing else: what its store says is over is not proposed again from older turns."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lerim.extraction.candidate import Candidate
+from lerim.review import acts, queue
+from lerim.review.place import Place
+
+Make = Callable[..., Candidate]
+
+
+def accepted(place: Place, candidate: Candidate) -> str:
+    found = queue.propose(place, candidate)
+    assert isinstance(found, queue.Proposed), found
+    result = queue.accept(place, found.proposal.id, quotes="shared")
+    assert result.ok and result.path, result
+    return Path(result.path).stem
+
+
+@pytest.fixture
+def clone(place: Place) -> Callable[[], Place]:
+    """Leaves of this installation's work what git would carry to a teammate."""
+
+    def made() -> Place:
+        shutil.rmtree(place.home.root)
+        shutil.rmtree(place.review, ignore_errors=True)
+        assert not place.private.exists()
+        return place
+
+    return made
+
+
+@pytest.mark.parametrize("minutes", [-90, -1, 0])
+def test_what_lies_archived_is_not_proposed_again_from_an_earlier_turn(
+    place: Place, make: Make, clone: Callable[[], Place], minutes: int
+) -> None:
+    name = accepted(place, make())
+    acts.archive(place, name)
+    again = queue.propose(clone(), make(turn="t2", minutes=minutes))
+    assert isinstance(again, queue.AlreadyKnown) and again.id == name
+    assert "over" in again.reason
+    assert queue.pending(place)[0] == []
+
+
+def test_the_very_turn_that_made_it_is_read_again(place: Place, make: Make, clone: Callable[[], Place]) -> None:
+    candidate = make()
+    candidate = make(time=candidate.time.replace(microsecond=700_000))
+    acts.archive(place, accepted(place, candidate))
+    assert isinstance(queue.propose(clone(), candidate), queue.AlreadyKnown)
+
+
+def test_a_later_turn_says_it_anew(place: Place, make: Make, clone: Callable[[], Place]) -> None:
+    acts.archive(place, accepted(place, make()))
+    assert isinstance(queue.propose(clone(), make(turn="t2", minutes=5)), queue.Proposed)
+
+
+def test_what_was_superseded_long_ago_is_not_proposed_from_a_turn_before_that(
+    place: Place, make: Make, clone: Callable[[], Place]
+) -> None:
+    old = accepted(place, make("Store the cache in Redis", "Workers share it.", minutes=0))
+    new = accepted(
+        place,
+        make("Store the cache in SQLite", "One file, no server.", turn="t2", minutes=60, replaces=("Redis",)),
+    )
+    assert place.store().read(old).record.superseded_by == new
+    clone()
+    again = queue.propose(place, make("Keep the cache in Redis", "Workers share it.", turn="t3", minutes=-5))
+    assert isinstance(again, queue.AlreadyKnown) and again.id == new
+    contrary = queue.propose(place, make("Never store the cache in Redis", "No.", turn="t4", minutes=-5))
+    assert isinstance(contrary, queue.AlreadyKnown), "what is over said otherwise later"
+
+
+def test_a_question_that_was_answered_is_not_asked_again_from_an_earlier_turn(
+    place: Place, make: Make, clone: Callable[[], Place]
+) -> None:
+    asked = make("Where do we store the build cache?", "Open.", primitive="question", signal="question")
+    name = accepted(place, asked)
+    decision = acts.promote(place, name, "Store the build cache in `~/.cache/build`", "There is room.").path
+    clone()
+    earlier = make(asked.title, asked.body, turn="t2", minutes=-5, primitive="question", signal="question")
+    again = queue.propose(place, earlier)
+    assert isinstance(again, queue.AlreadyKnown) and again.id == Path(decision or "").stem
+
+
+def test_what_a_person_wrote_and_archived_stays_so(place: Place, make: Make) -> None:
+    written = Path(queue.add(place, "decision", "Use uv, not pip", "Installs are quick.").path or "").stem
+    acts.archive(place, written)
+    assert isinstance(queue.propose(place, make()), queue.AlreadyKnown)
+
+
+def test_what_is_over_is_neither_changed_nor_ended(place: Place, make: Make, clone: Callable[[], Place]) -> None:
+    name = accepted(place, make("Retry uploads 3 times", "It is `upload.py` that does."))
+    acts.archive(place, name)
+    clone()
+    found = queue.propose(place, make("Retry uploads 5 times", "Three were too few.", turn="t2", minutes=5))
+    assert isinstance(found, queue.Proposed)
+    assert (found.proposal.action, found.proposal.targets) == ("add", ())
