@@ -21,7 +21,7 @@ MAX_DEPTH = 8
 MAX_VALUES = 2_000
 _MAX_NUMBER = 200
 _OPEN = re.compile(r"\ufeff?---[ \t]*(\r?\n)")
-_CLOSE = re.compile(r"^---[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
+_CLOSE = re.compile(r"\n---[ \t]*(?:\r?\n|\r?\Z)")
 # What YAML reads as a line break or refuses outright; our writer escapes all of it.
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _PLAIN = re.compile(r"(?:\d{8}-)?[^\W\d_](?:[\w./@+;()',-]++| (?=[^\s#])|(?<=\S)[:#](?=[^\s]))*+")
@@ -55,10 +55,10 @@ def split(text: str) -> Parts | None:
     opening = _OPEN.match(text)
     if opening is None:
         return None
-    closing = _CLOSE.search(text, opening.end())
+    closing = _CLOSE.search(text, opening.end() - 1)
     if closing is None:
         return None
-    return Parts(opening.end(), closing.start(), closing.end(), opening.group(1))
+    return Parts(opening.end(), closing.start() + 1, closing.end(), opening.group(1))
 
 
 def is_plain(value: str, *, in_list: bool = False) -> bool:

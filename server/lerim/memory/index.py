@@ -1,9 +1,4 @@
-"""The full-text index of one folder of memories: derived from the files, deleted without loss.
-
-An index file is opened only if this installation made it: its device, inode and a nonce are noted in the private
-folder. While it is written the note is gone, so that a kill, like a file brought by a repository, leads to a new index
-and never to a damaged or foreign one. For the same reason there is no journal on disk: a planted one is never found.
-"""
+"""The full-text index of one folder of memories: derived from the files, deleted without loss (`spot.py`: where)."""
 
 from __future__ import annotations
 
@@ -13,17 +8,15 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from filelock import FileLock, Timeout
 
-from lerim.errors import LerimError, MemoryError_, Problem
+from lerim.errors import Problem
 from lerim.memory import files
 from lerim.memory.facets import wanted
 from lerim.memory.filters import Filters
@@ -35,12 +28,14 @@ from lerim.memory.index_rows import (
     add,
     first_row,
     forget,
+    merging,
     row_of,
     seconds,
     settle,
     unsigned,
 )
 from lerim.memory.ranking import Ranked
+from lerim.memory.spot import Spot, connect, unusable
 from lerim.memory.store import Found, Stamp, Status
 
 WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
@@ -55,17 +50,7 @@ _AT_ONCE = 2_000
 _LAST = "ORDER BY rowid DESC LIMIT ?"
 _BEST = "ORDER BY score, rowid DESC LIMIT ?"
 _BEYOND = "\U0010ffff"
-_WAIT_SECONDS = 2
 _SIBLINGS = ("-wal", "-shm", "-journal")
-
-
-class _Note(msgspec.Struct, frozen=True):
-    """What makes an index ours."""
-
-    device: int
-    inode: int
-    nonce: str
-    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +62,6 @@ class Narrow:
     spans: tuple[tuple[int, int], ...]
     only: frozenset[int] | None
     but: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where an index lies: its file, the folder below which no link is followed, and the private folder."""
-
-    path: Path
-    anchor: Path
-    private: Path
-
-    @property
-    def note(self) -> Path:
-        """The file that says this index is ours."""
-        return self.private / f"index-{self.path.stem}.json"
 
 
 class Index:
@@ -106,10 +77,10 @@ class Index:
         self._version = -1
         self._counts: dict[str, int] = {}
         if spot is None:
-            self._sql = _connect(":memory:")
+            self._sql = connect(":memory:")
             self._sql.executescript(SCHEMA)
             return
-        with _exclusive(spot):
+        with spot.exclusive():
             self._open(spot)
 
     def close(self) -> None:
@@ -118,8 +89,8 @@ class Index:
     def stale(self, found: Sequence[Found]) -> tuple[list[Found], list[str]]:
         """Which of the files there are must be read again, and which indexed ones are gone. Raises MemoryError_."""
         with self._lock:
-            if self._spot is not None and not self._ours(self._spot):
-                with _exclusive(self._spot):
+            if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
+                with self._spot.exclusive():
                     self._reopen(self._spot)
             known = self._known()
             changed = [one for one in found if known.get(one.name, (0, None))[1] != one.stamp]
@@ -132,8 +103,8 @@ class Index:
         False, and nothing done, where the index was another's meanwhile: ask `stale` again. Raises MemoryError_ if it
         cannot be written.
         """
-        with self._lock, _exclusive(self._spot) if self._spot else contextlib.nullcontext():
-            if self._spot is not None and not self._ours(self._spot):
+        with self._lock, self._spot.exclusive() if self._spot else contextlib.nullcontext():
+            if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
                 self._reopen(self._spot)
                 return False
             self._counts.clear()
@@ -142,10 +113,10 @@ class Index:
                     self._spot.note.unlink(missing_ok=True)
                 self._write(read, gone)
                 if self._spot:
-                    self._sign(self._spot)
+                    self._spot.sign(self.folder, self._nonce)
             except (sqlite3.Error, OSError) as error:
                 self._stamps = None
-                raise _unusable(error, self._spot) from error
+                raise unusable(error, self._spot) from error
             return True
 
     def count(self, query: str) -> int:
@@ -258,7 +229,7 @@ class Index:
             try:
                 return self._sql.execute(query, values).fetchall()
             except sqlite3.Error as error:
-                raise _unusable(error, self._spot) from error
+                raise unusable(error, self._spot) from error
 
     def _rows_of(self, memories: Iterable[str]) -> set[int]:
         query = "SELECT id FROM files WHERE memory IN (SELECT value FROM json_each(?))"
@@ -271,14 +242,19 @@ class Index:
             self._sql.execute("BEGIN IMMEDIATE")
             for name in gone:
                 _drop(self._sql, known, name)
-            rest = iter(read)
+            rest, many = iter(read), False
             while some := list(islice(rest, _AT_ONCE)):
+                if len(some) == _AT_ONCE and not many:
+                    many = True
+                    merging(self._sql, False)
                 # in the order of their rows: FTS5 puts what it has away at each step back
                 for at, one in sorted(((row_of(one), one) for one in some), key=lambda pair: pair[0]):
                     _drop(self._sql, known, one.found.name)
                     known[one.found.name] = (add(self._sql, at, one), one.found.stamp)
             if settle(self._sql):
                 self._stamps = None
+            if many:
+                merging(self._sql, True)
 
     def _known(self) -> dict[str, tuple[int, Stamp]]:
         """What is indexed, read anew only if another process wrote since."""
@@ -291,7 +267,7 @@ class Index:
 
     def _reopen(self, spot: Spot) -> None:
         """Another process made the index anew, or somebody deleted it: take what is there, or make one."""
-        if not self._ours(spot):  # it is, if the other was only writing when we looked
+        if not spot.ours(self.folder, self._nonce):  # it is, if the other was only writing when we looked
             self._sql.close()
             self._nonce = ""
             self._open(spot)
@@ -304,93 +280,42 @@ class Index:
             for suffix in _SIBLINGS:
                 Path(f"{spot.path}{suffix}").unlink(missing_ok=True)
             self._stamps = None
-            if self._ours(spot) and self._resume(spot):
+            if spot.ours(self.folder, self._nonce) and self._resume(spot):
                 return
             spot.note.unlink(missing_ok=True)
             spot.path.unlink(missing_ok=True)  # of a link, the link
             os.close(os.open(spot.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            self._sql = _connect(str(spot.path))
+            self._sql = connect(str(spot.path))
             self._sql.executescript(f"BEGIN;{SCHEMA}COMMIT;")
             self._nonce = secrets.token_hex(16)
             with self._sql:
                 self._sql.execute("INSERT INTO meta VALUES (?)", (self._nonce,))
-            self._sign(spot)
+            spot.sign(self.folder, self._nonce)
         except (sqlite3.Error, OSError) as error:
-            raise _unusable(error, spot) from error
+            raise unusable(error, spot) from error
 
     def _resume(self, spot: Spot) -> bool:
         """Use the index that is there, if it holds our nonce."""
-        note = _note(spot)
+        noted = spot.nonce()
         try:
-            connection = _connect(str(spot.path))
+            connection = connect(str(spot.path))
         except sqlite3.DatabaseError:
             return False  # damaged: it is made anew
         try:
             nonce = connection.execute("SELECT nonce FROM meta").fetchone()
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if note is not None and nonce == (note.nonce,) and version == VERSION:
-                self._nonce, self._sql = note.nonce, connection
+            if noted and nonce == (noted,) and version == VERSION:
+                self._nonce, self._sql = noted, connection
                 return True
         except sqlite3.DatabaseError:
             pass  # as above
         connection.close()
         return False
 
-    def _ours(self, spot: Spot) -> bool:
-        note = _note(spot)
-        if note is None or note.folder != str(self.folder) or (self._nonce and note.nonce != self._nonce):
-            return False
-        try:
-            state = spot.path.lstat()
-        except OSError:
-            return False
-        return (state.st_dev, state.st_ino) == (note.device, note.inode) and not spot.path.is_symlink()
-
-    def _sign(self, spot: Spot) -> None:
-        state = spot.path.lstat()
-        note = _Note(state.st_dev, state.st_ino, self._nonce, str(self.folder))
-        files.replace(spot.note, msgspec.json.encode(note).decode(), 0o600)
-
 
 def _drop(sql: sqlite3.Connection, known: dict[str, tuple[int, Stamp]], name: str) -> None:
     if (was := known.pop(name, None)) is not None:
         forget(sql, was[0])
-
-
-def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None)
-    try:
-        for pragma in ("trusted_schema=OFF", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-4000"):
-            connection.execute(f"PRAGMA {pragma}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-@contextmanager
-def _exclusive(spot: Spot) -> Iterator[None]:
-    """One process at a time opens or writes an index."""
-    files.make_folder(spot.private, 0o700)
-    try:
-        with FileLock(spot.private / "index.lock", timeout=_WAIT_SECONDS, mode=0o600):
-            yield
-    except Timeout as error:
-        raise MemoryError_("Another process is writing the index.", where=str(spot.path), todo="Try again.") from error
-    except OSError as error:
-        raise _unusable(error, spot) from error
-
-
-def _note(spot: Spot) -> _Note | None:
-    try:
-        return msgspec.json.decode(files.read_text(spot.note, 4096), type=_Note)
-    except (LerimError, msgspec.MsgspecError):
-        return None
-
-
-def _unusable(error: Exception, spot: Spot | None) -> MemoryError_:
-    where = str(spot.path) if spot else "memory"
-    return MemoryError_(f"The index cannot be used: {error}.", where=where, todo="Make its folder writable.")
 
 
 def _ranked(row: tuple[int, str, str, str, Status, int, float, int]) -> Ranked:

@@ -23,6 +23,8 @@ _SPREAD = 20
 """A row's number is the second its memory was last changed, and so many bits of its file's name: so that rows are in
 the order of time, whenever they were written. What is over lies `OVER` lower: leaving it out costs nothing."""
 OVER = 1 << 60
+_MERGED_FROM = 4
+"""So many pieces of the full text are put together: SQLite's own measure."""
 _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 SCHEMA = f"""
 CREATE TABLE meta (nonce TEXT NOT NULL);
@@ -117,6 +119,11 @@ def settle(sql: sqlite3.Connection) -> bool:
                 any_moved = True
                 _move(sql, row, _free(sql, _row(name, second, now != "active")), shown, now)
     return any_moved
+
+
+def merging(sql: sqlite3.Connection, on: bool) -> None:
+    """Whether the pieces of the full text are put together while rows are added: of a build the next writes do it."""
+    sql.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_MERGED_FROM if on else 0,))
 
 
 def _move(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: Status) -> None:

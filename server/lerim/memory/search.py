@@ -17,11 +17,11 @@ from lerim.errors import LerimError, Problem
 from lerim.memory import baselines, files
 from lerim.memory.baselines import State
 from lerim.memory.filters import EVERY_STATUS, Filters
-from lerim.memory.index import Spot
 from lerim.memory.lifecycle import Rules
 from lerim.memory.ranking import Key, Ranked, key
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.shelf import ACTIVE, Shelf
+from lerim.memory.spot import Spot
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
 from lerim.project import Project

@@ -11,11 +11,12 @@ from typing import TypeVar
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory.baselines import State
 from lerim.memory.filters import Filters
-from lerim.memory.index import Index, Spot
+from lerim.memory.index import Index
 from lerim.memory.index_rows import Read
 from lerim.memory.matching import matched
 from lerim.memory.ranking import Ranked
 from lerim.memory.record import Scope
+from lerim.memory.spot import Spot
 from lerim.memory.store import ARCHIVED, LIVE, Found, Status, Store, Stored, stat_file, unreadable
 from lerim.memory.uses import Uses
 

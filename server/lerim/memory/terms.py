@@ -18,8 +18,6 @@ _FILLER = """
 """
 STOP = frozenset(_FILLER.split())
 _NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet", "node.js": "nodejs"}
-_SIGNS = ("#", "++", ".n", ".N", ".j", ".J")
-"""One of these is in each of them, whatever its case."""
 _NAMED_PATTERN = re.compile(r"(?<![\w.])(?:c\+\+|[cf]#|\.net|node\.js)(?!\w)", re.IGNORECASE)
 _WORD = re.compile(r"[\w\u0300-\u036f]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
@@ -36,7 +34,8 @@ def words(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _found(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    if any(sign in text for sign in _SIGNS):
+    # a part of each of the names, whatever its case: most texts have none, and need no look at every letter
+    if "#" in text or "++" in text or ".n" in text or ".N" in text or ".j" in text or ".J" in text:
         text = _NAMED_PATTERN.sub(lambda found: f" {_NAMED[found.group().lower()]} ", text)
     return _WORD.findall(text)
 
