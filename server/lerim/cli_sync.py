@@ -66,6 +66,11 @@ def sync_command(
     if own and alias:
         raise typer.BadParameter("What is outside any repository has no other place.", param_hint="--alias")
     at = nowhere() if own else here(repo, alias)
+    if former := [old for old in alias if gone_from(old, at.home) is None]:
+        from lerim.cli_former import refuse_unknown
+
+        with interruptible() as cancelled, _progress(quiet=as_json) as emit:
+            refuse_unknown(at, former, emit, cancelled)
     if any(gone_from(old, at.home) for old in alias):
         keep(at.project, at.home)  # its review goes on here from now on, not in this run alone
     above = at.settings.accept_above if accept_above is None else accept_above

@@ -20,6 +20,7 @@ from lerim.activity import note
 from lerim.errand import Cancelled, Clock, Errand, SyncOptions, now, read
 from lerim.errors import BusyError, LerimError, Problem
 from lerim.models.editor import Bridge
+from lerim.once import lent
 from lerim.paths import Home
 from lerim.project import Project, personal
 from lerim.report import Emit, Progress, SessionCounts, Stage, SyncReport, combine
@@ -51,7 +52,12 @@ def run(
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
     if nobody can tell which agents are not to be read.
     """
-    errand = Errand(project, home, environ, options, emit, cancelled, clock, bridge)
+    with lent(project, home):
+        return _run(Errand(project, home, environ, options, emit, cancelled, clock, bridge))
+
+
+def _run(errand: Errand) -> SyncReport:
+    project, home, clock, cancelled = errand.project, errand.home, errand.clock, errand.cancelled
     began = time.monotonic()
     try:
         report = sync(errand)
@@ -65,12 +71,12 @@ def run(
             report = combine(report, sync(errand))
     report = _models(report, errand)
     if report.state != "cancelled":
-        report = unseen_pass.add(report, project, home, environ)
+        report = unseen_pass.add(report, project, home, errand.environ)
     if not project.is_personal and report.state != "cancelled":
         report = _personal(report, errand)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
-    emit(Progress(stage, found, found, len(report.candidates)))
+    errand.emit(Progress(stage, found, found, len(report.candidates)))
     return report
 
 

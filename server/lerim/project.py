@@ -266,6 +266,12 @@ class Owners:
         return any(parts[: len(home)] == home for home in self._homes if home)
 
 
+def is_below(folder: str, other: str) -> bool:
+    """Whether a folder, as an agent wrote it, is another or lies in it; both absolute, of either system."""
+    parts = _parts(other)
+    return bool(parts) and _parts(folder)[: len(parts)] == parts
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,66 @@ def test_status_shows_the_sessions_of_a_former_folder_for_once(repo: Path, old: 
     assert with_alias["last_session"]
     assert answer("status", *here)["sessions"] == 0
     assert answer("project", "list")["projects"][0]["aliases"] == []
+
+
+def sessions_of(repo: Path) -> int:
+    listed = answer("sessions", "list", "--repo", str(repo))["sessions"]
+    assert answer("status", "--repo", str(repo))["sessions"] == len(listed)
+    return len(listed)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_an_alias_for_once_brings_its_sessions_into_one_sync_alone(repo: Path, old: str, known: bool):
+    here = ("--repo", str(repo))
+    if known:
+        answer("sync", *here)
+    for new in (2, 2):
+        found = answer("sync", *here, "--alias", old)["sessions"]
+        assert (found["found"], found["new"]) == (2, new)
+        assert sessions_of(repo) == 0
+    assert answer("sync", *here)["sessions"]["found"] == 0
+    assert answer("queue", "list", *here)["jobs"] == []
+    answer("project", "alias", old, *here)
+    assert answer("sync", *here)["sessions"]["found"] == sessions_of(repo) == 2
+    assert answer("sync", *here, "--alias", old)["sessions"]["found"] == sessions_of(repo) == 2
+
+
+def test_what_was_proposed_in_that_sync_is_not_proposed_again(repo: Path, sessions: Path, tmp_path: Path):
+    gone = str(tmp_path / "old")
+    session(sessions, "aaaa", prompt("No, always use pathlib instead of os.path in this project.", cwd=gone))
+    for count in (1, 0, 0):
+        assert len(answer("sync", "--repo", str(repo), "--alias", gone)["candidates"]) == count
+    assert len(answer("review", "list", "--repo", str(repo))["candidates"]) == 1
+
+
+def test_what_a_killed_sync_was_lent_is_given_back_by_the_next(repo: Path, old: str, monkeypatch: pytest.MonkeyPatch):
+    code = f"""
+import os, sys
+from pathlib import Path
+from lerim import jobs
+from lerim.paths import Home
+from lerim.project import known_as, locate
+from lerim.report import Progress
+home = Home.of(os.environ)
+at = known_as(locate(Path({str(repo)!r}), home), {old!r})
+def hear(event):
+    if isinstance(event, Progress) and event.stage == "learning":
+        os._exit(9)
+jobs.run(at, home, os.environ, jobs.SyncOptions(), hear, lambda: False)
+"""
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "server")}
+    assert subprocess.run([sys.executable, "-c", code], env=environ, check=False, timeout=60).returncode == 9
+    assert answer("sync", "--repo", str(repo))["sessions"]["found"] == sessions_of(repo) == 0
+
+
+def test_a_folder_in_which_no_session_ran_is_refused_with_the_nearest(repo: Path, old: str, tmp_path: Path):
+    here = ("--repo", str(repo))
+    for _ in range(2):
+        error = answer("sync", *here, "--alias", f"{old[:-2]}ec", code=1)["error"]
+        assert (error["code"], error["where"]) == ("project", f"{old[:-2]}ec")
+        assert old in error["todo"]
+    assert answer("review", "list", *here)["candidates"] == []
+    assert answer("sync", *here, "--alias", str(Path(old).parent))["sessions"]["found"] == 2
 
 
 def test_status_shows_them_at_once_when_the_alias_is_kept(repo: Path, old: str):

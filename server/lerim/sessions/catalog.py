@@ -148,6 +148,13 @@ class Catalog:
         self._folders.clear()
         return changed
 
+    def give_back(self, project: str, owners: Mapping[str, str]) -> None:
+        """Folders (by name) of a project go to the owner named for each, "" for none; what waits and is kept of their
+        transcripts for the project is forgotten, unless they have other turns of it."""
+        with self._telling():
+            session_rows.give_back(self.db, project, owners)
+        self._folders.clear()
+
     # What is in it
 
     def sessions(
@@ -164,10 +171,11 @@ class Catalog:
         with self._telling():
             return session_rows.listed(self.db, project, since, until, limit, folders, kind)
 
-    def folders(self) -> list[str]:
-        """Every working folder some turn was said in."""
+    def folders(self, project: str | None = None) -> list[str]:
+        """Every working folder some turn was said in, or those of a project."""
         with self._telling():
-            return [cwd for (cwd,) in self.db.execute("SELECT cwd FROM folders")]
+            query = "SELECT cwd FROM folders WHERE ?1 IS NULL OR project = ?1"
+            return [cwd for (cwd,) in self.db.execute(query, (project,))]
 
     def places_of(self, project: str, *, main: bool = False) -> frozenset[str]:
         """The places of transcripts known to hold turns of a project; see `session_rows.places_of`."""

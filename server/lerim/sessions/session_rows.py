@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -152,6 +152,27 @@ def reown(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]
                 db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
                 queue.put(db, queue.EXTRACT, transcript, project)
     return frozenset(project for project, _ in moved)
+
+
+def give_back(db: sqlite3.Connection, project: str, owners: Mapping[str, str]) -> None:
+    """Moves folders of a project to the owner named for each ('' for none), and queues their transcripts for it."""
+    if not owners:
+        return
+    with transaction(db):
+        left: set[int] = set()
+        for cwd, owner in owners.items():
+            [(folder,)] = db.execute("SELECT id FROM folders WHERE cwd = ?", (storable(cwd),))
+            db.execute("UPDATE folders SET project = ? WHERE id = ?", (owner, folder))
+            held = {one for (one,) in db.execute("SELECT DISTINCT transcript FROM turns WHERE folder = ?", (folder,))}
+            left |= held
+            for transcript in held if owner else ():
+                db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, owner))
+                queue.put(db, queue.EXTRACT, transcript, owner)
+        own = "SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder WHERE turns.transcript = ? AND f.project = ?"
+        for transcript in left:
+            if db.execute(f"{own} LIMIT 1", (transcript, project)).fetchone() is None:
+                for table in ("jobs", "positions"):
+                    db.execute(f"DELETE FROM {table} WHERE transcript = ? AND project = ?", (transcript, project))
 
 
 def named(db: sqlite3.Connection, session: str) -> list[str]:
