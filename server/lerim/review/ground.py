@@ -6,7 +6,7 @@ which order sessions are read and candidates accepted. Each pair is compared by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
@@ -85,25 +85,61 @@ def counting(place: Place, book: Ledger, claims: Sequence[Known]) -> list[Known]
     return [one for one in claims if counts(one)]
 
 
+def around(memories: MemorySearch, candidate: Candidate) -> dict[str, Stored]:
+    """The live memories near a candidate, by id."""
+    found = memories.near(f"{candidate.title} {candidate.body}", NEIGHBOURS)
+    return {one.record.id: one for one in found if one.status == "active"}
+
+
+def held(book: Ledger, claims: Sequence[Known], live: Mapping[str, Stored]) -> list[Known]:
+    """The claims without those that were made of these memories on another branch: the texts here do not say them."""
+    lacking = {
+        known.id: known.memory
+        for known in claims
+        if known.state == "accepted" and known.memory in live and lacks(live[known.memory].record, book.told(known.id))
+    }
+    words = {
+        memory: book.fingerprint(claim(live[memory].record.title, live[memory].record.body)).words
+        for memory in lacking.values()
+    }
+
+    def holds(one: Known) -> bool:
+        if one.state == "known" and one.memory in words:
+            return one.print.title | one.print.hard <= words[one.memory]
+        if one.state == "outdated" and one.memory in words:
+            return live[one.memory].record.updated >= one.said
+        return one.id not in lacking and not (one.state == "outdated" and one.memory in lacking)
+
+    return [one for one in claims if holds(one)] if lacking else list(claims)
+
+
+def lacks(memory: MemoryRecord, told: Candidate | None) -> bool:
+    """Whether a memory's text is one from before this claim was accepted into it: that of another branch."""
+    return told is not None and memory.updated < told.time
+
+
 def ground(
-    book: Ledger, claims: Sequence[Known], candidate: Candidate, memories: MemorySearch, own: str = ""
+    book: Ledger,
+    claims: Sequence[Known],
+    candidate: Candidate,
+    memories: MemorySearch,
+    live: Mapping[str, Stored],
+    own: str = "",
 ) -> list[Heard]:
-    """All that was said near a candidate, of the claims that count; `own` is its id where it waits already."""
+    """All that was said near a candidate: by the `live` memories, and by the claims that count; `own` is its id where
+    it waits already."""
     said = _latest(claims)
     made = {known.memory: known for known in sorted(claims, key=lambda one: one.said) if known.state == "accepted"}
     heard = []
-    live = set()
-    for stored in memories.near(f"{candidate.title} {candidate.body}", NEIGHBOURS):
-        if stored.status == "active":
-            memory = stored.record
-            live.add(memory.id)
-            latest = max(memory.updated, said.get(memory.id, memory.updated))
-            told = book.told(made[memory.id].id) if memory.id in made else None
-            forms = [as_candidate(memory, latest)]
-            if told is not None:
-                # what was said before what the memory gathered of earlier claims, which depends on their order
-                forms.insert(0 if book.is_ours(stored.hash) else 1, replace(told, time=latest))
-            heard.append(Heard(memory.id, "memory", tuple(forms), latest, stored))
+    for memory_id, stored in live.items():
+        memory = stored.record
+        latest = max(memory.updated, said.get(memory_id, memory.updated))
+        told = book.told(made[memory_id].id) if memory_id in made else None
+        forms = [as_candidate(memory, latest)]
+        if told is not None:
+            # what was said before what the memory gathered of earlier claims, which depends on their order
+            forms.insert(0 if book.is_ours(stored.hash) else 1, replace(told, time=latest))
+        heard.append(Heard(memory_id, "memory", tuple(forms), latest, stored))
     heard += _archived(claims, candidate, memories)
     about = (candidate.title, candidate.body, " ".join(candidate.replaces))
     words = book.either(word for text in about for word in claim(text, "").words)

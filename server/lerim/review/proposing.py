@@ -30,7 +30,7 @@ from lerim.review.candidates import (
     standing,
 )
 from lerim.review.fingerprints import Fingerprint, alike
-from lerim.review.ground import Heard, Standing, counting, ground, stand
+from lerim.review.ground import Heard, Standing, around, counting, ground, held, lacks, stand
 from lerim.review.ledger import Change, Known, Ledger
 from lerim.review.outcome import AlreadyKnown, Blocked, Gone, Proposed
 from lerim.review.place import Place
@@ -67,7 +67,9 @@ def proposed(
     met = _met(place, book, claims, {known.id for known in here}, candidate, mark)
     if met is not None:
         return met
-    standing = stand(place, candidate, ground(book, here, candidate, memories))
+    live = around(memories, candidate)
+    here = held(book, here, live)
+    standing = stand(place, candidate, ground(book, here, candidate, memories, live))
     store = place.store()
     if standing.by is not None:
         return _set_aside(place, book, claims, candidate, mark, standing, standing.by)
@@ -131,9 +133,17 @@ def _met(
         elif known.state == "pending":
             if (same_turn or known.print == mark) and not files.is_absent(place.candidate_path(known.id)):
                 return _waits(place, book, known, candidate)
-        elif same_turn:
+        elif same_turn and not _elsewhere(place, book, known):
             return AlreadyKnown(known.memory, _ACCEPTED)
     return None
+
+
+def _elsewhere(place: Place, book: Ledger, known: Known) -> bool:
+    """Whether the memory that a claim was accepted into is here as it was before."""
+    try:
+        return lacks(place.store().read(known.memory).record, book.told(known.id))
+    except (MemoryError_, BoundaryError):
+        return False
 
 
 def _waits(place: Place, book: Ledger, known: Known, candidate: Candidate) -> AlreadyKnown:

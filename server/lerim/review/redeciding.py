@@ -14,7 +14,7 @@ from lerim.memory.search import MemorySearch
 from lerim.memory.store import Store, Stored
 from lerim.review import actions
 from lerim.review.candidates import KEEPS, Proposal, read
-from lerim.review.ground import Heard, Standing, counting, ground, memory_heard, stand
+from lerim.review.ground import Heard, Standing, around, counting, ground, held, memory_heard, stand
 from lerim.review.ledger import Change, Known, Ledger, State
 from lerim.review.outcome import AlreadyKnown, ReviewResult
 from lerim.review.place import Place
@@ -31,8 +31,9 @@ def decided_now(
     claims = candidates_of(book)
     said = max((known.said for known in claims if known.id == proposal.id), default=proposal.time)
     candidate = replace(candidate_of(proposal), time=max(said, proposal.record.updated))
-    here = counting(place, book, claims)
-    heard = [one for one in ground(book, here, candidate, memories, proposal.id) if one.state != "waiting"]
+    live = around(memories, candidate)
+    here = held(book, counting(place, book, claims), live)
+    heard = [one for one in ground(book, here, candidate, memories, live, proposal.id) if one.state != "waiting"]
     standing = stand(place, candidate, heard)
     if standing.by is not None:
         return _outdated(place, book, claims, proposal, standing, standing.by)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from lerim.extraction.candidate import Candidate
 from lerim.review import acts, queue
 from lerim.review.place import Place
@@ -19,15 +21,15 @@ def accepted(place: Place, candidate: Candidate) -> Path:
     return Path(result.path)
 
 
-def on_another_branch(place: Place, git: Git, candidate: Candidate) -> Path:
-    """Accept a candidate on a branch, and go back to where it is not."""
+def on_another_branch(place: Place, git: Git, candidate: Candidate, changed: Path | None = None) -> Path:
+    """Accept a candidate on a branch, and go back to where its text is not; `changed` is what it changes."""
     root = place.project.root
     git(root, "checkout", "-q", "-b", "other")
     path = accepted(place, candidate)
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "A memory")
     git(root, "checkout", "-q", "-")
-    assert not path.exists()
+    assert path == changed or not path.exists()
     return path
 
 
@@ -70,3 +72,76 @@ def test_what_lies_in_the_archive_here_counts(place: Place, make: Make) -> None:
 def test_the_turn_a_person_decided_on_does_not_bring_back_a_file_they_deleted(place: Place, make: Make) -> None:
     accepted(place, make()).unlink()
     assert isinstance(queue.propose(place, make()), queue.AlreadyKnown)
+
+
+LONGER = "Installs go through `uv pip sync requirements.lock`. CI runs `uv pip check` after each of them."
+
+
+@pytest.fixture
+def updated_elsewhere(place: Place, make: Make, git: Git) -> Path:
+    """A memory of this branch, which a later turn changed on another one."""
+    root = place.project.root
+    path = accepted(place, make())
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "A memory")
+    before = path.read_bytes()
+    assert on_another_branch(place, git, make(body=LONGER, turn="444444444444", minutes=60), changed=path) == path
+    assert path.read_bytes() == before
+    return path
+
+
+def test_an_update_of_another_branch_is_proposed_here_when_it_is_said_again(
+    place: Place, make: Make, git: Git, updated_elsewhere: Path
+) -> None:
+    found = queue.propose(place, make(body=LONGER, turn="111111111111", minutes=90))
+    assert isinstance(found, queue.Proposed)
+    assert (found.proposal.action, found.proposal.target) == ("update", updated_elsewhere.stem)
+    git(place.project.root, "checkout", "-q", "-f", "other")
+    assert queue.accept(place, found.proposal.id).code == "known", "that branch has it"
+
+
+def test_the_turn_of_an_update_of_another_branch_may_be_proposed_here(
+    place: Place, make: Make, git: Git, updated_elsewhere: Path
+) -> None:
+    turn = make(body=LONGER, turn="444444444444", minutes=60)
+    assert isinstance(queue.propose(place, turn), queue.Proposed)
+    assert queue.accept(place, queue.pending(place)[0][0].id).ok
+    assert "uv pip check" in updated_elsewhere.read_text()
+    assert isinstance(queue.propose(place, turn), queue.AlreadyKnown)
+
+
+def test_a_claim_older_than_an_update_of_another_branch_is_judged_by_the_text_that_is_here(
+    place: Place, make: Make, updated_elsewhere: Path
+) -> None:
+    contrary = make("Use pip, not uv", "Installs go through `pip`.", turn="555555555555", minutes=30, replaces=("uv",))
+    found = queue.propose(place, contrary)
+    assert isinstance(found, queue.Proposed)
+    assert [one.id for one in found.proposal.targets] == [updated_elsewhere.stem]
+
+
+def test_what_gave_way_to_an_update_of_another_branch_stands_here(
+    place: Place, make: Make, git: Git, updated_elsewhere: Path
+) -> None:
+    contrary = make("Use pip, not uv", "Installs go through `pip`.", turn="555555555555", minutes=30, replaces=("uv",))
+    git(place.project.root, "checkout", "-q", "other")
+    assert isinstance(queue.propose(place, contrary), queue.AlreadyKnown)
+    git(place.project.root, "checkout", "-q", "-")
+    again = make(contrary.title, contrary.body, turn="666666666666", minutes=20, replaces=("uv",))
+    assert isinstance(queue.propose(place, again), queue.Proposed)
+
+
+def test_what_only_said_an_update_of_another_branch_again_is_said_nowhere_here(
+    place: Place, make: Make, git: Git, updated_elsewhere: Path
+) -> None:
+    again = make(body=LONGER, turn="777777777777", minutes=70)
+    git(place.project.root, "checkout", "-q", "other")
+    assert isinstance(queue.propose(place, again), queue.AlreadyKnown)
+    git(place.project.root, "checkout", "-q", "-")
+    later = make(body=LONGER, turn="888888888888", minutes=80)
+    assert isinstance(queue.propose(place, later), queue.Proposed)
+
+
+def test_after_the_merge_an_update_is_said_already(place: Place, make: Make, git: Git, updated_elsewhere: Path) -> None:
+    git(place.project.root, "merge", "-q", "other")
+    again = queue.propose(place, make(body=LONGER, turn="111111111111", minutes=90))
+    assert isinstance(again, queue.AlreadyKnown) and again.id == updated_elsewhere.stem
