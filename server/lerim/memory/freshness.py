@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from lerim.errors import LerimError
 from lerim.memory import baselines, commits
 from lerim.memory.baselines import Baseline, Baselines, Look, State, written
-from lerim.memory.fingerprint import HELD, Print, held, kind_of, outline, sketch
+from lerim.memory.committed import committed
+from lerim.memory.fingerprint import HELD, Print, held, kind_of
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.references import ReferenceMap
-from lerim.memory.sources import MAX_SOURCE, Reader, is_empty, taken
+from lerim.memory.sources import MAX_SOURCE, Reader, is_empty
 from lerim.memory.whereabouts import Whereabouts
 from lerim.paths import Home
 from lerim.project import Project
@@ -236,6 +237,7 @@ class _Check:
         self._day = day
         self._reader = Reader(project.root)
         self._where = Whereabouts(project, kept, git)
+        self._head = commits.head(project.root, project.common_dir) if git is not None else ""
         self._todo: dict[tuple[str, Reference], tuple[str, Look | None]] = {}
         self._forgotten: dict[str, tuple[Reference, ...]] = {}
         self._whole = False
@@ -319,20 +321,7 @@ class _Check:
             for (memory, reference), (verified, _) in self._todo.items()
             if "@" in verified and self._kept.baseline(memory, reference, verified) is None
         ]
-        asked = [(commit, reference.path) for _, reference, commit in wanted]
-        texts = self._git.texts(asked)
-        missing = {
-            (commit, path): self._where.before(path, commit) for commit, path in asked if (commit, path) not in texts
-        }
-        texts |= self._git.texts([(commit, old) for (commit, _), old in missing.items() if old])
-        found: dict[tuple[str, Reference], Baseline] = {}
-        for memory, reference, commit in wanted:
-            pair = (commit, reference.path)
-            text = texts.get((commit, missing.get(pair, "")) if pair in missing else pair)
-            if text is not None:
-                parsed = outline(reference.path, text) if reference.symbol else None
-                found[memory, reference] = taken(reference, text, sketch(text), parsed)
-        return found
+        return committed(self._git, self._reader, self._where, self._head, wanted)
 
     def _first(self, reference: Reference, verified: str) -> Baseline | None:
         """What a reference is now, taken as what it was. Where it was verified at a commit, a job may know better."""

@@ -57,6 +57,14 @@ class Git:
             told.update(zip(part, _blobs(output, len(part)), strict=False))
         return {pair: text for pair, text in told.items() if text is not None}
 
+    def versions(self, path: str, since: str, until: str) -> list[str]:
+        """The commits after `since`, up to `until`, that changed a file, the oldest first; none where git does not
+        tell."""
+        if not COMMIT.fullmatch(since) or not COMMIT.fullmatch(until):
+            return []
+        output = self._ask(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
+        return output.decode("ascii", "replace").split()
+
     def _moved(self, old: str, new: str) -> dict[str, str]:
         if not COMMIT.fullmatch(old) or not COMMIT.fullmatch(new) or new.startswith(old):
             return {}
