@@ -65,7 +65,7 @@ def eval_command(
             )
         _found_again(questions, sessions, as_json)
     if pairs:
-        _told_apart(labels.parent / "pairs.toml", as_json)
+        _told_apart(labels.parent, as_json)
     from lerim.evaluation import figures
     from lerim.evaluation.extractors import by_model, by_rules
     from lerim.evaluation.labels import read_labels, read_verdicts
@@ -138,18 +138,20 @@ def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
     raise typer.Exit(0)
 
 
-def _told_apart(file: Path, as_json: bool) -> NoReturn:
+def _told_apart(folder: Path, as_json: bool) -> NoReturn:
     """Decides each labelled pair, and prints how many rightly and what was taken for what."""
-    from lerim.evaluation.pairs import compare, read_pairs, rows, totals
+    from lerim.evaluation.pairs import both, rows, totals
 
-    found = compare(read_pairs(file))
+    found = both(folder)
     if as_json:
         output.show_json(found)
-    else:
-        output.show_table(("", "pairs", "right", "among all memories", "wrong no-ops"), totals(found))
-        output.show_table(("", "it is", "add", "update", "supersede", "noop"), rows(found))
-        wrong = ((one.what, one.action, one.memory, one.title) for one in found.pairs if not one.right and not one.held)
-        output.show_table(("it is", "taken for", "memory", "said later"), wrong)
+        raise typer.Exit(0)
+    for name, one in (("near wording", found.near), ("own wording", found.reworded)):
+        heads = ("pairs", "right", "among all", "right or asked", "ended rightly", "changed rightly", "wrong no-ops")
+        output.show_table((name, *heads), totals(one))
+        output.show_table((name, "it is", "add", "update", "supersede", "noop"), rows(one))
+    wrong = ((one.what, one.action, one.memory, one.title) for one in found.near.pairs if not one.right | one.held)
+    output.show_table(("it is", "taken for", "memory", "said later"), wrong)
     raise typer.Exit(0)
 
 

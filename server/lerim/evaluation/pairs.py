@@ -51,14 +51,15 @@ class _Pairs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """One pair: what it is, what code made of it alone, and whether among all memories it found the same one."""
+    """One pair: what it is, what code made of it alone, and whether among all memories it found the same one; `asked`:
+    code is not sure, and a lead would be asked, if there is a model."""
 
     memory: str
     title: str
     held: bool
     what: Is
     action: Action
-    sure: bool
+    asked: bool
     among: Action
     similarity: float
 
@@ -68,12 +69,16 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class Confusion(msgspec.Struct, frozen=True):
-    """Of one half: the share decided rightly, alone and among all memories; no-ops on pairs that are not the same; and
-    for each label how often each action was chosen."""
+    """Of one half: the share decided rightly, alone and among all memories; the share decided rightly or put to a lead;
+    of what code ends or changes, the share that is right in it; no-ops on pairs that are not the same; and for each
+    label how often each action was chosen."""
 
     pairs: int
     accuracy: float
     among: float
+    reached: float
+    ended_rightly: float
+    changed_rightly: float
     wrong_noops: int
     table: dict[Is, dict[Action, int]]
 
@@ -85,6 +90,18 @@ class Compared(msgspec.Struct, frozen=True):
     held: Confusion
     total: Confusion
     pairs: list[Judged]
+
+
+class Wordings(msgspec.Struct, frozen=True):
+    """The pairs whose two sides are worded alike, and those in which each side has words of its own."""
+
+    near: Compared
+    reworded: Compared
+
+
+def both(folder: Path) -> Wordings:
+    """Decides all labelled pairs of a folder. Raises SettingsError where a file cannot be read."""
+    return Wordings(*(compare(read_pairs(folder / name)) for name in ("pairs.toml", "pairs-reworded.toml")))
 
 
 def read_pairs(path: Path) -> tuple[Known, ...]:
@@ -113,7 +130,7 @@ def compare(memories: Sequence[Known]) -> Compared:
                     known.held,
                     later.what,
                     alone.action,
-                    alone.sure,
+                    not alone.sure,
                     _found(among, known.id),
                     alone.similarity,
                 )
@@ -131,9 +148,10 @@ def rows(found: Compared) -> Iterator[tuple[str, ...]]:
 
 
 def totals(found: Compared) -> Iterator[tuple[str, ...]]:
-    """Accuracy of each half, alone and among all memories, and how many no-ops were wrong."""
+    """Each half: its pairs, the shares of `Confusion` in their order, and how many no-ops were wrong."""
     for name, part in (("tuned on", found.tuned), ("set aside", found.held), ("all", found.total)):
-        yield name, str(part.pairs), f"{part.accuracy:.1%}", f"{part.among:.1%}", str(part.wrong_noops)
+        shares = (part.accuracy, part.among, part.reached, part.ended_rightly, part.changed_rightly)
+        yield name, str(part.pairs), *(f"{share:.1%}" for share in shares), str(part.wrong_noops)
 
 
 def _found(decision: Decision, memory: str) -> Action:
@@ -148,10 +166,18 @@ def _confusion(judged: Iterable[Judged]) -> Confusion:
         for what in get_args(Is)
     }
     size = max(1, len(pairs))
+
+    def rightly(action: Action) -> float:
+        taken = [one.right for one in pairs if one.action == action]
+        return round(sum(taken) / max(1, len(taken)), 4)
+
     return Confusion(
         len(pairs),
         round(sum(one.right for one in pairs) / size, 4),
         round(sum(RIGHT[one.what] == one.among for one in pairs) / size, 4),
+        round(sum(one.right or one.asked for one in pairs) / size, 4),
+        rightly("supersede"),
+        rightly("update"),
         sum(one.what != "same" and "noop" in (one.action, one.among) for one in pairs),
         table,
     )

@@ -37,7 +37,7 @@ def waiting(desk: Desk) -> Desk:
     rule(desk, "s2", NEW)
     desk.sync()
     [one] = queue.pending(desk.place)[0]
-    assert (one.action, one.undecided) == ("add", (first.id,))
+    assert (one.action, one.undecided) == ("update", (first.id,))
     return desk
 
 
