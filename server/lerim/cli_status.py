@@ -15,6 +15,7 @@ from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here
 from lerim.cli_project import ProjectView, view
 from lerim.cli_standing import looked
 from lerim.errors import Problem
+from lerim.memory import rivals
 from lerim.memory.lines import moment
 from lerim.models.state import ModelView, state
 from lerim.models.told import dollars, summed, taken, waiting
@@ -123,7 +124,7 @@ def _status(at: Here) -> StatusView:
         last_session=newest,
         model=model,
         last_run=last_asked(at.place),
-        problems=[*problems, *unmerged(at.place), *more],
+        problems=[*problems, *rivals.problems(everything), *unmerged(at.place), *more],
     )
 
 

@@ -24,6 +24,7 @@ from lerim.last_maintained import remember
 from lerim.lead.insights import Insights
 from lerim.lock import project_lock
 from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage, StaleMemory
+from lerim.memory import rivals
 from lerim.memory.ends import current
 from lerim.memory.freshness import Freshness, Standing
 from lerim.memory.lifecycle import Ground, unwanted
@@ -155,6 +156,7 @@ class _Job:
             standings, moved = freshness.standings(), freshness.moved()
         except MemoryError_ as error:  # all else can be done without it
             self.problem(error)
+        self.problems += rivals.problems(memories)
         live = [one for one in current(memories) if one.status == "active"]
         self.stale = stale(live, standings)
         self.counts.update(one.standing for one in self.stale)

@@ -15,6 +15,7 @@ from lerim.memory.ends import Ended, Link, ended
 from lerim.memory.entries import Elsewhere, Entry, Moves, elsewhere, entry_of, links_of, names, newest_first
 from lerim.memory.misplaced import TWICE
 from lerim.memory.reference import Reference, normalise
+from lerim.memory.rivals import rivals, told
 from lerim.memory.store import LIVE, Found, find, read_file, stat_file, unreadable
 
 __all__ = ["Entry", "Reference", "ReferenceMap", "normalise"]
@@ -45,8 +46,9 @@ class ReferenceMap:
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read, or only with a guess."""
-        return [*self._folder_problems, *(one for many in list(self._file_problems.values()) for one in many)]
+        """What could not be read, or only with a guess; and questions that two memories answer."""
+        files = [one for many in list(self._file_problems.values()) for one in many]
+        return [*self._folder_problems, *files, *self._rivals()]
 
     @property
     def entries(self) -> list[Entry]:
@@ -117,6 +119,13 @@ class ReferenceMap:
         if self._doubled(gone, new):
             return self.scan()
         return self._change(gone, new)
+
+    def _rivals(self) -> list[Problem]:
+        links = dict(self._links)
+        live = [entry for name in links if (entry := self._entries.get(name)) is not None]
+        titles = {entry.id: entry.title for entry in live}
+        found = rivals((link for many in links.values() for link in many), titles)
+        return told(found, titles, {entry.id: entry.path for entry in live})
 
     def _name(self, path: Path) -> str:
         try:

@@ -27,6 +27,7 @@ from lerim.memory.quotes import merge
 from lerim.memory.reconcile import UPDATE_FROM, Relation, relation
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import normalise
+from lerim.memory.rivals import TWO_ANSWERS, between, named
 from lerim.memory.store import Stored
 from lerim.review.queue import Suggestion
 
@@ -72,6 +73,7 @@ def plan(
     found: list[Planned] = []
     steps: tuple[Callable[[], Iterator[Planned]], ...] = (
         upkeep.refused,
+        upkeep.disputed,
         lambda: upkeep.duplicates(cancelled),
         upkeep.closed,
         upkeep.ended,
@@ -130,6 +132,21 @@ class _Upkeep:
         for one in self.free("decision", "learning", "question", "theme"):
             if reason := self.unwanted.get(one.record.id):
                 yield Planned("archived", Suggestion("archive", one.record, (one,), reason))
+
+    def disputed(self) -> Iterator[Planned]:
+        """Of answers to one question that say different things the one said last may stay; a person decides."""
+        for one in between(self.live):
+            free = {answer.record.id: answer for answer in self.free("decision", "learning")}
+            answers = [free[name] for name in one.answers if name in free]
+            if len(answers) < 2 or all(self._same(answers[0].record, other.record) for other in answers[1:]):
+                continue
+            titles = {answer.record.id: answer.record.title for answer in answers}
+            reason = f"{named(titles, titles)} both answer {one.question}; the last would stay."
+            targets = (answers[-1], *answers[:-1])
+            yield Planned("merged", Suggestion("merge", targets[0].record, targets, reason, flags=(TWO_ANSWERS,)))
+
+    def _same(self, one: MemoryRecord, other: MemoryRecord) -> bool:
+        return relation(read(one.title, one.body), read(other.title, other.body))[0] == "same"
 
     def duplicates(self, cancelled: Callable[[], bool]) -> Iterator[Planned]:
         """Memories of one primitive that say nearly the same, each of a group as all others of it."""
