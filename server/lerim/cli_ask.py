@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 from lerim import output
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, nowhere
 from lerim.cli_sync import interruptible
+from lerim.facts.wording import shorten
 from lerim.lead.cited import Answer, Passage, Question, Said, Sentence
 from lerim.models.told import taken
 from lerim.paths import Home
@@ -19,6 +21,8 @@ from lerim.paths import Home
 EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3}
 BEGINNING = 240
 """Characters of a passage that are shown."""
+MOST_LEFT = 20
+"""So few of them are no line of their own."""
 
 
 @guarded
@@ -84,8 +88,20 @@ def _source(one: Passage, home: Home, *, whole: bool) -> None:
     when = f", {one.time[:10]}" if one.time else ""
     lines = [f"{one.detail}{when}: {citation.title}", _opens(one, home)]
     if whole:
-        lines.insert(1, " ".join(one.text.split())[:BEGINNING])
+        lines[1:1] = _beginning(one.text, citation.title)
     output.show_item(f"[{citation.number}]", lines)
+
+
+def _beginning(text: str, title: str) -> Iterator[str]:
+    """The first lines of a passage, BEGINNING characters of whole words at most, without the title it stands under."""
+    while title and text.startswith(title):
+        text = text[len(title) :].lstrip(" .\n")
+    left = BEGINNING
+    for line in filter(str.strip, text.splitlines()):
+        yield shorten(line.rstrip(), left)
+        left -= len(line)
+        if left < MOST_LEFT:
+            return
 
 
 def _opens(one: Passage, home: Home) -> str:

@@ -13,6 +13,7 @@ from asker import known
 from chat_server import KEY, streams
 from desk import Desk
 from lerim.paths import Home
+from lerim.review import queue
 from model_desk import environ, model
 
 
@@ -59,3 +60,17 @@ def test_json_is_one_object_in_any_case(desk: Desk) -> None:
 
 def test_another_model_than_none_cannot_be_named(desk: Desk) -> None:
     assert run(desk, "x", "--model", "gpt").returncode == 2
+
+
+def test_a_passage_says_its_title_once_and_keeps_its_lines(desk: Desk) -> None:
+    table = "| port | use |\n|---|---|\n| 5433 | postgres |"
+    queue.add(
+        desk.place,
+        "decision",
+        "Pin the ports",
+        f"Pin the ports. They are fixed:\n\n{table}\n\n{'Long words follow. ' * 30}",
+    )
+    said = run(desk, "which ports are pinned", "--model", "none").stdout
+    assert said.count("Pin the ports") == 1
+    assert "  They are fixed:\n  | port | use |\n  |---|---|\n  | 5433 | postgres |\n" in said
+    assert any(row.endswith(("follow.…", "words…", "Long…")) for row in said.splitlines())

@@ -1,23 +1,26 @@
 """What is known of a question: memories and turns of this project's sessions that speak of it, best first, clean.
 
 Memories and turns are ranked apart, each by its own search, and then together: what is high in either list is high. A
-passage must hold a good part of the question's words, so that a chance word is no knowledge.
+passage must hold a good part of what tells in the question's words, so that a chance word is no knowledge.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.errors import LerimError, Problem
 from lerim.extraction.hidden import flags
 from lerim.extraction.redact import clean
+from lerim.facts.wording import shorten
 from lerim.lead.cited import Citation, Passage, PassageKind, Question
+from lerim.lead.telling import Telling, held, questioned, telling
 from lerim.memory.freshness import Freshness
 from lerim.memory.lines import moment
 from lerim.memory.search import EVERY_STATUS, Hit, MemorySearch
+from lerim.memory.terms import is_unspaced
 from lerim.memory.views import handle, safe, source_parts
 from lerim.paths import Home
 from lerim.project import Project
@@ -42,11 +45,10 @@ READ = 200_000
 TITLE = 80
 RANK, WEIGHT = 10, 1.5
 """A memory in place n counts WEIGHT / (RANK + n), a turn 1 / (RANK + n): what was reviewed goes first."""
-NEEDED = 4
-"""At least one word of so many that the question has must stand in a passage."""
 
 _USUAL = ("project", "active", "fresh", "unknown")
 _SPACES = re.compile(r"[ \t]+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +79,19 @@ class Sources:
 def sources(project: Project, home: Home, question: Question, problems: list[Problem]) -> Sources:
     """What speaks of a question. What could not be read is added to `problems`. Raises CatalogError."""
     text = question.text[:MOST_QUESTION]
-    query = parse(text)
+    query = questioned(parse(text))
     if not query.terms:
         return Sources([])
     hits = _hits(project, home, text, question.everything, problems)
     over = frozenset() if question.everything else _over(hits)
+    asked = _asked(project, home, query, hits)
     ranked = [
-        *_ranked(_memories(hits, query, question.everything), WEIGHT),
-        *_ranked((one for one in _turns(project, home, text, query) if one.turn not in over), 1.0),
+        *_ranked(_memories(hits, asked, question.everything), WEIGHT),
+        *_ranked((one for one in _turns(project, home, text, asked) if one.turn not in over), 1.0),
     ]
     ranked.sort(key=lambda one: -one[0])
     kept = [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
-    withheld = 0 if question.everything else sum(not _current(hit) and _says(hit, query) for hit in hits)
+    withheld = 0 if question.everything else sum(not _current(hit) and _says(hit, asked) for hit in hits)
     return Sources(kept, withheld)
 
 
@@ -146,18 +149,33 @@ def _over(hits: Iterable[Hit]) -> frozenset[str]:
     return frozenset(turns[False] - turns[True] - {""})
 
 
-def _says(hit: Hit, query: Query) -> bool:
+def _asked(project: Project, home: Home, query: Query, hits: Sequence[Hit]) -> Telling:
+    """The question's words, weighed by how many of the memories found and of the project's turns hold each."""
+    in_turns, turns = [0] * len(query.terms), 0
+    if home.catalog.exists():
+        with Catalog.open(home) as catalog:
+            in_turns, turns = catalog.holding(query, Filters(projects=(project.key,)))
+    in_memories = [held(query, _words(hit)) for hit in hits]
+    both = [many + sum(found[at] for found in in_memories) for at, many in enumerate(in_turns)]
+    return telling(query, turns + len(hits), both)
+
+
+def _words(hit: Hit) -> str:
     record = safe(hit.record)
-    return _speaks(f"{record.title} {record.body} {' '.join(record.tags)}", query)
+    return f"{record.title} {record.body} {' '.join(record.tags)}"
 
 
-def _memories(hits: Iterable[Hit], query: Query, everything: bool) -> Iterator[_Found]:
+def _says(hit: Hit, asked: Telling) -> bool:
+    return asked.speaks(_words(hit))
+
+
+def _memories(hits: Iterable[Hit], asked: Telling, everything: bool) -> Iterator[_Found]:
     known: set[str] = set()
     for hit in hits:
         record = safe(hit.record)
         if len(known) == MEMORIES or not (everything or _current(hit)):
             continue
-        if record.id in known or not _says(hit, query):
+        if record.id in known or not _says(hit, asked):
             continue
         known.add(record.id)
         yield _Found(
@@ -187,12 +205,12 @@ def _grounds(hit: Hit) -> Iterator[str]:
             yield f"{item.who}: “{item.quote}”"
 
 
-def _turns(project: Project, home: Home, text: str, query: Query) -> Iterator[_Found]:
+def _turns(project: Project, home: Home, text: str, asked: Telling) -> Iterator[_Found]:
     if not home.catalog.exists():
         return
     with Catalog.open(home) as catalog:
         for row in catalog.search(text, limit=TURNS, filters=Filters(projects=(project.key,))):
-            said = _excerpt(row, query)
+            said = _excerpt(row, asked)
             if said:
                 title = _session_title(catalog, row)
                 yield _Found(
@@ -207,12 +225,12 @@ def _turns(project: Project, home: Home, text: str, query: Query) -> Iterator[_F
                 )
 
 
-def _excerpt(row: TurnRow, query: Query) -> str:
+def _excerpt(row: TurnRow, asked: Telling) -> str:
     """What a turn says of the question: its words, or else what its tools were asked; "" where too little stands
     together."""
     for text in (row.text, row.tools):
-        said = excerpt(clean(text[:READ]), query)
-        if _speaks(said, query):
+        said = excerpt(clean(text[:READ]), asked.query)
+        if asked.speaks(said):
             return said
     return ""
 
@@ -223,10 +241,12 @@ def excerpt(text: str, query: Query) -> str:
     text = _SPACES.sub(" ", text).strip()
     if len(text) <= EXCERPT:
         return text
+    unspaced = {term.joined for term in query.terms if is_unspaced(term.joined)}
     wanted = _stems(query)
-    places = [
-        (match.start(), one) for match in re.finditer(r"[^\W_]+", text) if (one := stem(match[0].lower())) in wanted
-    ]
+    lowered = text.lower()
+    places = [(match.start(), one) for match in _WORD.finditer(lowered) if (one := stem(match[0])) in wanted]
+    places += [(match.start(), one) for one in unspaced for match in re.finditer(re.escape(one), lowered)]
+    places.sort()
     best, start, first = 0, 0, 0
     for last, (at, _) in enumerate(places):
         while at - places[first][0] > EXCERPT - 200:
@@ -246,20 +266,11 @@ def _stems(query: Query) -> frozenset[str]:
     return frozenset(one for term in query.terms for one in (*term.stems, *term.names))
 
 
-def _speaks(text: str, query: Query) -> bool:
-    """Whether enough words of the question stand in a text."""
-    held = {stem(word) for word in tokens(text)}
-    found = sum(
-        all(one in held for one in term.stems) or all(one in held for one in term.names) for term in query.terms
-    )
-    return found * NEEDED >= len(query.terms) and found > 0
-
-
 def _session_title(catalog: Catalog, row: TurnRow) -> str:
     place = browsing.place_of(catalog.db, row.id)
     session = browsing.session(catalog.db, place[0]) if place else None
     said = session.title or session.opening if session else ""
-    return " ".join(clean(said[: 4 * TITLE]).split())[:TITLE] or f"Session {row.session[:8]}"
+    return shorten(" ".join(clean(said[: 4 * TITLE]).split()), TITLE) or f"Session {row.session[:8]}"
 
 
 def _when(time: datetime | None) -> str:

@@ -13,12 +13,13 @@ import msgspec
 from lerim.errors import Problem
 from lerim.memory.ends import Link, ended, links
 from lerim.memory.facets import facets, moved
+from lerim.memory.links import Linked
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Found, Stamp, Status, status_of
 from lerim.memory.terms import indexed
 from lerim.memory.views import source_parts
 
-VERSION = 4
+VERSION = 5
 _SPREAD = 20
 """A row's number is the second its memory was last changed, and so many bits of its file's name: so that rows are in
 the order of time, whenever they were written. What is over lies `OVER` lower: leaving it out costs nothing."""
@@ -32,11 +33,12 @@ CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, size INTEGER NOT NULL,
     inode INTEGER NOT NULL, memory TEXT NOT NULL, said TEXT NOT NULL, status TEXT NOT NULL, shown TEXT NOT NULL,
     updated INTEGER NOT NULL, confidence REAL NOT NULL, fades INTEGER NOT NULL, session TEXT NOT NULL,
-    problems TEXT NOT NULL
+    superseded_by TEXT NOT NULL, resolved_by TEXT NOT NULL, problems TEXT NOT NULL
 );
 CREATE INDEX files_memory ON files (memory);
 CREATE INDEX files_session ON files (session);
 CREATE INDEX files_over ON files (shown) WHERE status != shown;
+CREATE INDEX files_ended ON files (id) WHERE superseded_by != '' OR resolved_by != '';
 CREATE INDEX files_wrong ON files (path) WHERE problems != '[]';
 CREATE TABLE ends (ender INTEGER NOT NULL, target TEXT NOT NULL, status TEXT NOT NULL);
 CREATE INDEX ends_ender ON ends (ender);
@@ -79,14 +81,15 @@ def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
     told = msgspec.json.encode(one.problems).decode() if one.problems else "[]"
     record = one.record
     if record is None:
-        values = ("", "", "", "", 0, 0.0, False, "", told)
+        values = ("", "", "", "", 0, 0.0, False, "", "", "", told)
     else:
         status = status_of(record, one.found.archived)
         said = hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8)
         session = source_parts(record.source)[1]
         fades = record.primitive == "learning"
-        dated = (seconds(record.updated), record.confidence, fades, session, told)
-        values = (record.id, said.hexdigest(), status, status, *dated)
+        dated = (seconds(record.updated), record.confidence, fades, session)
+        by = (record.superseded_by, record.resolved_by)
+        values = (record.id, said.hexdigest(), status, status, *dated, *by, told)
         over = [(row, target, how) for how, targets in links(record) for target in dict.fromkeys(targets)]
         if over:
             sql.executemany("INSERT INTO ends VALUES (?,?,?)", over)
@@ -95,7 +98,7 @@ def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
             (row, *_fields(record), facets(record, status)),
         )
     sql.execute(
-        "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (row, one.found.name, *signed(one.found.stamp), *values),
     )
     return row
@@ -119,6 +122,24 @@ def settle(sql: sqlite3.Connection) -> bool:
                 any_moved = True
                 _move(sql, row, _free(sql, _row(name, second, now != "active")), shown, now)
     return any_moved
+
+
+def linked(sql: sqlite3.Connection) -> list[Linked]:
+    """Every memory that has a link, and those it leads to, with what each says of the others."""
+    ends: dict[int, dict[str, list[str]]] = {}
+    for ender, target, how in sql.execute("SELECT ender, target, status FROM ends"):
+        ends.setdefault(ender, {}).setdefault(how, []).append(target)
+    over = "superseded_by != '' OR resolved_by != ''"
+    backs = f"SELECT superseded_by FROM files WHERE {over} UNION SELECT resolved_by FROM files WHERE {over}"
+    named = f"SELECT id FROM files WHERE memory IN ({backs})"
+    wanted = f"SELECT ender FROM ends UNION SELECT id FROM files WHERE {over} UNION {named}"
+    query = f"SELECT id, memory, path, updated, superseded_by, resolved_by FROM files WHERE id IN ({wanted})"
+    found: list[Linked] = []
+    for row, memory, name, updated, superseded_by, resolved_by in sql.execute(f"{query} AND memory != ''"):
+        own = ends.get(row, {})
+        says = (tuple(own.get("superseded", ())), tuple(own.get("resolved", ())))
+        found.append(Linked(memory, updated, name.startswith("archived/"), *says, superseded_by, resolved_by))
+    return found
 
 
 def merging(sql: sqlite3.Connection, on: bool) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lerim.memory.index import COMMON, RANKED, Index, Narrow
 from lerim.memory.ranking import attainable, ground, rarity
-from lerim.memory.terms import STOP, words
+from lerim.memory.terms import STOP, grams, is_unspaced, pieces, words
 
 _MAX_TERMS = 32
 _MANY = 4
@@ -64,8 +64,22 @@ def _terms(text: str) -> tuple[list[str], bool]:
     """
     found = list(dict.fromkeys(words(text)))[:_MAX_TERMS]
     content = [word for word in found if word[0] not in STOP] or found
-    asks = len(content) < len(found) or len(content) > _MANY or text.rstrip().endswith(("?", "？"))
-    return [_term(whole, parts) for whole, parts in content], asks
+    terms = list(dict.fromkeys(term for whole, parts in content for term in _asked_by(whole, parts)))[:_MAX_TERMS]
+    asks = len(content) < len(found) or len(terms) > _MANY or text.rstrip().endswith(("?", "？"))
+    return terms, asks
+
+
+def _asked_by(whole: str, parts: tuple[str, ...]) -> list[str]:
+    """A word's terms: of one in a script without spaces those of its pieces."""
+    return [_piece(one) for one in pieces(whole)] or [_term(whole, parts)]
+
+
+def _piece(piece: str) -> str:
+    if not is_unspaced(piece):
+        return f'"{piece}"'
+    if len(piece) == 1:
+        return f'"{piece}"*'
+    return "(" + " AND ".join(f'"{pair}"' for pair in grams(piece)) + ")"
 
 
 def _match_all(index: Index, terms: Sequence[str], text: str, narrow: Narrow, limit: int) -> list[tuple[int, float]]:

@@ -23,7 +23,18 @@ _WORD = re.compile(r"[\w\u0300-\u036f]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
 # Scripts written without spaces: a search for a part of such a run must find it.
 _RUN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
-_MAX_WORD = 80
+_MAX_WORD, _MAX_RUN = 80, 2_000
+# What a question in Chinese or Japanese is asked by: runs of one script, without the words that make it a question.
+_ASKING = re.compile(
+    "为什么|為什麼|什么|什麼|怎么样|怎么|怎麼|怎样|如何|哪里|哪裡|哪个|哪些|是不是|是否|我们|我們|你们|应该|應該|可以|需要|使用"
+    "|何故|[吗嗎呢吧的了们何誰私]"
+)
+_SCRIPT = re.compile(
+    "[0-9A-Za-z_\u00c0-\u02af\u0370-\u04ff\uac00-\ud7af]+|[\u30a0-\u30ff]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
+_HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_SHORT = 3
+"""Chinese characters that are looked for together; of more every two neighbours."""
 
 
 def words(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -41,12 +52,38 @@ def _found(text: str) -> list[str]:
 
 
 def _taken_apart(word: str) -> tuple[str, tuple[str, ...]]:
+    if not word.isascii() and _RUN.search(word):
+        return _of_run(word[:_MAX_RUN].lower())
     word = word[:_MAX_WORD]
     whole = word.lower()
-    if not whole.isascii() and _RUN.search(word):
-        return whole, tuple(grams(whole))
     parts = tuple(part.lower() for part in _PART.findall(word)) if _splits(word) else ()
     return whole, parts if len(parts) > 1 else ()
+
+
+def _of_run(word: str) -> tuple[str, tuple[str, ...]]:
+    """A word in a script without spaces, and in pairs of letters; what stands in it of others (`uv`) is a part."""
+    parts: list[str] = []
+    end = 0
+    for run in _RUN.finditer(word):
+        parts += filter(None, (word[end : run.start()], *grams(run[0])))
+        end = run.end()
+    return word[:_MAX_WORD], tuple(filter(None, (*parts, word[end:])))
+
+
+def pieces(word: str) -> tuple[str, ...]:
+    """What a word in Chinese or Japanese is asked by, in lower case: `なぜuvで管理するのか` by `uv`, `管理`. Nothing of
+    any other word."""
+    if word.isascii() or not _HAN.search(word):
+        return ()
+    found: list[str] = []
+    for run in _SCRIPT.findall(_ASKING.sub(" ", word.lower())):
+        found += grams(run) if len(run) > _SHORT and run[0] >= "\u3400" and is_unspaced(run) else [run]
+    return tuple(dict.fromkeys(found))
+
+
+def is_unspaced(piece: str) -> bool:
+    """Whether a piece is of a script without spaces: it is looked for within runs."""
+    return _HAN.match(piece) is not None
 
 
 def grams(run: str) -> list[str]:
@@ -60,7 +97,7 @@ def _splits(word: str) -> bool:
 
 def indexed(text: str) -> str:
     """The text as the index stores it: every word, and its parts after it."""
-    return " ".join([_stored(word if len(word) <= _MAX_WORD else word[:_MAX_WORD]) for word in _found(text)])
+    return " ".join([_stored(word if len(word) <= _MAX_WORD else word[:_MAX_RUN]) for word in _found(text)])
 
 
 @lru_cache(maxsize=4096)  # a store's words are the same few thousand

@@ -41,6 +41,7 @@ from lerim.sessions.frictions import Friction
 from lerim.sessions.health import Health
 from lerim.sessions.indexing import Indexed, Owning, Readable
 from lerim.sessions.model import Database, Platform, Stamp, StoreStamp, Transcript
+from lerim.sessions.query import Query
 from lerim.sessions.queue import Job
 from lerim.sessions.queue_rows import JobRow
 from lerim.sessions.session_rows import SessionRow
@@ -196,6 +197,11 @@ class Catalog:
             filters = replace(filters, projects=(project,))
         with self._telling():
             return turns.search(self.db, query, filters, limit)
+
+    def holding(self, query: Query, filters: Filters) -> tuple[list[int], int]:
+        """How many turns of the filters' projects hold each word of a query, and how many turns these have."""
+        with self._telling():
+            return session_search.holding(self.db, query, filters)
 
     def search_sessions(
         self, query: str, project: str | None = None, limit: int = 20, filters: Filters = EVERYTHING

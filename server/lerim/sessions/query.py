@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lerim.memory.terms import STOP
+from lerim.memory.terms import STOP, pieces
 from lerim.sessions.turn_text import searchable, storable
 from lerim.sessions.turn_words import parts
 
@@ -51,7 +51,8 @@ def parse(text: str) -> Query:
     """Takes any text apart; a query without a letter or digit has no terms. Words such as `the` count only where there
     are no two others."""
     plain = storable(text).replace("\0", " ").replace('"', " ").replace("\x1a", " ")
-    found = {term.match: (word, term) for word in plain.split() if (term := _term(word))}
+    split = [piece for word in plain.split() for piece in pieces(word) or (word,)]
+    found = {term.match: (word, term) for word in split if (term := _term(word))}
     telling = {match: one for match, one in found.items() if one[1].joined not in STOP}
     terms = tuple(term for _, term in (telling if len(telling) > 1 else found).values())
     return Query(terms[:TERMS], bool(_DATED.match(text.strip())))

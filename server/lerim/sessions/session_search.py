@@ -67,6 +67,12 @@ def _ranked(db: sqlite3.Connection, query: Query, narrowed: _Narrowed, limit: in
     return second_look.ranked(query, found, [own for own, _ in held], _number(db, narrowed))
 
 
+def holding(db: sqlite3.Connection, query: Query, filters: Filters) -> tuple[list[int], int]:
+    """How many turns of the projects hold each word of a query themselves, MANY at most, and how many there are."""
+    narrowed = _narrowed(db, filters)
+    return [_holding(db, term.match, narrowed)[0] for term in query.terms], _number(db, narrowed)
+
+
 def places(db: sqlite3.Connection, filters: Filters, limit: int) -> list[str]:
     """The places of the sessions that have turns the filters leave, the last ended first. A subagent's is no session of
     its own here; one all turns of which were copied from another counts for its projects."""

@@ -1,0 +1,130 @@
+"""What speaks of a question: enough of its telling words, in any script, and nothing by chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from asker import asked, known
+from claude_lines import prompt, reply, text
+from desk import Desk
+from lerim.review import queue
+
+
+def titles(answer: dict) -> list[str]:
+    return [one["citation"]["title"] for one in answer["passages"] if one["citation"]["kind"] == "memory"]
+
+
+def texts(answer: dict) -> str:
+    return "\n".join(one["text"] for one in answer["passages"])
+
+
+@pytest.fixture
+def busy(desk: Desk) -> Desk:
+    """Sessions in which common words are said again and again."""
+    known(desk)
+    for number in range(12):
+        desk.session(
+            f"b{number}",
+            prompt(f"Use the file lock {number} to make the window work, and use the cache"),
+            reply(
+                f"b{number}",
+                text(f"I use the lock file now; window {number} works. Let me use the other constant too."),
+            ),
+        )
+    desk.sync()
+    return desk
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which database do we use",
+        "do we use docker or podman?",
+        "How does the seal tool work?",
+        "what did we make of the quarterly budget report of the finance team",
+    ],
+)
+def test_a_chance_word_is_no_knowledge(busy: Desk, question: str) -> None:
+    answer = asked(busy, question, model="none")
+    assert (answer["known"], answer["passages"]) == (False, [])
+    assert "Nothing is known of this" in answer["message"]
+
+
+@pytest.mark.parametrize(
+    ("question", "holds"),
+    [
+        ("how often does the importer retry", "retries 5 times"),
+        ("how many times does the importer retry when the network fails?", "retries 5 times"),
+        ("Money", "`Money`"),
+        ("are amounts floats or cents?", "integer cents"),
+        ("what about uv?", "uv pip sync"),
+        ("which tool do we use for installs", "uv pip sync"),
+    ],
+)
+def test_what_says_enough_of_it_is_found_first(busy: Desk, question: str, holds: str) -> None:
+    answer = asked(busy, question, model="none")
+    assert holds in answer["passages"][0]["text"], texts(answer)
+
+
+def test_one_word_of_the_only_memory_is_no_knowledge_of_another_thing(desk: Desk) -> None:
+    queue.add(desk.place, "decision", "Use uv, not pip", "Installs are locked.")
+    assert asked(desk, "which database do we use")["known"] is False
+    assert titles(asked(desk, "use uv or pip?", model="none")) == ["Use uv, not pip"]
+
+
+JAPANESE = (
+    ("依存関係はuvで管理する", "pipではなく`uv pip sync`を使う。"),
+    ("設定ファイルは起動時に一度だけ読み込む", "毎回読むと遅いため。"),
+)
+CHINESE = (("数据库统一使用 Postgres", "不要使用 MySQL。"), ("部署采用蓝绿方式", "回滚时切换流量。"))
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("なぜuvで依存関係を管理するのですか?", JAPANESE[0][0]),
+        ("設定ファイルはいつ読み込みますか", JAPANESE[1][0]),
+        ("我们用什么数据库？", CHINESE[0][0]),
+        ("为什么部署要用蓝绿", CHINESE[1][0]),
+        ("設定ファイル", JAPANESE[1][0]),
+        ("データベースは何を使う?", ""),
+        ("我们的日志格式是什么", ""),
+        ("テストはどう実行しますか", ""),
+    ],
+)
+@pytest.mark.parametrize("where", ["memories", "sessions"])
+def test_a_question_in_a_script_without_spaces_finds_what_stands_in_it(
+    desk: Desk, question: str, found: str, where: str
+) -> None:
+    for number, (title, body) in enumerate((*JAPANESE, *CHINESE)):
+        if where == "memories":
+            queue.add(desk.place, "decision", title, body)
+        else:
+            desk.session(f"s{number}", prompt(f"{title}。{body}"), reply(f"a{number}", text("好的。")))
+    desk.sync()
+    answer = asked(desk, question, model="none")
+    assert answer["known"] is bool(found), texts(answer)
+    if found:
+        assert found in answer["passages"][0]["text"]
+
+
+def test_an_excerpt_of_a_long_text_without_spaces_is_where_it_is_said(desk: Desk) -> None:
+    filler = "これは関係のない長い文章です。" * 200
+    desk.session(
+        "s", prompt(f"{filler}\n設定ファイルは起動時に一度だけ読み込む。\n{filler}"), reply("a", text("はい。"))
+    )
+    desk.sync()
+    assert "一度だけ読み込む" in asked(desk, "設定ファイルはいつ読み込みますか", model="none")["passages"][0]["text"]
+
+
+def test_the_title_of_a_session_ends_with_a_word(desk: Desk) -> None:
+    said = "Please look at the importer and tell me everything about how it handles retries and backpressure"
+    desk.session("s", prompt(said), reply("a", text("The importer retries 5 times, backpressure included.")))
+    desk.sync()
+    [title] = {
+        one["citation"]["title"] for one in asked(desk, "importer retries backpressure", model="none")["passages"]
+    }
+    assert title.endswith("…") and said.startswith(title[:-1].rstrip()) and said[len(title) - 2] + "x" and Path(title)
+    assert said[len(title[:-1].rstrip())] == " "
