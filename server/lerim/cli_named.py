@@ -30,17 +30,30 @@ def memory_named(place: Place) -> Callable[[str], str]:
 
 
 def candidate_named(place: Place) -> Callable[[str], str]:
-    """The same of the candidates that wait; one that was decided is named by all of its id."""
+    """The same of the candidates that wait; one that was decided is named by all of its id. What would change a memory
+    is called like it, and a number: the memory's own id names no candidate."""
     states = queue.states(place)
     ids = {one for one, state in states.items() if state == "pending"}
-    return lambda given: given if given in states else _named(given, ids, "candidate", "lerim review list")
+    store = place.store()
+
+    def named(given: str) -> str:
+        if given in states:
+            return given
+        if store.path_of(given) is not None:
+            near = ", ".join(sorted(one for one in ids if one.startswith(given))[:_TOLD])
+            todo = f"Give all of its id: {near}." if near else "Look at `lerim review list`."
+            raise NotFoundError(f"{given[:80]!r} is a memory, and no candidate.", todo=todo)
+        return _named(given, ids, "candidate", "lerim review list")
+
+    return named
 
 
 def beginning(one: str, ids: Collection[str]) -> str:
-    """The shortest beginning of an id, of whole words and with the first of them, that no other of `ids` has."""
+    """The shortest beginning of an id, of whole words and with the first of them, that no other of `ids` has; the whole
+    of one that differs by a number at its end from what may be a memory's."""
     others = [other for other in ids if other != one]
     words = one[_DAY:].split("-")
-    for count in range(1, len(words)):
+    for count in range(1, len(words) - words[-1].isdigit()):
         head = one[:_DAY] + "-".join(words[:count])
         if not any(other.startswith(head) for other in others):
             return head

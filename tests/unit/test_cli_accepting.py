@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from desk import Desk, correction
 from lerim.cli import app
 from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence, Speaker
+from lerim.memory.record import Evidence, MemoryRecord, Speaker
 from lerim.paths import Home
 from lerim.project import locate
 from lerim.review import queue
@@ -101,3 +101,20 @@ def test_a_sync_prints_a_beginning_of_each_id_that_names_no_other(repo: Path, is
     assert len(waiting) == 2 and printed[1]
     [named] = [one for one in waiting if one.startswith(printed[1][0])]
     assert answer("review", "reject", printed[1][0], "--repo", str(repo))["results"][0]["id"] == named
+
+
+def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: Place, repo: Path) -> None:
+    memory, day = "20260703-pytest", datetime(2026, 7, 3, tzinfo=UTC)
+    record = MemoryRecord(memory, "decision", "Pytest", day, day, "manual", 0.9, (), "It runs.")
+    path = place.store().write_new(record)
+    waits = propose(place, "Pytest", "bbbbbbbbbbbb")
+    assert waits == f"{memory}-2"
+    before = path.read_bytes()
+    for command in (("accept", "--quotes", "shared"), ("edit", "--title", "Tests"), ("reject",)):
+        error = answer("review", command[0], memory, *command[1:], "--repo", str(repo), code=1)
+        told = json.dumps(error)
+        assert "is a memory" in told and waits in told
+    assert path.read_bytes() == before and [one.id for one in queue.pending(place)[0]] == [waits]
+    printed = run("review", "list", "--repo", str(repo)).stdout
+    assert waits in printed, "what is printed can be typed"
+    assert answer("review", "accept", waits, "--repo", str(repo))["results"][0]["ok"]
