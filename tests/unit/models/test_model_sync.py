@@ -14,13 +14,13 @@ from desk import Desk, correction
 from lerim.jobs import SyncOptions
 from lerim.report import Event, Found, Progress
 from lerim.review import queue
-from model_desk import CENTS, environ, model, reported, story
+from model_desk import CENTS, environ, model, story, told
 
 
 def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -> None:
     story(desk)
     with chat(finds(CENTS)) as server:
-        report = reported(desk)
+        report = told(desk)
     assert server.asked == []
     assert (report["model"], report["state"]) == ("none", "done")
     code = (
@@ -36,7 +36,7 @@ def test_what_a_model_finds_waits_for_review_beside_what_the_rules_found(desk: D
     story(desk)
     desk.session("s2", *correction(desk))
     with model(desk, finds(CENTS)) as server:
-        report = reported(desk)
+        report = told(desk)
     assert report["model"] == "openai:m"
     assert (report["usage"]["calls"], report["usage"]["input_tokens"], report["usage"]["cost"]) == (3, 3_000, 0.006)
     assert {one["signal"] for one in report["candidates"]} == {"model", "correction"}
@@ -67,8 +67,8 @@ def test_the_rules_candidates_come_before_the_model_is_asked(desk: Desk) -> None
 def test_a_second_sync_with_nothing_new_makes_no_call(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)) as server:
-        reported(desk)
-        report = reported(desk)
+        told(desk)
+        report = told(desk)
     assert len(server.asked) == 1
     assert report["usage"]["calls"] == 0
     assert (report["state"], report["candidates"]) == ("done", [])
@@ -94,7 +94,7 @@ def test_what_the_rules_proposed_from_the_session_is_named_to_the_model_as_known
         "s1", prompt("Always use `pnpm` instead of `npm` in src/app.py, never npm."), reply("a", text("Fine."))
     )
     with model(desk, says(marked([]))) as server:
-        report = reported(desk)
+        report = told(desk)
     [proposed] = report["candidates"]
     [asked] = server.asked
     known = json.loads(asked.prompt.split("[[ ## guidance ## ]]")[-1].split("\n\n")[0].strip())["known"]
@@ -117,10 +117,10 @@ def test_sessions_from_before_the_time_in_the_settings_are_not_sent(desk: Desk) 
     with model(desk, finds(CENTS)) as server:
         named = desk.home.config.read_text()
         desk.home.config.write_text(f'[sync]\nsince = "2090-01-01"\n{named}')
-        assert reported(desk)["candidates"] == []
+        assert told(desk)["candidates"] == []
         assert server.asked == []
         desk.home.config.write_text(named)
-        assert len(reported(desk)["candidates"]) == 1
+        assert len(told(desk)["candidates"]) == 1
 
 
 def test_a_model_can_be_left_out_of_one_run(desk: Desk) -> None:
@@ -149,7 +149,7 @@ def test_what_the_rules_proposed_of_a_turn_is_not_proposed_again(desk: Desk) -> 
     desk.session("s1", *correction(desk))
     same = item("Use `pathlib` rather than `os.path` in src/app.py", "use pathlib instead of os.path in src/app.py", 2)
     with model(desk, finds(same)):
-        report = reported(desk)
+        report = told(desk)
     assert [one["signal"] for one in report["candidates"]] == ["correction"]
     assert report["dropped"] == {"duplicate": 1}
 
@@ -157,7 +157,7 @@ def test_what_the_rules_proposed_of_a_turn_is_not_proposed_again(desk: Desk) -> 
 def test_the_run_folder_tells_what_was_asked_and_what_it_took(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)):
-        report = reported(desk)
+        report = told(desk)
     kept = json.loads((Path(report["run"]) / "extract.json").read_text())
     assert [one["outcome"] for one in kept] == ["candidate", "asked"]
     assert (kept[-1]["model"], kept[-1]["calls"], kept[-1]["input_tokens"]) == ("openai:m", 1, 1_000)
@@ -185,7 +185,7 @@ def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(d
         handler.answer(200, completion(marked(found)))
 
     with model(desk, answer, max_window_tokens=4_000, window_overlap_tokens=0) as server:
-        report = reported(desk)
+        report = told(desk)
     assert any("Join candidates" in asked.prompt for asked in server.asked)
     assert [gone["reason"] for gone in report["withdrawn"]] == [f"joined with: {one['title']}"]
     assert desk.waiting() == [one["title"]]
