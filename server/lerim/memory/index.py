@@ -28,12 +28,14 @@ from lerim.memory.index_rows import (
     add,
     first_row,
     forget,
+    linked,
     merging,
     row_of,
     seconds,
     settle,
     unsigned,
 )
+from lerim.memory.links import Linked
 from lerim.memory.ranking import Ranked
 from lerim.memory.spot import Spot, connect, unusable
 from lerim.memory.store import Found, Stamp, Status
@@ -218,6 +220,14 @@ class Index:
         """Those rows of another index whose memory is here, too, in the same status: by its id, or word by word."""
         query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND shown = ? LIMIT 1"
         return {one.row for one in found if self._rows(query, (one.memory, one.said, one.shown))}
+
+    def links(self) -> list[Linked]:
+        """What the memories that have a link, and those it leads to, say of each other. Raises MemoryError_."""
+        with self._lock:
+            try:
+                return linked(self._sql)
+            except sqlite3.Error as error:
+                raise unusable(error, self._spot) from error
 
     def problems(self) -> list[Problem]:
         """What is wrong with the files as they were read last."""

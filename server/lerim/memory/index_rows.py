@@ -131,7 +131,7 @@ def linked(sql: sqlite3.Connection) -> list[Linked]:
         ends.setdefault(ender, {}).setdefault(how, []).append(target)
     over = "superseded_by != '' OR resolved_by != ''"
     backs = f"SELECT superseded_by FROM files WHERE {over} UNION SELECT resolved_by FROM files WHERE {over}"
-    named = f"SELECT id FROM files WHERE memory IN ({backs})"
+    named = f"SELECT id FROM files WHERE memory IN (SELECT target FROM ends UNION {backs})"
     wanted = f"SELECT ender FROM ends UNION SELECT id FROM files WHERE {over} UNION {named}"
     query = f"SELECT id, memory, path, updated, superseded_by, resolved_by FROM files WHERE id IN ({wanted})"
     found: list[Linked] = []

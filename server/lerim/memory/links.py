@@ -33,6 +33,25 @@ class Repair:
     archive: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What one memory says of others, as its file or an index of the files has it. `updated` is any number that grows
+    with the time it was last changed."""
+
+    id: str
+    updated: float
+    archived: bool
+    supersedes: tuple[str, ...]
+    resolves: tuple[str, ...]
+    superseded_by: str
+    resolved_by: str
+
+
+def disagreeing(linked: Sequence[Linked]) -> set[str]:
+    """The memories that `repairs` would change, of those of which this is known."""
+    return set(_wrong(_once(linked)))
+
+
 def repairs(stored: Sequence[Stored]) -> list[Repair]:
     """What makes the links of these memories agree; nothing where they do.
 
@@ -40,26 +59,9 @@ def repairs(stored: Sequence[Stored]) -> list[Repair]:
     that is not among these stays: it may be on another branch, or unreadable now. An id that two files have is left
     alone until they are merged.
     """
-    count = Counter(one.record.id for one in stored)
-    known = {one.record.id: one for one in stored if count[one.record.id] == 1}
-    enders, false = _ended(known)
-    found: list[Repair] = []
-    for memory_id, one in known.items():
-        changes: dict[str, Value] = {}
-        for link in _LINKS:
-            if wrong := false.get((memory_id, link)):
-                changes[link] = tuple(item for item in _targets(one.record, link) if item not in wrong) or None
-            said = _back(one.record, link)
-            by = enders[link].get(memory_id, [])
-            if by and said not in by:
-                changes[_BACK[link]] = by[0]
-            elif said in known and not by:
-                changes[_BACK[link]] = None
-        over = any(memory_id in enders[link] for link in _LINKS)
-        archive = over and one.path.parent.parent.name != "archived"
-        if changes or archive:
-            found.append(Repair(one, changes, archive))
-    return found
+    by_id = {one.record.id: one for one in stored}
+    wrong = _wrong(_once([_linked(one) for one in stored]))
+    return [Repair(by_id[name], changes, archive) for name, (changes, archive) in wrong.items()]
 
 
 def linked(store: Store) -> list[Stored]:
@@ -95,14 +97,50 @@ def without(record: MemoryRecord, memory_id: str) -> dict[str, Value]:
     return changes
 
 
-def _ended(known: Mapping[str, Stored]) -> tuple[dict[Link, dict[str, list[str]]], dict[tuple[str, Link], set[str]]]:
+def _linked(one: Stored) -> Linked:
+    record = one.record
+    archived = one.path.parent.parent.name == "archived"
+    ends = (record.supersedes, record.resolves)
+    return Linked(record.id, record.updated.timestamp(), archived, *ends, record.superseded_by, record.resolved_by)
+
+
+def _once(linked: Sequence[Linked]) -> dict[str, Linked]:
+    """By id, but those that two files have."""
+    count = Counter(one.id for one in linked)
+    return {one.id: one for one in linked if count[one.id] == 1}
+
+
+def _wrong(known: Mapping[str, Linked]) -> dict[str, tuple[dict[str, Value], bool]]:
+    """By memory, where its links do not agree with the others': the changes of its header, and whether it is to lie
+    among the archived."""
+    enders, false = _ended(known)
+    found: dict[str, tuple[dict[str, Value], bool]] = {}
+    for memory_id, one in known.items():
+        changes: dict[str, Value] = {}
+        for link in _LINKS:
+            if wrong := false.get((memory_id, link)):
+                changes[link] = tuple(item for item in _targets(one, link) if item not in wrong) or None
+            said = _back(one, link)
+            by = enders[link].get(memory_id, [])
+            if by and said not in by:
+                changes[_BACK[link]] = by[0]
+            elif said in known and not by:
+                changes[_BACK[link]] = None
+        over = any(memory_id in enders[link] for link in _LINKS)
+        archive = over and not one.archived
+        if changes or archive:
+            found[memory_id] = (changes, archive)
+    return found
+
+
+def _ended(known: Mapping[str, Linked]) -> tuple[dict[Link, dict[str, list[str]]], dict[tuple[str, Link], set[str]]]:
     """Who ends whom, by link, the latest first; and the links that are false, for they would close a circle."""
     enders: dict[Link, dict[str, list[str]]] = {link: {} for link in _LINKS}
     false: dict[tuple[str, Link], set[str]] = defaultdict(set)
     ends: dict[str, set[str]] = defaultdict(set)
-    for memory_id in sorted(known, key=lambda name: (known[name].record.updated, name), reverse=True):
+    for memory_id in sorted(known, key=lambda name: (known[name].updated, name), reverse=True):
         for link in _LINKS:
-            for target in _targets(known[memory_id].record, link):
+            for target in _targets(known[memory_id], link):
                 if target not in known:
                     continue
                 if reaches(ends, target, memory_id):
@@ -113,11 +151,11 @@ def _ended(known: Mapping[str, Stored]) -> tuple[dict[Link, dict[str, list[str]]
     return enders, false
 
 
-def _targets(record: MemoryRecord, link: Link) -> tuple[str, ...]:
+def _targets(record: MemoryRecord | Linked, link: Link) -> tuple[str, ...]:
     return record.supersedes if link == "supersedes" else record.resolves
 
 
-def _back(record: MemoryRecord, link: Link) -> str:
+def _back(record: Linked, link: Link) -> str:
     return record.superseded_by if link == "supersedes" else record.resolved_by
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from lerim.memory import baselines, files
 from lerim.memory.baselines import State
 from lerim.memory.filters import EVERY_STATUS, Filters
 from lerim.memory.lifecycle import Rules
+from lerim.memory.links import Linked
 from lerim.memory.ranking import Key, Ranked, key
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.shelf import ACTIVE, Shelf
@@ -26,7 +28,7 @@ from lerim.memory.store import Store, Stored
 from lerim.paths import Home
 from lerim.project import Project
 
-__all__ = ["ACTIVE", "EVERY_STATUS", "GLOBAL_KEY", "Filters", "Hit", "MemorySearch", "search"]
+__all__ = ["ACTIVE", "EVERY_STATUS", "GLOBAL_KEY", "Filters", "Hit", "MemorySearch", "linked", "search"]
 
 GLOBAL_KEY = "global"
 RULES = Rules()
@@ -68,6 +70,14 @@ def search(
         if problems is not None:
             problems += one.problems
         return hits
+
+
+def linked(project: Project, home: Home) -> list[Linked] | None:
+    """What a project's memories say they end, or are ended by, as its index on disk has it, which is brought up to the
+    files by stat; None where there cannot be one."""
+    shelf = Shelf("project", Store(project.memory_dir, home.project(project.key)), _project_spot(project, home))
+    with closing(shelf):
+        return shelf.links()
 
 
 class MemorySearch:

@@ -13,6 +13,7 @@ from lerim.memory.baselines import State
 from lerim.memory.filters import Filters
 from lerim.memory.index import Index
 from lerim.memory.index_rows import Read
+from lerim.memory.links import Linked
 from lerim.memory.matching import matched
 from lerim.memory.ranking import Ranked
 from lerim.memory.record import Scope
@@ -96,6 +97,18 @@ class Shelf:
             return [known[one.row] for one in rows if one.row in known]
 
         return list(self.load(self._tried(alike, [])).values())
+
+    def links(self) -> list[Linked] | None:
+        """What the memories with links say of each other, by an index on disk that was brought up to the files; None
+        where there cannot be one."""
+        found, self._own = self._listed()
+        if self._spot is None or not found:
+            return None if found else []
+        try:
+            self._bring_up(found)
+            return self._index.links() if self._index is not None else None
+        except LerimError:
+            return None  # who searches is told
 
     def load(self, ranked: Sequence[Ranked]) -> dict[str, Stored]:
         """The memories themselves by the name of their file, those that can be read; what another memory ends is told

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.redact import redact
-from lerim.memory import files, freshness, lifecycle, links, record
+from lerim.memory import files, freshness, lifecycle, links, record, search
 from lerim.memory.ends import ender
 from lerim.memory.files import text_hash
 from lerim.memory.header import split
@@ -352,8 +352,14 @@ class Repaired:
 
 def repair(place: Place) -> Repaired:
     """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed is a
-    problem. Raises MemoryError_ where the ledger cannot be used, BusyError."""
-    if not links.repairs(links.linked(place.store())):
+    problem. Where the index says that all agree no file is read but those that changed since it was brought up.
+
+    Raises MemoryError_ where the ledger cannot be used, BusyError.
+    """
+    known = search.linked(place.project, place.home)
+    if known is not None and not links.disagreeing(known):
+        return Repaired()
+    if known is None and not links.repairs(links.linked(place.store())):
         return Repaired()
     with actions.ledger(place) as book:
         store = place.store()

@@ -1,14 +1,19 @@
 """Links between memories: what says it ends another is the truth, and the other side follows."""
 
 from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lerim.memory.links import linked, repairs
+from lerim.memory.links import disagreeing, linked, repairs
 from lerim.memory.record import MemoryRecord, parse, render, update
+from lerim.memory.shelf import Shelf
+from lerim.memory.spot import Spot
 from lerim.memory.store import Store, Stored
 
 START = datetime(2026, 8, 1, tzinfo=UTC)
@@ -120,3 +125,40 @@ def test_after_one_repair_all_links_agree_and_the_next_finds_nothing(links: list
         by = one.record.resolved_by
         assert by not in here or name in here[by].record.resolves
     assert [one for one in here.values() if "archived" not in one.path.parts], "somebody is left"
+
+
+FIELDS = ("supersedes", "resolves", "superseded_by", "resolved_by")
+FEW = st.tuples(
+    st.integers(0, 4),
+    st.sampled_from(["", "", "archived", "archived", "both", "broken"]),
+    st.dictionaries(st.sampled_from(FIELDS), st.sampled_from(NAMES), max_size=1),
+)
+
+
+@given(st.lists(FEW, min_size=2, max_size=12), st.integers(1, 6))
+@settings(max_examples=50, deadline=None)
+def test_an_index_that_followed_the_files_says_of_the_links_what_the_files_say(
+    changes: list[tuple[int, str, dict[str, str]]], every: int
+) -> None:
+    with TemporaryDirectory() as temporary:
+        root = Path(temporary).resolve()
+        store = stored(root)
+        store.memory_dir.mkdir(parents=True)
+        shelf = Shelf("project", store, Spot(root / ".lerim" / "index" / "m.sqlite3", root, root / "private"))
+        with closing(shelf):
+            for number, (at, how, links) in enumerate(changes):
+                name = NAMES[at]
+                for path in store.paths_of(name):
+                    path.unlink()
+                text = f"Text.{' ' * number}"  # no two files are of one size: a stamp is what tells them apart
+                ends = {key: end if key.endswith("_by") else (end,) for key, end in links.items()}
+                one = replace(record(name, number, **ends), body=text)
+                write(store, [one], archived=[name] if how == "archived" else [])
+                if how == "both":
+                    write(store, [one], archived=[name])
+                if how == "broken":
+                    store.place(one).write_text(f"---\n[{text}\n---\n", encoding="utf-8")
+                if number % every == 0 or number == len(changes) - 1:
+                    known = shelf.links()
+                    assert known is not None
+                    assert disagreeing(known) == {repair.stored.record.id for repair in repairs(linked(store))}
