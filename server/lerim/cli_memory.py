@@ -133,6 +133,7 @@ def search_command(
         problems=problems,
         rules=at.settings.rules,
     )
+    stands |= looked(at.place, [hit.stored for hit in hits if hit.scope == "project"], problems)
     _show([_view(hit.stored, hit.scope, stands) for hit in hits], problems, as_json=as_json)
 
 

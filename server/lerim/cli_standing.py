@@ -20,9 +20,10 @@ def looked(place: Place, shown: Iterable[Stored], problems: list[Problem]) -> di
     """Those that are drifted or gone of all active memories that were ever looked at, by id. Files are looked at by
     stat, and read where they changed; of the memories `shown` also those that are new.
 
-    Nothing is made where nothing was kept yet. What keeps it from being known is added to `problems`.
+    Nothing is made where nothing was kept yet. What keeps it from being known is added to `problems`, and so are those
+    of the memories `shown` that nobody compared with the code here.
     """
-    if place.project.is_personal or not baselines.there(place.private):
+    if place.project.is_personal:
         return {}
     subjects = [
         Subject(
@@ -33,12 +34,30 @@ def looked(place: Place, shown: Iterable[Stored], problems: list[Problem]) -> di
         for one in shown
         if one.status == "active"
     ]
+    subjects = [one for one in subjects if one.references]
+    if not baselines.there(place.private):
+        _tell(place, [one.id for one in subjects], problems)
+        return {}
     known: list[Found] = []
     try:
         Freshness(place.project, place.home).check(subjects=subjects, tell=known.append)
     except MemoryError_ as error:
         problems.append(Problem("freshness", error.where, f"{error.message} {error.todo}"))
-    return {name: one for found in known for name, one in found.standings.items() if one.state in WRONG}
+    standings = {name: one for found in known for name, one in found.standings.items()}
+    unknown = [one.id for one in subjects if one.id in standings and standings[one.id].state == "unknown"]
+    _tell(place, unknown, problems)
+    return {name: one for name, one in standings.items() if one.state in WRONG}
+
+
+def _tell(place: Place, unknown: Sequence[str], problems: list[Problem]) -> None:
+    """Says that nobody knows yet how these memories stand."""
+    if unknown:
+        which = f"{unknown[0]} was" if len(unknown) == 1 else f"{len(unknown)} memories were"
+        todo = (
+            "`lerim maintain` looks at the commits they were verified at, `lerim memory verify ID` takes what is there."
+        )
+        message = f"{which} not compared with the code here yet: {todo}"
+        problems.append(Problem("not-compared", str(place.project.memory_dir), message))
 
 
 def unmet(project: Project, references: Sequence[str]) -> list[str]:

@@ -116,6 +116,45 @@ def test_a_look_makes_nothing_in_a_clone_where_nothing_was_kept(repo: Path) -> N
     assert not list(Path(os.environ["LERIM_HOME"]).glob("projects/*/freshness.sqlite3"))
 
 
+def test_what_nobody_compared_with_the_code_here_is_said_to_be_so(repo: Path, app_file: Path) -> None:
+    def told(*words: str) -> list[str]:
+        found = answer(repo, *words)["problems"]
+        return [one["message"] for one in found if one["code"] == "not-compared"]
+
+    subprocess.run(["git", "-C", str(repo), "commit", "-qam", "load"], check=True, capture_output=True)
+    path = repo / ".lerim" / "memory" / "decisions" / "20260801-load-once.md"
+    path.parent.mkdir(parents=True)
+    head = subprocess.run(["git", "-C", str(repo), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    path.write_text(
+        "---\nid: 20260801-load-once\ntitle: Load once\nreferences: [src/app.py#load]\n"
+        f"verified: 2026-08-01@{head.stdout[:10]}\n---\n\nYes.\n",
+        encoding="utf-8",
+    )
+    app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
+    looks = (("memory", "list"), ("memory", "search"), ("status",))
+    for words in looks:
+        assert ["20260801-load-once was not compared" in one for one in told(*words)] == [True]
+    assert "not compared" in run(repo, "memory", "show", "20260801-load-once").stderr
+    other = add(repo, "Save twice", "src/app.py#save")
+    for words in looks:
+        assert ["20260801-load-once was not compared" in one for one in told(*words)] == [True]
+    assert "not compared" not in run(repo, "memory", "show", other).stderr
+    run(repo, "maintain")
+    assert [told(*words) for words in looks] == [[], [], []]
+    assert standings(repo, "search") == {"Load once": "drifted", "Save twice": ""}
+
+
+def test_a_search_looks_at_what_came_with_git(repo: Path, app_file: Path) -> None:
+    add(repo, "Save twice", "src/app.py#save")
+    path = repo / ".lerim" / "memory" / "decisions" / "20260801-load-once.md"
+    path.write_text(
+        "---\nid: 20260801-load-once\ntitle: Load once\nreferences: [src/app.py#load]\n---\n\nYes.\n", encoding="utf-8"
+    )
+    assert standings(repo, "search", "load") == {"Load once": ""}
+    app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
+    assert standings(repo, "search", "load") == {"Load once": "drifted"}
+
+
 def test_a_renamed_file_is_where_it_is_now(repo: Path, app_file: Path) -> None:
     def git(*words: str) -> None:
         subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
