@@ -7,6 +7,7 @@ from itertools import permutations
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -118,3 +119,43 @@ def test_of_a_chain_of_choices_the_last_alone_is_left_in_any_order() -> None:
     for seed, order in enumerate(permutations(said)):
         for every in (0.0, 1.0):
             assert ends(list(order), Random(seed), every) == ["Use bun, not pnpm"], (order, every)
+
+
+NEAR = [
+    "Use yarn",
+    "Use yarn for installs",
+    "Use yarn for installs, never npm",
+    "Use yarn, not npm",
+    "Never use npm",
+    "Retry uploads",
+    "Retry uploads 3 times",
+    "Retry uploads to the bucket",
+]
+
+
+def near(which: int, minute: int) -> Candidate:
+    return replace(candidate(0, minute), title=NEAR[which], body="", replaces=())
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [(0, 1), (1, 0), (0, 2), (2, 0), (3, 0), (0, 3), (5, 6), (6, 5), (5, 7), (7, 5)]
+)
+def test_of_two_claims_one_of_which_says_more_none_is_lost_in_any_order(first: int, then: int) -> None:
+    said = [near(first, 0), near(then, 1)]
+    expected = ends(said, Random(0), 1.0)
+    assert expected
+    for every in (0.0, 1.0):
+        assert ends(said[::-1], Random(1), every) == expected
+
+
+@given(
+    said=st.lists(st.integers(0, len(NEAR) - 1), min_size=2, max_size=3, unique=True),
+    seed=st.integers(0, 2**32),
+    every=st.sampled_from([0.0, 1.0]),
+)
+@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+def test_the_order_of_claims_that_say_more_or_less_decides_nothing(said: list[int], seed: int, every: float) -> None:
+    chance = Random(seed)
+    in_order = [near(which, minute) for minute, which in enumerate(said)]
+    expected = ends(in_order, Random(0), 1.0)
+    assert ends(chance.sample(in_order, len(in_order)), chance, every) == expected

@@ -33,7 +33,12 @@ def decided_now(
     candidate = replace(candidate_of(proposal), time=max(said, proposal.record.updated))
     live = around(memories, candidate)
     here = held(book, counting(place, book, claims), live)
-    heard = [one for one in ground(book, here, candidate, memories, live, proposal.id) if one.state != "waiting"]
+    heard = [
+        one
+        for one in ground(book, here, candidate, memories, live, proposal.id)
+        # what gave way to this very candidate has said its part: it would outdate its own heir
+        if one.state == "memory" or (one.state == "over" and heir_of(place, claims, one.id) != proposal.id)
+    ]
     standing = stand(place, candidate, heard)
     if standing.by is not None:
         return _outdated(place, book, claims, proposal, standing, standing.by)
