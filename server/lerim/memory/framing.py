@@ -6,6 +6,7 @@ They are the same in every memory of a kind. They say nothing of the rule itself
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 _CODE = r"`[^`\n]{1,400}`"
 _SENTENCES = (
@@ -32,7 +33,21 @@ _SENTENCES = (
     r"It passed when run in the root of the repository\.",
     rf"It concerns {_CODE}(?:(?:,| and) {_CODE}){{0,40}}\.",
 )
+_CONCERNS = re.compile(rf"(?<!\S)It concerns ({_CODE}(?:(?:,| and) {_CODE}){{0,40}})\.(?!\S)")
 _FRAMING = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
+
+
+def concerning(text: str, moves: Mapping[str, str]) -> str:
+    """A body in which our own sentence about the files it concerns names them where they are now, each once."""
+
+    def told(found: re.Match[str]) -> str:
+        named = [name.strip("`") for name in re.findall(_CODE, found[1])]
+        now = list(dict.fromkeys(f"`{moves.get(name, name)}`" for name in named))
+        if [f"`{name}`" for name in named] == now:
+            return found[0]
+        return f"It concerns {', '.join(now[:-1])}{' and ' if now[1:] else ''}{now[-1]}."
+
+    return _CONCERNS.sub(told, text) if moves else text
 
 
 def unframed(text: str) -> str:

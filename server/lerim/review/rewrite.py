@@ -9,6 +9,8 @@ from pathlib import Path
 from lerim.extraction.redact import redact
 from lerim.memory import record
 from lerim.memory.contrast import contrast, is_value, read
+from lerim.memory.framing import concerning
+from lerim.memory.header import split
 from lerim.memory.kept import joined
 from lerim.memory.lines import Value
 from lerim.memory.quotes import Quotes, merge, without_words
@@ -48,8 +50,24 @@ def ended_text(before: str, path: Path, old: MemoryRecord, by: str, heir: Memory
 
 
 def referring_text(before: str, path: Path, references: Sequence[str]) -> str:
-    """A memory's text with other references, nothing else changed. Raises MemoryError_."""
-    return record.update(before, {"references": tuple(references) or None}, where=str(path))
+    """A memory's text with other references; what Lerim itself wrote of the files it concerns names the new ones, and
+    nothing else changes. Raises MemoryError_."""
+    old = parse(before, path)
+    after = record.update(before, {"references": tuple(references) or None}, where=str(path))
+    parts = split(after)
+    if parts is None or old.source == "manual":
+        return after
+    return after[: parts.body] + concerning(after[parts.body :], _moves(old.references, references))
+
+
+def _moves(old: Sequence[str], new: Sequence[str]) -> dict[str, str]:
+    """Where each file that is named no more is now: those that are named instead, in order; the one file that is left
+    where there are none."""
+    gone = [one.partition("#")[0] for one in old if one not in new]
+    come = [one.partition("#")[0] for one in new if one not in old]
+    if not come and len(new) == 1:
+        come = [new[0].partition("#")[0]] * len(gone)
+    return {was: now for was, now in zip(gone, come, strict=True) if was != now} if len(gone) == len(come) else {}
 
 
 def naming(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:

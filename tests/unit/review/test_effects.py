@@ -254,3 +254,40 @@ def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: Place, make: Mak
     kept = place.store().read(one.record.id).record
     assert {item.quote for item in kept.evidence} == {"no: Use uv, not pip", "no: Pin the port to 5433"}
     assert all(isinstance(item, Evidence) for item in kept.evidence)
+
+
+def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place: Place, make: Make) -> None:
+    said = "It concerns `src/app.py` and `run.sh`."
+    body = f"Start with `run.sh`. {said}\n\nSee `run.sh`."
+    done = queue.propose(place, make("Start with the script", body, references=("run.sh", "src/app.py#load")))
+    assert isinstance(done, queue.Proposed) and queue.accept(place, done.proposal.id, quotes="shared").ok
+    old = place.store().read(done.proposal.id)
+    moved = replace(old.record, references=("bin/start.sh", "lib/app.py#load"))
+    refer = suggested(place, "refer", (old,), moved)
+    assert (
+        "-" in refer.diff
+        and "bin/start.sh" in refer.diff
+        and "+Start with `run.sh`. It concerns `lib/app.py`" in refer.diff
+    )
+    before = old.path.read_text()
+    action = queue.accept(place, refer.id, quotes="shared").action
+    now = place.store().read(done.proposal.id).record
+    assert now.body == body.replace(said, "It concerns `lib/app.py` and `bin/start.sh`.")
+    assert queue.undo(place, action).ok and old.path.read_text() == before
+
+
+def test_a_sentence_of_a_persons_own_keeps_the_place_it_names(place: Place) -> None:
+    path = queue.add(place, "decision", "Start", "It concerns `run.sh`.", references=("run.sh",)).path
+    old = place.store().load(Path(path or ""))[0]
+    refer = suggested(place, "refer", (old,), replace(old.record, references=("start.sh",)))
+    assert queue.accept(place, refer.id, quotes="shared").ok
+    assert place.store().read(old.record.id).record.body == "It concerns `run.sh`."
+
+
+def test_places_that_became_one_are_named_once(place: Place, make: Make) -> None:
+    done = queue.propose(place, make("Start", "Start so. It concerns `a.sh` and `b.sh`.", references=("a.sh", "b.sh")))
+    assert isinstance(done, queue.Proposed) and queue.accept(place, done.proposal.id, quotes="shared").ok
+    old = place.store().read(done.proposal.id)
+    refer = suggested(place, "refer", (old,), replace(old.record, references=("b.sh",)))
+    assert queue.accept(place, refer.id, quotes="shared").ok
+    assert place.store().read(done.proposal.id).record.body == "Start so. It concerns `b.sh`."
