@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -12,7 +12,8 @@ from lerim.extraction.candidate import Candidate, Dropped, DropReason
 from lerim.extraction.confidence import confidence
 from lerim.extraction.hidden import flags, visible
 from lerim.extraction.redact import Span, clean, noted, redact
-from lerim.facts.draft import Draft, Quote
+from lerim.facts.draft import Draft, Quote, Signal
+from lerim.facts.extract import extract_from_prompt, extract_from_response
 from lerim.facts.lasting import calm
 from lerim.facts.retold import retold
 from lerim.facts.where import unrepeated
@@ -23,6 +24,8 @@ from lerim.sessions.model import Platform
 QUOTE = 200  # characters of the longest quote
 QUOTES = 3
 REPLACED = 80  # characters of the longest name or value that is put out of place
+_CHOOSING: frozenset[Signal] = frozenset(("correction", "answer", "plan", "choice", "model", "rule", "remark"))
+"""What a claim comes from that settles something; the others tell what happened."""
 SHORTEST = 8  # what is left of a quote beside a secret must be at least this long
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -75,9 +78,20 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
 
 
 def _replaces(draft: Draft) -> tuple[str, ...]:
-    """What the draft puts its own in place of, where that can be named without a secret."""
+    """What the draft puts its own in place of, where that can be named without a secret: the other side of its choice,
+    else what the facts of its words supersede."""
     over = squeeze(draft.over).strip("`")
-    return (visible(over),) if over and len(over) <= REPLACED and not redact(over).count else ()
+    names = (over,) if over else tuple(dict.fromkeys(_superseded(draft)))
+    return tuple(visible(name) for name in names if len(name) <= REPLACED and not redact(name).count)
+
+
+def _superseded(draft: Draft) -> Iterator[str]:
+    if draft.signal not in _CHOOSING or draft.primitive not in ("decision", "learning"):
+        return
+    for quote in draft.quotes:
+        read = {"user": extract_from_prompt, "assistant": extract_from_response}.get(quote.who)
+        for fact in read(quote.text, draft.turn.ordinal) if read else ():
+            yield from fact.supersedes
 
 
 def _body(draft: Draft, said: list[str]) -> str:

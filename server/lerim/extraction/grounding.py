@@ -126,7 +126,7 @@ def _judged(item: MemoryCandidate, turns: Sequence[Shown], material: Material, s
         judged,
         confidence=round(min(judged.confidence, most), 2),
         tags=_tags(judged.tags, item.tags),
-        replaces=_replaces(item.replaces, said),
+        replaces=tuple(dict.fromkeys((*_replaces(item.replaces, said), *judged.replaces)))[:REPLACES],
     )
 
 

@@ -12,6 +12,7 @@ from lerim.facts import commands, wording
 from lerim.facts.artifacts import artifacts, is_tool, is_workflow, paths, subjects
 from lerim.facts.directives import Directive, complaint, directive
 from lerim.facts.draft import Basis, Draft, Exchange, Found, Quote, Scene, Unclear
+from lerim.facts.given_up import given_up
 from lerim.facts.lessons import NOTES
 from lerim.facts.plans import remark
 from lerim.facts.reasons import because, explains
@@ -222,13 +223,13 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
 
 
 def _follows(turn: Turn, said: Sentence, names: tuple[str, ...], denied: ToolCall | None) -> str:
-    """The next sentence of the message, where it goes on about the same things or says why."""
+    """The next sentence of the message, where it goes on about the same things, says why or what is given up."""
     items = [item.text for item in spoken(denied.feedback if denied is not None else turn.text)]
     at = items.index(said.text) + 1 if said.text in items else len(items)
     after = items[at] if at < len(items) else ""
     words = after.lower()
     same = any(name.strip("`").lower() in words for name in names)
-    return after if (same or explains(after)) and directive(after) is None else ""
+    return after if (same or explains(after) or given_up(after)) and directive(after) is None else ""
 
 
 def _body(

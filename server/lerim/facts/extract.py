@@ -10,7 +10,8 @@ from typing import get_args
 from lerim.facts import printed, wording
 from lerim.facts.artifacts import paths
 from lerim.facts.fact import RELATIONS, Fact, Relation
-from lerim.facts.sentences import clip
+from lerim.facts.given_up import given_up
+from lerim.facts.sentences import clip, spoken
 
 LOOKED_AT = 20_000  # characters of one text that are looked at: its head and its tail
 MENTIONS = 20  # paths taken from one text
@@ -68,6 +69,14 @@ def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fac
     return facts
 
 
+def extract_from_prompt(text: str, turn: int) -> list[Fact]:
+    """What a person's words settle by giving up what held before (`supersedes`). `turn` is the ordinal."""
+    stated = [said.text for said in spoken(text) if not said.question]
+    return [
+        Fact("user", "decided", wording.squeeze(one), 0.8, turn, names) for one in stated if (names := given_up(one))
+    ]
+
+
 def extract_from_response(text: str, turn: int) -> list[Fact]:
     """What an answer of the model says: decisions, file paths, mentions of errors. `turn` is the ordinal."""
     text = clip(text, LOOKED_AT)
@@ -76,7 +85,7 @@ def extract_from_response(text: str, turn: int) -> list[Fact]:
         said = piece.strip(" -*•#>")
         if 8 < len(said) <= 400 and not said.endswith("?") and _DECISION.search(said):
             sure = 0.5 if wording.hedged(said) else 0.7
-            facts.append(Fact("assistant", "decided", wording.squeeze(said), sure, turn))
+            facts.append(Fact("assistant", "decided", wording.squeeze(said), sure, turn, given_up(said)))
     facts += [Fact(path, "mentions", path, 0.6, turn) for path in paths(text)[:MENTIONS]]
     facts += [
         Fact("assistant", "produced_error", wording.squeeze(hit), 0.5, turn)

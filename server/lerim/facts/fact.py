@@ -39,8 +39,8 @@ RELATIONS: frozenset[str] = frozenset(get_args(Relation))
 class Fact:
     """`entity` stands in `relation` to `value`; `confidence` is in 0..1.
 
-    `source_turn` is the ordinal of the turn in its session; it is never stored in a memory. `supersedes` names, for
-    facts a model gave, the earlier values that this one replaces.
+    `source_turn` is the ordinal of the turn in its session; it is never stored in a memory. `supersedes` names
+    the earlier values that this one replaces; a candidate made of it says so (`Candidate.replaces`).
     """
 
     entity: str

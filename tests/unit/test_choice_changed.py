@@ -1,0 +1,90 @@
+"""A person changes a choice: what their words give up ends what was said for it, from the session to the review."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from claude_lines import Fields, answer, call, prompt, reply, text
+from desk import Desk
+from lerim.paths import Home
+from lerim.review import queue
+
+YARN = "From now on use yarn for installs in this repo."
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+def said(desk: Desk, name: str, *words: str) -> list[Fields]:
+    """A session in which the person says this, and the agent does as told."""
+    path = str(desk.repo / "src/app.py")
+    lines = [prompt("Read src/app.py"), reply(f"{name}-a", text("I read it."))]
+    for number, one in enumerate(words):
+        mark = f"{name}-{number}"
+        lines += [
+            prompt(one),
+            reply(f"{mark}-b", text("Done."), call(mark, "Edit", file_path=path, old_string="a", new_string=mark)),
+            answer(mark, "The file was updated."),
+        ]
+    return [*lines, prompt("perfect, commit it"), reply(f"{name}-c", text("Committed."))]
+
+
+CHANGES = pytest.mark.parametrize(
+    "words",
+    [
+        "From now on use pnpm for installs, we don't use yarn any more.",
+        "Always use pnpm for installs. It replaces yarn.",
+        "Drop yarn, from now on use pnpm for installs.",
+        "No, use pnpm for installs, not yarn.",
+    ],
+)
+
+
+@CHANGES
+def test_a_memory_of_the_choice_that_was_given_up_is_superseded(desk: Desk, words: str) -> None:
+    desk.session("s1", *said(desk, "s1", YARN))
+    desk.sync()
+    [first] = queue.pending(desk.place)[0]
+    done = queue.accept(desk.place, first.id, quotes="shared")
+    old = Path(done.path or "").stem
+    desk.session("s2", *said(desk, "s2", words))
+    desk.sync()
+    [proposal] = queue.pending(desk.place)[0]
+    assert proposal.replaces == ("yarn",)
+    assert (proposal.action, [one.id for one in proposal.targets]) == ("supersede", [old])
+    assert queue.accept(desk.place, proposal.id).ok
+    ended = desk.place.store().read(old)
+    assert ended.status == "superseded" and ended.record.superseded_by
+
+
+@CHANGES
+def test_within_one_session_what_was_said_last_alone_waits(desk: Desk, words: str) -> None:
+    desk.session("s1", *said(desk, "s1", YARN, words))
+    desk.sync()
+    [proposal] = queue.pending(desk.place)[0]
+    assert "pnpm" in proposal.record.title and proposal.replaces == ("yarn",)
+
+
+def test_sessions_read_the_other_way_round_end_with_the_same_choice(desk: Desk) -> None:
+    late = said(desk, "s2", "From now on use pnpm for installs, we don't use yarn any more.")
+    desk.session("s2", *({**line, "timestamp": f"2026-05-01T10:{at:02}:00Z"} for at, line in enumerate(late)))
+    desk.sync()
+    [pnpm] = queue.pending(desk.place)[0]
+    queue.accept(desk.place, pnpm.id, quotes="shared")
+    early = said(desk, "s1", YARN)
+    desk.session("s1", *({**line, "timestamp": f"2026-04-01T10:{at:02}:00Z"} for at, line in enumerate(early)))
+    desk.sync()
+    assert queue.pending(desk.place)[0] == [] and len(desk.memories()) == 1
+
+
+def test_what_is_named_otherwise_replaces_nothing(desk: Desk) -> None:
+    desk.session("s1", *said(desk, "s1", YARN))
+    desk.sync()
+    queue.accept(desk.place, queue.pending(desk.place)[0][0].id, quotes="shared")
+    desk.session("s2", *said(desk, "s2", "Always use pnpm for scripts in ci, and do not drop yarn."))
+    desk.sync()
+    assert all(one.action != "supersede" for one in queue.pending(desk.place)[0])
