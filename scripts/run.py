@@ -162,7 +162,7 @@ def sync(at: Here) -> int:
     from lerim.review.views import candidate_view
 
     report = run_sync(at, SyncOptions(), quiet=False)
-    show_report(report)
+    show_report(report, "", queue.states(at.place))
     waiting = [candidate_view(proposal) for proposal in queue.pending(at.place)[0]]
     if len(waiting) > len(report.candidates):
         show_candidates(waiting, "Waiting for review, with those of earlier runs")
