@@ -132,6 +132,11 @@ class Finding:
     more: list[tuple[Turn, Piece]] = field(default_factory=list)
 
 
+def unlined(text: str) -> str:
+    """A text without the numbers of lines, which hold no longer than until the next edit."""
+    return _LINES.sub("", text)
+
+
 def causes(turn: Turn, at: int, known: Iterable[str]) -> Iterator[Finding]:
     """The causes one answer names: at most three."""
     if turn.sidechain or not _HINT.search(turn.text.lower()):
@@ -187,7 +192,7 @@ def _title(said: list[Piece], known: Iterable[str]) -> str:
         claim
         for one in said
         if not _SMALL.search(one.plain)
-        for claim in assertions(_LINES.sub("", one.plain), known)
+        for claim in assertions(unlined(one.plain), known)
         if not (_SYMPTOM.search(claim) or _SLIP.search(claim) or FIX.match(claim) or " still " in claim)
     ]
     return next((claim for claim in claims if AMISS.search(claim)), claims[0] if claims else "")

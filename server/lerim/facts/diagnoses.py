@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lerim.facts import commands, wording
-from lerim.facts.causes import FIX, MOST, Finding, causes
+from lerim.facts.causes import FIX, MOST, Finding, causes, unlined
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.lasting import calm, past, rule
 from lerim.facts.outcome import verdict, went_through
@@ -181,10 +181,10 @@ def _draft(scene: Scene, item: Finding, proof: str) -> Draft:
         paths = tuple(dict.fromkeys(files))
         refs = refs or (paths if len(paths) <= 3 else ())
     source = max(item.said, key=lambda one: share(item.title, one.plain))
-    told = [told for one in item.said if not FIX.match(one.plain) and (told := readable(one.plain))]
+    told = [told for one in item.said if not FIX.match(one.plain) and (told := readable(unlined(one.plain)))]
     whole = any(share(item.title, one) >= 0.8 for one in told)
     body = [*([] if whole else [wording.sentence(item.title)]), *map(full, told)]
-    if (fix := readable(item.fix)) and not _failed_after(item, events):
+    if (fix := readable(unlined(item.fix))) and not _failed_after(item, events):
         body.append(full(f"The fix: {fix}"))
     body += ["The agent found this to be the cause of a failure.", proof, where(refs)]
     remains = rule(calm(item.title))

@@ -12,6 +12,8 @@ from lerim.facts.sentences import spoken
 from lerim.facts.where import concerned, where
 from lerim.sessions.model import Turn
 
+LEAST = 12
+"""Characters of an option that say something."""
 _LAID = re.compile(
     r"^\s{0,6}(?:[-*]\s)?(?:\*\*|#{1,5}\s)?(?:option|approach|alternative|solution)\s(?P<key>[1-9]|"
     r"[A-E])\b(?P<text>[^\n]{3,200})$",
@@ -105,19 +107,41 @@ def _choice(scene: Scene, prompt: Turn) -> Draft | None:
     if not asked.endswith("?") or not _WHICH.search(asked) or len(laid) < 2 or about is None:
         return None
     what = re.split(r"\s(?:so|because|since|if|or|and then|instead|too)\b", wording.squeeze(about["do"]))[0].strip()
-    title = f"{what[:1].upper()}{what[1:]}, or not?"
     options = [
         wording.shorten(
             wording.squeeze(re.sub(r"[*:`#]|\(recommended\)", "", text, flags=re.IGNORECASE)).strip(" -—–"), 70
         )
         for text in laid.values()
     ]
-    if not _plain(title):
+    title = _titled(what, wording.squeeze(about["do"]).strip(), options)
+    if not title:
         return None
     offered = wording.listing([f"“{option}”" for option in options[:4]])
     body = f"{title} The agent offered {offered}. The session ended before anybody answered."
     quotes = (Quote(about["do"], prompt.id, "user"), Quote(asked, last.id, "assistant"))
     return left_open(scene, last, title, body, quotes, f"{about['do']} {' '.join(options)}")
+
+
+def _titled(what: str, whole: str, options: list[str]) -> str:
+    """What was asked, with the options as far as they fit in, else with what it is for; "" where it makes no title."""
+    plain = f"{what}, or not?"
+    if not _plain(plain):
+        return ""
+    offered = _offered(options[:4], wording.TITLE - len(what) - 3)
+    asks = (f"{what}: {offered}?" if offered else plain, f"{whole}, or not?", plain)
+    return wording.capital(next(filter(_plain, asks)))
+
+
+def _offered(options: list[str], room: int) -> str:
+    """The options in quotes, the long ones cut, in so many characters; "" where too little of one would be left."""
+    left = room - len(wording.listing(["“”"] * len(options), "or"))
+    short: dict[str, str] = {}
+    for number, option in enumerate(sorted(options, key=len)):
+        short[option] = wording.shorten(option, left // (len(options) - number))
+        if len(short[option]) < min(len(option), LEAST):
+            return ""
+        left -= len(short[option])
+    return wording.listing([f"“{short[option]}”" for option in options], "or")
 
 
 def _plain(title: str) -> bool:

@@ -24,6 +24,18 @@ def test_a_cause_that_an_edit_and_a_passing_command_bore_out_is_a_pitfall() -> N
     assert found.confidence == 0.65
 
 
+def test_the_numbers_of_lines_are_told_nowhere() -> None:
+    cause = (
+        "Found it! The issue is that `parse_day` drops the zone of every date (line 242), so reports shift by a day."
+    )
+    fix = "The fix: keep the zone in `parse_day` at line 12 of the module."
+    [found] = candidates(
+        you("why are reports off"), agent("", LOOK, LOOK), agent(f"{cause} {fix}", MENDED), agent("", GREEN)
+    )
+    assert "line " not in found.title + found.body
+    assert "(line 242)" in found.evidence[0].quote
+
+
 def test_a_commit_or_the_persons_agreement_bears_a_cause_out_too() -> None:
     commit = ran("git commit -m 'keep the zone'", "[main 1a2b3c] keep the zone", 0)
     assert (

@@ -20,10 +20,34 @@ LAST = (
 
 def test_a_choice_put_to_the_person_last_is_a_question_with_its_options() -> None:
     [found] = candidates(*LAST)
-    assert (found.title, found.primitive, found.kind) == ("Extract the quota check, or not?", "question", None)
+    assert (found.title, found.primitive, found.kind) == (
+        "Extract the quota check: “One helper in checks.py” or “Keep both”?",
+        "question",
+        None,
+    )
     assert "“One helper in checks.py” and “Keep both”" in found.body
     assert found.references == ("src/checks.py",)
     assert found.confidence == 0.6
+
+
+def test_of_options_that_do_not_fit_into_a_title_the_beginnings_stand_there() -> None:
+    said = "refactor the concurrent session logic so that less code is replicated in `claude` and `gemini`"
+    offered = (
+        "### Option 1: Extract Shared State & Message Builder\n...\n### Option 2: Full Unification with Callback\n...\n"
+        "### Option 3: Keep As-Is\n...\n\nWould you like me to implement Option 1, or is Option 3 better?"
+    )
+    [found] = candidates(*LAST[:2], you(said), agent(offered))
+    begun = "Refactor the concurrent session logic: “Extract Shared…”, “Full Unification…” or “Keep As-Is”?"
+    assert found.title == begun and "“Full Unification with Callback”" in found.body
+
+
+def test_options_without_room_leave_what_was_asked_and_why() -> None:
+    said = "could you extract the check of the monthly quota of the accounts of a region so that `api` caches?"
+    [found] = candidates(
+        *LAST[:2], you(said), agent(OPTIONS.replace("Keep both", "Keep the check of each where it is"))
+    )
+    wanted = "Extract the check of the monthly quota of the accounts of a region so that `api` caches, or not?"
+    assert found.title == wanted
 
 
 def test_a_choice_the_person_answered_is_no_question() -> None:
