@@ -117,7 +117,7 @@ def _choice(scene: Scene, prompt: Turn) -> Draft | None:
     if not title:
         return None
     offered = wording.listing([f"“{option}”" for option in options[:4]])
-    body = f"{title} The agent offered {offered}. The session ended before anybody answered."
+    body = f"The agent offered {offered}. The session ended before anybody answered."
     quotes = (Quote(about["do"], prompt.id, "user"), Quote(asked, last.id, "assistant"))
     return left_open(scene, last, title, body, quotes, f"{about['do']} {' '.join(options)}")
 
@@ -128,7 +128,7 @@ def _titled(what: str, whole: str, options: list[str]) -> str:
     if not _plain(plain):
         return ""
     offered = _offered(options[:4], wording.TITLE - len(what) - 3)
-    asks = (f"{what}: {offered}?" if offered else plain, f"{whole}, or not?", plain)
+    asks = (*([f"{what}: {offered}?"] if offered else []), f"{whole}, or not?", plain)
     return wording.capital(next(filter(_plain, asks)))
 
 
