@@ -26,6 +26,8 @@ from lerim.review.place import Place
 from lerim.sessions.model import Platform
 
 NEIGHBOURS = 30
+FEW = 10
+"""Memories of those that are over that a candidate is compared with."""
 OVER = Filters(statuses=("superseded", "resolved", "archived"))
 
 
@@ -162,7 +164,7 @@ def ground(
 def _archived(claims: Iterable[Known], candidate: Candidate, memories: MemorySearch) -> Iterator[Heard]:
     """What the store itself says is over, of which this installation knows no claim: a teammate's, or a person's."""
     ours = {known.memory for known in claims if known.state == "accepted"}
-    for stored in memories.near(f"{candidate.title} {candidate.body}", NEIGHBOURS, OVER):
+    for stored in memories.near(candidate.title, FEW, OVER):  # the bodies of what matters here are alike, too
         memory = stored.record
         if memory.id not in ours and stored.status != "active":
             yield Heard(memory.id, "over", (as_candidate(memory, memory.updated),), memory.updated)
