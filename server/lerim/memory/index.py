@@ -217,8 +217,9 @@ class Index:
         return {row[0]: _ranked(row) for row in found}
 
     def has(self, found: Iterable[Ranked]) -> set[int]:
-        """Those rows of another index whose memory is here, too, in the same status: by its id, or word by word."""
-        query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND shown = ? LIMIT 1"
+        """Those rows of another index whose memory is here, too, by its id or word by word: in the same status, or in
+        whatever it is here, if it is active there."""
+        query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND ? IN (shown, 'active') LIMIT 1"
         return {one.row for one in found if self._rows(query, (one.memory, one.said, one.shown))}
 
     def links(self) -> list[Linked]:

@@ -18,6 +18,9 @@ STEP = 0.05
 SATURATED = 2.2
 """What bm25 gives at most for a word, in units of its rarity: k1 + 1."""
 HALF_LIFE_DAYS = 90
+HANDICAP = 0.5
+"""What the relevance of the person's own memories counts for beside the project's: one comes first where it is more
+than twice as relevant."""
 SURE = 0.7
 """The share of confidence in what decides between equals; the rest is how recent a memory is."""
 _RARITY_FLOOR = 1e-6
@@ -70,7 +73,9 @@ def attainable(rarities: Iterable[float]) -> float:
 def key(found: Ranked, scope: Scope, state: State, last_use: datetime | None, now: datetime, rules: Rules) -> Key:
     """Sorts what was found: the better ground, what is not out of date, the project's own, then the worthier."""
     worth = _worth(found, last_use, now, rules)
-    return (found.ground, _LAST[state], 0 if scope == "project" else 1, -worth, found.memory)
+    own = scope == "project"
+    better = ground(found.every, found.relevance * (1 if own else HANDICAP))
+    return (better, _LAST[state], 0 if own else 1, -worth, found.memory)
 
 
 def _worth(found: Ranked, last_use: datetime | None, now: datetime, rules: Rules) -> float:

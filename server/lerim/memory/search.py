@@ -154,7 +154,7 @@ class MemorySearch:
         return _loaded(found[:limit])
 
     def _unknown(self, ranked: list[Ranked]) -> list[Ranked]:
-        """The person's own memories, but those that are copies of the project's."""
+        """The person's own memories, but copies of the project's: of these the project says what they are."""
         own = [scope for scope in self._scopes if scope.scope == "project"]
         copies = {row for scope in own for row in scope.has(ranked)}
         return [one for one in ranked if one.row not in copies]

@@ -313,11 +313,50 @@ def test_on_equal_ground_the_projects_come_before_the_persons_own_and_a_copy_is_
     write(project.memory_dir, "Alpha both", "Some words.")
     found = [(hit.record.title, hit.scope) for hit in search(project, home, "alpha")]
     assert found == [("Alpha both", "project"), ("Alpha ours", "project"), ("Alpha mine", "global")]
+
+
+@pytest.mark.parametrize("scan", [False, True])
+def test_a_copy_of_what_is_over_in_the_project_is_not_found_there_as_current(
+    project: Project, home: Home, scan: bool
+) -> None:
+    old = write(project.memory_dir, "Alpha old", "Some words.")
+    write(home.memory, "Alpha old", "Some words.")
+    renamed = write(home.memory, "Alpha old", "Some words.", id="20260801-alpha-old-2")
+    renamed.rename(renamed.with_name("20260801-alpha-old-2.md"))
+    write(home.memory, "Alpha old", "Worded otherwise since.")
+    write(home.memory, "Alpha mine")
+
+    def found(**more: object) -> set[tuple[str, str]]:
+        hits = search(project, home, "alpha", scan=scan, **more)  # type: ignore[arg-type]
+        return {(hit.record.title, hit.scope) for hit in hits}
+
+    everywhere = {("Alpha old", "project"), ("Alpha mine", "global")}
+    assert found() == everywhere
+    write(project.memory_dir, "Alpha new", supersedes=("20260801-alpha-old",))
+    assert found() == {("Alpha new", "project"), ("Alpha mine", "global")}
+    assert found(filters=Filters(statuses=("superseded",))) == {("Alpha old", "project")}
+    write(project.memory_dir, "Alpha new")
+    assert found() == everywhere | {("Alpha new", "project")}
     archive = project.memory_dir / "archived" / "decisions"
     archive.mkdir(parents=True)
-    both = next((project.memory_dir / "decisions").glob("*-both.md"))
-    both.rename(archive / both.name)
-    assert ("Alpha both", "global") in [(hit.record.title, hit.scope) for hit in search(project, home, "alpha")]
+    old.rename(archive / old.name)
+    assert found() == {("Alpha new", "project"), ("Alpha mine", "global")}
+    assert {hit.record.title for hit in search(None, home, "alpha", scan=scan)} == {"Alpha old", "Alpha mine"}
+
+
+@pytest.mark.parametrize("scan", [False, True])
+def test_of_comparable_matches_the_projects_come_first(project: Project, home: Home, scan: bool) -> None:
+    write(home.memory, "Use ruff", "ruff everywhere: `ruff check`, `ruff format`.")
+    write(
+        project.memory_dir, "Format code with black and lint with ruff", "It alone did not sort our imports as we like."
+    )
+    write(project.memory_dir, "Run the checks before a commit", "They are make, mypy and ruff.")
+    own = ["Format code with black and lint with ruff", "Run the checks before a commit"]
+    assert titles(project, home, "ruff", scan=scan) == [*own, "Use ruff"]
+    write(home.memory, "Upload coverage of the nightly build to the bucket")
+    write(project.memory_dir, "Nightly jobs run at two")
+    best = titles(project, home, "where is the coverage of the nightly build uploaded?", scan=scan)[0]
+    assert best == "Upload coverage of the nightly build to the bucket"
 
 
 def test_what_another_memory_ends_is_never_found_as_current(project: Project, home: Home) -> None:
