@@ -26,7 +26,7 @@ from lerim.lock import project_lock
 from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage, StaleMemory
 from lerim.memory import rivals
 from lerim.memory.ends import current
-from lerim.memory.freshness import Freshness, Standing
+from lerim.memory.freshness import Found, Freshness, Standing, subject_of
 from lerim.memory.lifecycle import Ground, unwanted
 from lerim.memory.links import repairs
 from lerim.memory.reference import normalise
@@ -149,15 +149,14 @@ class _Job:
         self.tell("freshness")
         project = self.place.project
         freshness = Freshness(project, self.place.home, git_at(project.root, self.environ))
-        standings: dict[str, Standing] = {}
-        moved: dict[str, dict[str, str]] = {}
-        try:
-            freshness.check(now=now)
-            standings, moved = freshness.standings(), freshness.moved()
-        except MemoryError_ as error:  # all else can be done without it
-            self.problem(error)
         self.problems += rivals.problems(memories)
         live = [one for one in current(memories) if one.status == "active"]
+        found: list[Found] = []
+        try:
+            freshness.check(now=now, subjects=[subject_of(one.record) for one in live], whole=True, tell=found.append)
+        except MemoryError_ as error:  # all else can be done without it
+            self.problem(error)
+        standings, moved = (found[-1].standings, found[-1].moved) if found else ({}, {})
         self.stale = stale(live, standings)
         self.counts.update(one.standing for one in self.stale)
         self.tell("planning")
@@ -168,9 +167,9 @@ class _Job:
         refused = {name: why for name, (word, at) in uses.said().items() if (why := unwanted(word, at, kept.get(name)))}
         self.problems += uses.problems
         grounds = self.grounds(memories, now)
-        found = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled, refused)
-        self.propose(found)
-        concerned = {target.record.id for one in found for target in one.suggestion.targets}
+        planned = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled, refused)
+        self.propose(planned)
+        concerned = {target.record.id for one in planned for target in one.suggestion.targets}
         self.counts["unchanged"] = len({one.record.id for one in live} - concerned)
         if self.cancelled():
             self.state = "cancelled"

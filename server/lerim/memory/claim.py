@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from lerim.memory.framing import unframed
@@ -35,6 +36,8 @@ _TELL_APART = {"after", "before", "during", "off", "out", "under", "until"}  # f
 _FILLER = (STOP | {"prefer", "simply", "use", "uses", "used", "using"}) - _TELL_APART
 _TURNS = frozenset({"but", "use"})
 REACH = 4
+_KEPT = 60
+"""Characters of the tokens that are remembered as they were taken."""
 _NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _HARD = re.compile(r"[\d/_#@+]|^--?\w|\w\.\w|[a-z][A-Z]")
 _CODE = re.compile(r"`[^`\n]+`")
@@ -96,7 +99,9 @@ def bare(one: Claim) -> Claim:
     return Claim(_bare(one.title), _bare(one.words), _bare(one.hard))
 
 
-def _bare(words: AbstractSet[str]) -> frozenset[str]:
+def _bare(words: frozenset[str]) -> frozenset[str]:
+    if not any(word.startswith("!") for word in words):
+        return words  # as of most
     return frozenset(word.removeprefix("!") for word in words)
 
 
@@ -108,7 +113,7 @@ def _words(text: str, reach: int) -> dict[str, bool]:
     """Each word of a text, and whether it is hard. A span of code is denied as one word is."""
     found: dict[str, bool] = {}
     denied = 0
-    plain = _NOT.sub("nt", unicodedata.normalize("NFKC", text).replace("’", "'"))
+    plain = _plain(text)
     spans = [match.span() for match in _CODE.finditer(plain)]
     for match in _TOKEN.finditer(plain):
         while spans and spans[0][1] <= match.start():
@@ -119,8 +124,7 @@ def _words(text: str, reach: int) -> dict[str, bool]:
         if len(token) == 1 and not token.isalnum() and token != "_":
             denied = denied if code else 0
             continue
-        hard = code or bool(_HARD.search(token))
-        token = token.lower().rstrip(".-/")
+        token, hard, root = _taken(token) if len(token) <= _KEPT else _taken.__wrapped__(token)
         if not token:
             continue
         if not code:
@@ -134,18 +138,31 @@ def _words(text: str, reach: int) -> dict[str, bool]:
         mark = "!" if denied else ""
         if not code:
             denied = max(0, denied - 1)
-        parts, runs_on = _parted(token, mark, code)
-        denied = reach if runs_on else denied
+        if root:
+            parts = [mark + root]
+        else:
+            parts, runs_on = _of_pairs(token, mark, code)
+            denied = reach if runs_on else denied
         for word in parts:
-            found[word] = found.get(word, False) or hard
+            found[word] = found.get(word, False) or code or hard
     return found
 
 
-def _parted(token: str, mark: str, code: bool) -> tuple[list[str], bool]:
-    """The words of a token with the mark of denial: pairs of letters where its script has no spaces; and whether it
-    denies what comes after it."""
-    if not _NO_SPACES.search(token):
-        return [mark + stem(token)], False
+def _plain(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'")
+    return _NOT.sub("nt", plain) if "'" in plain else plain
+
+
+@lru_cache(maxsize=8192)  # the same few thousand in all the texts of a store
+def _taken(token: str) -> tuple[str, bool, str]:
+    """A token in lower case, whether it is hard as it is written, and its stem: "" in a script without spaces."""
+    low = token.lower().rstrip(".-/")
+    return low, bool(_HARD.search(token)), "" if _NO_SPACES.search(low) else stem(low)
+
+
+def _of_pairs(token: str, mark: str, code: bool) -> tuple[list[str], bool]:
+    """The words of a token in a script without spaces, with the mark of denial: pairs of letters; and whether it denies
+    what comes after it."""
     said, *rest = [token] if code else _DENIED_RUN.split(token, maxsplit=1)
     return [sign + word for part, sign in ((said, mark), ("".join(rest), "!")) if part for word in grams(part)], bool(
         rest

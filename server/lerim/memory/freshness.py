@@ -130,6 +130,11 @@ def unused(
     return verified
 
 
+def subject_of(record: MemoryRecord) -> Subject:
+    """What is looked at of a memory that was read."""
+    return Subject(record.id, tuple(dict.fromkeys(filter(None, map(normalise, record.references)))), record.verified)
+
+
 class Freshness:
     """How the memories of one worktree stand. Each call opens what is kept and closes it: nothing is held.
 
@@ -149,19 +154,21 @@ class Freshness:
         *,
         now: datetime | None = None,
         subjects: Iterable[Subject] | None = None,
+        whole: bool = False,
         tell: Callable[[Found], None] | None = None,
     ) -> set[str]:
         """Looks again at what may stand otherwise now; the ids of the memories that do.
 
         `paths`: the files that changed; None: all that were looked at before, by stat. `subjects`: memories to look at
-        besides, where they or their `verified` are new; None together with no paths: all of the folder. `tell` gets
-        how all of them stand then, before what is kept is closed, which may wait for the disk.
+        besides, where they or their `verified` are new; None together with no paths: all of the folder. `whole`: these
+        are all there are. `tell` gets how all of them stand then, before what is kept is closed, which may wait for
+        the disk.
         """
         if self._project.is_personal:
             return set()
-        whole = paths is None and subjects is None
+        whole = whole or (paths is None and subjects is None)
         day = f"{now or datetime.now(UTC):%Y-%m-%d}"
-        given = self._all() if whole else list(subjects or ())
+        given = self._all() if subjects is None and whole else list(subjects or ())
         with baselines.opened(self._private, self._project.root) as kept:
             check = _Check(self._project, kept, self._git, day)
             for subject in given:

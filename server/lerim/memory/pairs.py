@@ -66,7 +66,8 @@ class _Lists:
 
     def __init__(self, sets: Sequence[AbstractSet[str]], share: float) -> None:
         often = Counter(word for one in sets for word in one)
-        self._prefixes = [sorted(one, key=lambda word: (often[word], word))[: _prefix(len(one), share)] for one in sets]
+        rarest = {word: rank for rank, word in enumerate(sorted(often, key=lambda word: (often[word], word)))}
+        self._prefixes = [sorted(one, key=rarest.__getitem__)[: _prefix(len(one), share)] for one in sets]
         self._under: dict[str, list[int]] = {}
 
     def near(self, number: int) -> set[int]:

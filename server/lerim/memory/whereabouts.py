@@ -27,7 +27,7 @@ class Whereabouts:
         self._git = git
         self._head = ""
         self._commits: Mapping[str, str] = {}
-        self._new: list[str] | None = None
+        self._new: dict[str, list[str]] | None = None
         self._found: dict[tuple[str, bytes], str] = {}
 
     def begin(self) -> None:
@@ -72,19 +72,20 @@ class Whereabouts:
         """The new file of the same ending that holds most of its lines; "" where none holds half, or two as many."""
         if not base.sketch:
             return ""
-        ending = PurePosixPath(path).suffix
-        alike = [one for one in self._appeared() if PurePosixPath(one).suffix == ending][:MOST_CANDIDATES]
+        alike = self._appeared().get(PurePosixPath(path).suffix, [])[:MOST_CANDIDATES]
         ranked = sorted(((_likeness(one, base, reader), one) for one in alike), reverse=True)
         if not ranked or ranked[0][0] < HELD or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
             return ""
         return ranked[0][1]
 
-    def _appeared(self) -> list[str]:
-        """The files git's index holds and did not hold before."""
+    def _appeared(self) -> dict[str, list[str]]:
+        """The files git's index holds and did not hold before, by their ending."""
         if self._new is None:
+            self._new = {}
             stamp, before = self._kept.known()
-            paths = tracked.tracked(self._project.root, self._project.common_dir) if stamp else []
-            self._new = [path for path in paths if tracked.name(path) not in before]
+            for path in tracked.tracked(self._project.root, self._project.common_dir) if stamp else ():
+                if tracked.name(path) not in before:
+                    self._new.setdefault(PurePosixPath(path).suffix, []).append(path)
         return self._new
 
 
