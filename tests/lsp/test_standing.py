@@ -67,6 +67,11 @@ def baselines(isolated: Path) -> int:
     return 0
 
 
+def logs(isolated: Path) -> list[Path]:
+    """What was written to databases and not put into them yet."""
+    return list(isolated.glob(".lerim/projects/*/freshness.sqlite3-wal"))
+
+
 async def until_lens(editor: Editor, uri: str, title: str) -> None:
     """Asks for lenses whenever the editor was told to, until the first says so."""
     seen = -1
@@ -90,6 +95,20 @@ async def test_a_changed_function_marks_its_memory_until_it_is_as_it_was(editor:
     edit(editor, app, 3, (".strip()", ""))
     await until_lens(editor, app, "1 decision")
     assert "Drifted" not in (await editor.hover(app, 0, 5) or "")
+
+
+async def test_what_is_known_is_written_back_and_let_go_a_while_after_the_last_look(
+    editor: Editor, isolated: Path
+) -> None:
+    verified(editor, isolated)
+    await editor.start()
+    app = editor.open(APP)
+    edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
+    await until_lens(editor, app, "1 drifted")
+    assert logs(isolated)
+    await editor.until(lambda: not logs(isolated))
+    edit(editor, app, 3, (".strip()", ""))
+    await until_lens(editor, app, "1 decision")
 
 
 async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(editor: Editor, isolated: Path) -> None:

@@ -10,17 +10,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from threading import Event
+from typing import Any, BinaryIO, TypeVar
 
 import cattrs
 import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.io_ import StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import (
     JsonRPCNotification,
@@ -32,6 +35,7 @@ from pygls.protocol import (
 
 from lerim.errors import LerimError
 from lerim.lsp.documents import Documents
+from lerim.lsp.incoming import incoming
 from lerim.lsp.protocol import encode
 
 log = logging.getLogger("lerim.lsp")
@@ -91,6 +95,16 @@ class Server(LanguageServer):
     def documents(self) -> Documents:
         """The open documents."""
         return self.protocol.workspace
+
+    def serve(self, source: BinaryIO, output: BinaryIO) -> None:
+        """Answers what comes from `source` until the editor is gone."""
+        self.protocol.set_writer(StdoutWriter(output))
+        with contextlib.suppress(BrokenPipeError, KeyboardInterrupt, SystemExit):
+            asyncio.run(self._answer(source, output))
+
+    async def _answer(self, source: BinaryIO, output: BinaryIO) -> None:
+        reader = await incoming(source, output)
+        await run_async(Event(), reader, self.protocol, error_handler=self.report_server_error)
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
         cause = error.__cause__ or error

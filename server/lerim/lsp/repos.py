@@ -45,7 +45,7 @@ class Repo:
     """One repository and its references. `uris` is what the editor calls it: the window's folders in it, else the
     root. `reviewed`: what the candidates told last look like by stat. `quick`: its files are read so fast that a hover
     does so itself, where a thread would cost more. `unindexed`: files the index is told of by the next search (the
-    folder: all), so that no hover waits for it."""
+    folder: all), so that no hover waits for it. `changed`: memory files that are to be read again, in their `turn`."""
 
     project: Project
     uris: tuple[str, ...]
@@ -61,6 +61,8 @@ class Repo:
     generation: int = 0
     index: MemorySearch | None = None
     unindexed: set[Path] = field(default_factory=set)
+    changed: set[Path] = field(default_factory=set)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     scans: bool = True
     quick: bool = True
 
@@ -140,7 +142,7 @@ class Repos:
 
     def of_memory(self, path: Path) -> Repo | None:
         """The known repository in whose memory folder `path` lies; `path` must be real (no symlinks)."""
-        return next((repo for repo in self._repos.values() if path.is_relative_to(repo.project.memory_dir)), None)
+        return next((repo for repo in self.known if path.is_relative_to(repo.project.memory_dir)), None)
 
     def personal(self) -> list[Entry]:
         """The memories of the person's own folder, those files read that changed since the last call (in the
@@ -196,18 +198,6 @@ class Repos:
         root = project.root
         inside = [uri for uri, folder in self._folders.items() if Path(os.path.realpath(folder)).is_relative_to(root)]
         return tuple(inside) or (from_path(root),)
-
-
-def refresh(repo: Repo, changed: Iterable[Path]) -> None:
-    """Reads changed memory files again, all at once (in the executor)."""
-    paths = list(changed)
-    with repo.lock:
-        repo.generation += 1
-        for path in paths:
-            repo.cache.pop(path, None)
-        repo.references.apply(*paths)
-        if repo.index is not None:
-            repo.unindexed.update(paths)
 
 
 def rescan(repo: Repo, always: bool = False) -> bool:

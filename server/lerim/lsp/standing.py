@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from lerim.errors import LerimError
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from lerim.lsp.repos import Repo
     from lerim.lsp.sidecar import Sidecar
     from lerim.memory.baselines import Stamp
@@ -25,28 +27,40 @@ log = logging.getLogger("lerim.lsp")
 
 MOST_STAMPS = 2_000
 SLICE = 4
-"""Files looked at in one go, so that little is held at once."""
-REST_SECONDS = 0.02
+"""Memories looked at in one go; files are one by one, so that one that was saved waits for no other."""
+REST_SECONDS = 0.01
 """Between two goes, for what the person waits for."""
+SETTLED_SECONDS = 0.2
+"""How long no memory must have changed before those that did are looked at: a checkout changes many, and what they say
+comes first."""
+HELD_SECONDS = 2.0
+"""How long after a look the database is kept open, for the next."""
 WRONG = ("drifted", "gone")
 
 
 @dataclass(slots=True)
 class Standings:
-    """What is known of a repository's memories: those drifted, gone or moved, by id; and what waits for a look:
-    `files`, `memories` (their files), all (`whole`), and `glances`, whose lenses were asked for.
+    """What is known of a repository's memories: those drifted, gone or moved, by id; and what waits for a look: `files`
+    (the one asked for last is the first), `memories` (their files), all (`whole`), what another process found
+    (`others`), and `glances`, whose lenses were asked for.
 
     `stamps` are of the files looked at in this session, `kept` is of the database: another process may write it.
+    `settled` is when memories may be looked at, on the loop's clock; `asked` wakes who looks; `held` keeps the database
+    open.
     """
 
     by_id: Mapping[str, Standing] = field(default_factory=dict)
     stamps: dict[str, Stamp] = field(default_factory=dict)
     kept: Stamp = ()
     glances: set[str] = field(default_factory=set)
-    files: set[str] = field(default_factory=set)
-    memories: set[Path] = field(default_factory=set)
+    files: dict[str, None] = field(default_factory=dict)
+    memories: dict[Path, None] = field(default_factory=dict)
     whole: bool = False
+    others: bool = False
+    settled: float = 0.0
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
     looking: bool = False
+    held: Connection | None = None
 
     def wrong(self, entry: Entry) -> str:
         """`drifted` or `gone` for a memory that is; "" for others."""
@@ -55,7 +69,8 @@ class Standings:
 
     @property
     def waiting(self) -> bool:
-        return self.whole or bool(self.files) or bool(self.memories)
+        """Whether anything is to be looked at."""
+        return bool(self.files or self.memories or self.whole or self.others)
 
 
 def differs(repo: Repo, path: str) -> bool:
@@ -65,35 +80,67 @@ def differs(repo: Repo, path: str) -> bool:
     return repo.standings.stamps.get(path) != stamp_of(repo.project.root / path)
 
 
-async def look(
+def look(
     sidecar: Sidecar, repo: Repo, files: Iterable[str] = (), *, memories: Iterable[Path] = (), whole: bool = False
 ) -> None:
-    """Looks at what may stand otherwise now, and tells the editor if it does: at `files` by their paths in the
-    repository, at the memories in these files, at all that is known (`whole`: HEAD moved). Calls that come meanwhile
-    are answered by the one that runs. Nothing in Restricted Mode: nothing may be kept there."""
+    """What may stand otherwise now is looked at, and the editor told if it does: `files` by their paths in the
+    repository, the memories in these files, all that is known (`whole`: HEAD moved), and in any case what another
+    process found. Nothing in Restricted Mode: nothing may be kept there."""
     if not sidecar.options.trusted:
         return
     known = repo.standings
-    known.files.update(files)
-    known.memories.update(memories)
+    for path in files:
+        known.files.pop(path, None)
+        known.files[path] = None
+    known.memories.update(dict.fromkeys(memories))
     known.whole = known.whole or whole
-    if known.looking:
-        return
-    known.looking = True
+    if known.memories or known.whole:
+        later(repo)
+    known.others = known.others or not known.waiting
+    known.asked.set()
+    if not known.looking:
+        known.looking = True
+        sidecar.spawn("Looking how memories stand", _looking(sidecar, repo))
+
+
+def later(repo: Repo) -> None:
+    """Memories are changing: nothing but a file that was saved is looked at before they have settled."""
+    repo.standings.settled = asyncio.get_running_loop().time() + SETTLED_SECONDS
+
+
+async def _looking(sidecar: Sidecar, repo: Repo) -> None:
+    known = repo.standings
     try:
-        again = True
-        while again:
+        while await _more(known):
             if await sidecar.run(_look, sidecar, repo):
                 from lerim.lsp import watching
 
                 watching.announce(sidecar, repo)
-            again = known.waiting
-            if again:
-                await asyncio.sleep(REST_SECONDS)
     except LerimError as error:
         log.warning("How memories stand is not known: %s", error)
     finally:
         known.looking = False
+        held, known.held = known.held, None
+        if held is not None:
+            sidecar.executor.submit(held.close)
+
+
+async def _more(known: Standings) -> bool:
+    """Waits until something is to be looked at: a file that is asked for at once, else after a rest. False once nothing
+    was asked for in a while."""
+    while True:
+        now = known.files or known.others
+        if now and known.asked.is_set():
+            known.asked.clear()
+            return True
+        known.asked.clear()
+        settled = known.settled - asyncio.get_running_loop().time()
+        seconds = REST_SECONDS if now else max(REST_SECONDS, settled) if known.waiting else HELD_SECONDS
+        try:
+            async with asyncio.timeout(seconds):
+                await known.asked.wait()
+        except TimeoutError:
+            return known.waiting
 
 
 def _look(sidecar: Sidecar, repo: Repo) -> bool:
@@ -103,10 +150,8 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
     from lerim.memory.sources import stamp_of
 
     known, private = repo.standings, sidecar.home.project(repo.project.key)
-    files = [known.files.pop() for _ in range(min(SLICE, len(known.files)))]
-    memories, whole = known.memories, known.whole
-    known.memories, known.whole = set(), False
-    stamps = {path: stamp_of(repo.project.root / path) for path in files}
+    file, memories, whole = coming(known)
+    stamps = {path: stamp_of(repo.project.root / path) for path in file}
     changed = [path for path, stamp in stamps.items() if known.stamps.get(path) != stamp]
     if len(known.stamps) > MOST_STAMPS:
         known.stamps.clear()
@@ -116,6 +161,8 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
     subjects = [Subject(entry.id, entry.references, entry.verified) for entry in entries if entry.references]
     if not subjects and not baselines.there(private):
         return False
+    if known.held is None and baselines.there(private):
+        known.held = baselines.hold(private)
     fresh = Freshness(repo.project, sidecar.home)
     before = known.by_id
 
@@ -130,3 +177,16 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
         take(fresh.found())
     known.kept = baselines.stamp(private)
     return before != known.by_id
+
+
+def coming(known: Standings) -> tuple[list[str], list[Path], bool]:
+    """What is looked at in one go, no longer waiting: the file asked for last, else some memories, else all."""
+    known.others = False
+    if known.files:
+        return [known.files.popitem()[0]], [], False
+    memories = list(known.memories)[:SLICE]
+    for path in memories:
+        del known.memories[path]
+    whole = known.whole and not memories
+    known.whole = known.whole and not whole
+    return [], memories, whole

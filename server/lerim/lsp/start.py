@@ -6,10 +6,13 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from lerim.process import claim_streams
 
 IGNORED = ("--stdio", "--clientProcessId=")
+HASHES = ("_md5", "_sha1", "_sha3", "_blake2", *(("_sha2",) if sys.version_info >= (3, 12) else ("_sha256", "_sha512")))
+"""Python's own hashes, which it may have been built without."""
 SWITCH_SECONDS = 0.001
 """How long a thread of ours may hold the interpreter while the editor waits for an answer (Python's own: 5 ms)."""
 
@@ -22,6 +25,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"usage: lerim lsp (no arguments; not {wrong[0][:80]!r})\n")
         return 2
     source, output = claim_streams()
+    without_openssl()
     sys.setswitchinterval(SWITCH_SECONDS)
 
     from lerim.lsp.logs import start_logging
@@ -31,6 +35,20 @@ def main(arguments: Sequence[str]) -> int:
 
     handler = start_logging()
     sidecar: Sidecar = create_server(Home.of(os.environ), os.environ, handler=handler, began=began)
-    sidecar.server.start_io(source, output)
+    sidecar.server.serve(source, output)
     sidecar.stop()
     os._exit(0)
+
+
+def without_openssl() -> None:
+    """Imports what would load OpenSSL, 5 MB, without it: the sidecar speaks to nobody but the editor. Whatever needs it
+    later (asking a server of this machine for its models) can import it."""
+    names = ("ssl", "_hashlib") if all(map(find_spec, HASHES)) else ("ssl",)
+    hidden = {name: None for name in names if name not in sys.modules}
+    sys.modules.update(hidden)  # type: ignore[arg-type] # as documented: None cannot be imported
+    import asyncio  # noqa: F401
+    import hashlib  # noqa: F401
+    import hmac  # noqa: F401
+
+    for name in hidden:
+        del sys.modules[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -12,7 +12,8 @@ from lsprotocol import types
 from lerim.lsp import diagnostics, pending, standing
 from lerim.lsp.idle import IdleClock
 from lerim.lsp.protocol import MEMORIES_CHANGED, WATCH_FOLDERS, wire
-from lerim.lsp.repos import Place, Repo, head_stamp, refresh, rescan, share_memory
+from lerim.lsp.repos import Place, Repo, Repos, head_stamp, rescan, share_memory
+from lerim.lsp.rereading import reread
 from lerim.lsp.settings import read
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path, to_path
@@ -33,7 +34,7 @@ async def begin(sidecar: Sidecar) -> None:
     _name_folders(sidecar, repos)
     for repo in repos:
         announce(sidecar, repo)
-        sidecar.spawn("Looking how memories stand", standing.look(sidecar, repo, whole=True))
+        standing.look(sidecar, repo, whole=True)
     await pending.look(sidecar, repos)
 
 
@@ -78,17 +79,12 @@ def _name_folders(sidecar: Sidecar, repos: list[Repo]) -> None:
 async def changed(sidecar: Sidecar, params: types.DidChangeWatchedFilesParams) -> None:
     """Memories or candidates were made, changed or removed: only these memories are read again."""
     paths = [path for event in params.changes if (path := to_path(event.uri)) is not None and path.suffix == ".md"]
-    by_repo: dict[int, tuple[Repo, list[Path]]] = {}
-    reals = await sidecar.run(_real, [Path(path) for path in paths])
-    for real in reals:
-        repo = sidecar.repos.of_memory(real)
-        if repo is not None:
-            by_repo.setdefault(id(repo), (repo, []))[1].append(real)
-    for repo, files in by_repo.values():
-        await sidecar.run(refresh, repo, files)
-        announce(sidecar, repo)
-        sidecar.spawn("Looking how memories stand", standing.look(sidecar, repo, memories=files))
-    await pending.look(sidecar, await sidecar.run(_reviewed, sidecar, sidecar.repos.known, reals))
+    memories, reviewed = await sidecar.run(_sorted, sidecar, sidecar.repos, [Path(path) for path in paths])
+    for repo, files in memories:
+        if taken := await reread(sidecar, repo, files):
+            announce(sidecar, repo)
+            standing.look(sidecar, repo, memories=taken)
+    await pending.look(sidecar, reviewed)
 
 
 async def folders(sidecar: Sidecar, params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -118,20 +114,28 @@ async def configured(sidecar: Sidecar, params: types.DidChangeConfigurationParam
 async def look_around(sidecar: Sidecar) -> None:
     """What changed behind the editor's back: a stat of each HEAD tells of a checkout or pull, one of each candidate of
     decisions made elsewhere."""
+    await _look_for_checkouts(sidecar)
+    for repo in sidecar.repos.known:
+        standing.look(sidecar, repo)
+    await pending.look(sidecar, sidecar.repos.known)
+
+
+async def _look_for_checkouts(sidecar: Sidecar) -> None:
     for repo in sidecar.repos.known:
         head = repo.head
         if await sidecar.run(rescan, repo):
             announce(sidecar, repo)
-        sidecar.spawn("Looking how memories stand", standing.look(sidecar, repo, whole=repo.head != head))
-    await pending.look(sidecar, sidecar.repos.known)
+        if repo.head != head:
+            standing.look(sidecar, repo, whole=True)
 
 
 async def opened(sidecar: Sidecar, uri: str) -> None:
     """A file was opened or saved: HEAD may have moved, and the file's memories may stand otherwise."""
-    await look_around(sidecar)
+    await _look_for_checkouts(sidecar)
     place = await sidecar.repos.place(uri)
     if place is not None:
-        await standing.look(sidecar, place.repo, (place.path,))
+        standing.look(sidecar, place.repo, (place.path,))
+    await pending.look(sidecar, sidecar.repos.known)
 
 
 def glance(sidecar: Sidecar, place: Place) -> None:
@@ -154,7 +158,7 @@ async def _settle(sidecar: Sidecar, repo: Repo, paths: set[str]) -> None:
     if moved:
         await look_around(sidecar)
     if changed:
-        await standing.look(sidecar, repo, changed)
+        standing.look(sidecar, repo, changed)
 
 
 def _otherwise(repo: Repo, paths: Iterable[str]) -> tuple[list[str], bool]:
@@ -196,11 +200,21 @@ def _outside(sidecar: Sidecar, repos: list[Repo]) -> list[types.GlobPattern]:
     return globs
 
 
-def _reviewed(sidecar: Sidecar, repos: list[Repo], files: list[Path]) -> list[Repo]:
-    folders = {file.parent for file in files}
-    return [repo for repo in repos if Path(os.path.realpath(pending.place(sidecar, repo).review)) in folders]
+def _sorted(sidecar: Sidecar, repos: Repos, paths: Sequence[Path]) -> tuple[list[tuple[Repo, list[Path]]], list[Repo]]:
+    """The repositories whose memories are among these files, each with them, and those whose candidates are (in the
+    executor)."""
+    reals = _real(paths)
+    memories: dict[int, tuple[Repo, list[Path]]] = {}
+    for real in reals:
+        repo = repos.of_memory(real)
+        if repo is not None:
+            memories.setdefault(id(repo), (repo, []))[1].append(real)
+    folders = {file.parent for file in reals}
+    reviews = [(repo, pending.place(sidecar, repo).review) for repo in repos.known]
+    return list(memories.values()), [repo for repo, review in reviews if Path(os.path.realpath(review)) in folders]
 
 
-def _real(paths: list[Path]) -> list[Path]:
+def _real(paths: Sequence[Path]) -> list[Path]:
     # The file may be gone, its folder may be a link: the folder is resolved, the name is kept.
-    return [Path(os.path.realpath(path.parent)) / path.name for path in paths]
+    reals = {folder: Path(os.path.realpath(folder)) for folder in {path.parent for path in paths}}
+    return [reals[path.parent] / path.name for path in paths]

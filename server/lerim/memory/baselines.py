@@ -82,9 +82,14 @@ class Baselines:
 
     def __init__(self, db: sqlite3.Connection, root: Path) -> None:
         self._db = db
-        text = files.spelled(root)
-        db.execute("INSERT OR IGNORE INTO trees (root, indexed, known) VALUES (?, '', x'')", (text,))
-        self._tree = int(db.execute("SELECT id FROM trees WHERE root = ?", (text,)).fetchone()[0])
+        self._tree = self._number(files.spelled(root))
+
+    def _number(self, root: str) -> int:
+        found = self._db.execute("SELECT id FROM trees WHERE root = ?", (root,)).fetchone()
+        if found is None:  # only then: to write waits for whoever writes
+            self._db.execute("INSERT OR IGNORE INTO trees (root, indexed, known) VALUES (?, '', x'')", (root,))
+            found = self._db.execute("SELECT id FROM trees WHERE root = ?", (root,)).fetchone()
+        return int(found[0])
 
     def baseline(self, memory: str, reference: Reference, verified: str) -> Baseline | None:
         """What was kept of a reference when the memory was verified so."""
@@ -92,7 +97,14 @@ class Baselines:
             "SELECT digest, words, twins, sketch FROM baselines WHERE memory = ? AND reference = ? AND verified = ?",
             (memory, written(reference), verified),
         ).fetchone()
-        return Baseline(row[0], int(row[1]), tuple(json.loads(row[2])), bytes(row[3])) if row else None
+        return _baseline(row) if row else None
+
+    def baselines(self, memories: Iterable[str]) -> dict[tuple[str, str, str], Baseline]:
+        """All that was kept of these memories, by memory, reference as written and `verified`."""
+        sql = """SELECT memory, reference, verified, digest, words, twins, sketch FROM baselines
+            WHERE memory IN (SELECT value FROM json_each(?))"""
+        rows = self._db.execute(sql, (json.dumps(list(memories)),))
+        return {(row[0], row[1], row[2]): _baseline(row[3:]) for row in rows}
 
     def keep(self, memory: str, reference: Reference, verified: str, found: Baseline) -> None:
         """Keeps what a reference is now, in place of what was kept under the same words of `verified`."""
@@ -125,14 +137,14 @@ class Baselines:
         sql = f"SELECT {_COLUMNS} FROM looks {how} WHERE tree = ? AND (state <> 'fresh' OR moved_to <> ''){one}"
         return [_look(row) for row in self._db.execute(sql, values)]
 
-    def put(self, look: Look) -> None:
-        """Notes how a reference stands."""
-        stamp = " ".join(map(str, look.stamp))
-        row = (look.memory, written(look.reference), look.verified, look.place, stamp, look.state)
-        more = (look.moved_to, look.detail, look.since)
-        self._db.execute(
-            "INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (self._tree, *row, *more)
-        )
+    def put(self, *looks: Look) -> None:
+        """Notes how references stand."""
+        rows = []
+        for one in looks:
+            stamp = " ".join(map(str, one.stamp))
+            row = (self._tree, one.memory, written(one.reference), one.verified, one.place, stamp)
+            rows.append((*row, one.state, one.moved_to, one.detail, one.since))
+        self._db.executemany("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def forget(self, memory: str, but: Iterable[Reference] = ()) -> None:
         """Forgets how a memory stood, but for these references."""
@@ -141,10 +153,13 @@ class Baselines:
         sql = f"DELETE FROM looks WHERE tree = ? AND memory = ? AND reference NOT IN ({marks})"
         self._db.execute(sql, (self._tree, memory, *kept))
 
-    def of(self, memory: str) -> list[Look]:
-        """The references of a memory that were looked at."""
-        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ?"
-        return [_look(row) for row in self._db.execute(sql, (self._tree, memory))]
+    def of(self, memories: Iterable[str]) -> dict[str, list[Look]]:
+        """The references of these memories that were looked at, by memory."""
+        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory IN (SELECT value FROM json_each(?))"
+        found: dict[str, list[Look]] = {}
+        for row in self._db.execute(sql, (self._tree, json.dumps(list(memories)))):
+            found.setdefault(row[0], []).append(_look(row))
+        return found
 
     def memories(self) -> set[str]:
         """The memories whose references were looked at."""
@@ -191,6 +206,22 @@ def stamp(private_dir: Path) -> Stamp:
     return tuple(found)
 
 
+def hold(private_dir: Path) -> sqlite3.Connection | None:
+    """Keeps the database open until this is closed, which may wait for the disk: as long as it is, opening, writing and
+    closing do not. To be closed in any thread. None where it cannot be used: whoever opens it is told why."""
+    place = f"{(private_dir / DATABASE).absolute().as_uri()}?mode=rw"  # none is made
+    try:
+        db = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error:
+        return None
+    try:
+        db.execute("SELECT count(*) FROM trees").fetchone()
+    except sqlite3.Error:
+        db.close()
+        return None
+    return db
+
+
 @contextmanager
 def opened(private_dir: Path, root: Path) -> Iterator[Baselines]:
     """The database, closed at the block's end. Raises MemoryError_ where it cannot be used."""
@@ -221,6 +252,10 @@ def _open(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _baseline(row: tuple[str, int, str, bytes]) -> Baseline:
+    return Baseline(row[0], int(row[1]), tuple(json.loads(row[2])) if row[2] != "[]" else (), bytes(row[3]))
 
 
 def _look(row: tuple[str, ...]) -> Look:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from lerim.memory.renames import Git
 
 RANK: dict[State, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
+AT_ONCE = 500
+"""References whose baselines are held together."""
 MOVED = 2
 """Rank of what is fresh, but elsewhere."""
 
@@ -171,8 +173,7 @@ class Freshness:
         given = self._all() if subjects is None and whole else list(subjects or ())
         with baselines.opened(self._private, self._project.root) as kept:
             check = _Check(self._project, kept, self._git, day)
-            for subject in given:
-                check.take(subject)
+            check.take(given)
             if whole:
                 check.only(subject.id for subject in given)
             check.due(None if paths is None else list(paths))
@@ -249,16 +250,18 @@ class _Check:
         self._forgotten: dict[str, tuple[Reference, ...]] = {}
         self._whole = False
 
-    def take(self, subject: Subject) -> None:
-        """A memory: those of its references that were never looked at, or whose `verified` is another one now."""
-        looks = {look.reference: look for look in self._kept.of(subject.id)}
-        for reference in subject.references:
-            look = looks.pop(reference, None)
-            again = look is not None and look.state == "unknown" and self._git is not None
-            if look is None or look.verified != subject.verified or again:
-                self._todo[subject.id, reference] = (subject.verified, look)
-        if looks:
-            self._forgotten[subject.id] = subject.references
+    def take(self, subjects: Sequence[Subject]) -> None:
+        """Memories: those of their references that were never looked at, or whose `verified` is another one now."""
+        known = self._kept.of(subject.id for subject in subjects)
+        for subject in subjects:
+            looks = {look.reference: look for look in known.get(subject.id, ())}
+            for reference in subject.references:
+                look = looks.pop(reference, None)
+                again = look is not None and look.state == "unknown" and self._git is not None
+                if look is None or look.verified != subject.verified or again:
+                    self._todo[subject.id, reference] = (subject.verified, look)
+            if looks:
+                self._forgotten[subject.id] = subject.references
 
     def only(self, live: Iterable[str]) -> None:
         """These are all memories there are: what is known of others is forgotten."""
@@ -289,22 +292,25 @@ class _Check:
         bases = self._committed()
         found: list[tuple[Look, Look | None]] = []
         new: list[tuple[str, Reference, str, Baseline]] = []
-        for (memory, reference), (verified, before) in todo:
-            if memory in self._forgotten and reference not in self._forgotten[memory]:
-                continue
-            base = self._kept.baseline(memory, reference, verified)
-            if base is None:
-                base = bases.get((memory, reference)) or self._first(reference, verified)
-                if base is not None:
-                    new.append((memory, reference, verified, base))
-            look = self._compare(memory, reference, verified, base, before)
-            since = before.since if before and (before.state, before.moved_to) == (look.state, look.moved_to) else ""
-            found.append((replace(look, since=since or self._day), before))
+        for at in range(0, len(todo), AT_ONCE):
+            some = todo[at : at + AT_ONCE]
+            known = self._kept.baselines({memory for (memory, _), _ in some})
+            for (memory, reference), (verified, before) in some:
+                if memory in self._forgotten and reference not in self._forgotten[memory]:
+                    continue
+                base = known.get((memory, written(reference), verified))
+                if base is None:
+                    base = bases.get((memory, reference)) or self._first(reference, verified)
+                    if base is not None:
+                        new.append((memory, reference, verified, base))
+                look = self._compare(memory, reference, verified, base, before)
+                again = before is not None and (before.state, before.moved_to) == (look.state, look.moved_to)
+                since = before.since if before is not None and again else ""
+                found.append((replace(look, since=since or self._day), before))
         with self._kept.writing():
             for one in new:
                 self._kept.keep(*one)
-            for look, _ in found:
-                self._kept.put(look)
+            self._kept.put(*(look for look, before in found if look != before))
             for memory, references in self._forgotten.items():
                 self._kept.forget(memory, references)
             if self._whole:

@@ -6,7 +6,8 @@ One thread may change it while others read: what a reader gets is never changed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
@@ -16,9 +17,28 @@ from lerim.memory.entries import Elsewhere, Entry, Moves, elsewhere, entry_of, l
 from lerim.memory.misplaced import TWICE
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.rivals import rivals, told
-from lerim.memory.store import LIVE, Found, find, read_file, stat_file, unreadable
+from lerim.memory.store import LIVE, Found, Stored, find, read_file, stat_file, unreadable
 
 __all__ = ["Entry", "Reference", "ReferenceMap", "normalise"]
+
+
+Outcome = tuple[Stored, list[Problem]] | MemoryError_
+"""What reading a memory's file gave."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """Files that are gone, and those that are other than they were, with what was read of them so far."""
+
+    gone: list[str]
+    new: list[Found]
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def read(self) -> Iterator[None]:
+        """Reads the files, one at each step."""
+        for item in self.new:
+            self.outcomes[item.name] = _outcome(item)
+            yield
 
 
 class ReferenceMap:
@@ -86,10 +106,15 @@ class ReferenceMap:
         now = {item.name for item in found}
         gone = [name for name in self._stamps if name not in now]
         new = [item for item in found if self._stamps.get(item.name) != hash(item.stamp)]
-        return self._change(gone, new) or changed
+        return self.take(Changes(gone, new)) or changed
 
     def apply(self, *paths: Path) -> bool:
         """Take over files that were written, moved or removed, all at once; True if anything changed."""
+        changes = self.changes(paths)
+        return self.scan() if changes is None else self.take(changes)
+
+    def changes(self, paths: Iterable[Path]) -> Changes | None:
+        """What of these files changed, by stat alone; None where a `scan` must tell."""
         gone: list[str] = []
         new: list[Found] = []
         inside: set[str] = set()
@@ -101,24 +126,22 @@ class ReferenceMap:
             if folder not in LIVE:
                 if name.split("/")[0] in ("archived", "summaries", "journal"):
                     continue
-                return self.scan()  # one misplaced
+                return None  # one misplaced
             try:
                 if folder not in inside:
                     files.inside(self._anchor, path.parent)
                     inside.add(folder)
                 if path.is_symlink():
-                    return self.scan()
+                    return None
                 item = stat_file(self.memory_dir, name)
             except NotFoundError:
                 gone += [name] if name in self._stamps else []
                 continue
             except LerimError:
-                return self.scan()  # a link, or a folder that cannot be listed: the scan says so
+                return None  # a link, or a folder that cannot be listed: the scan says so
             if self._stamps.get(name) != hash(item.stamp):
                 new.append(item)
-        if self._doubled(gone, new):
-            return self.scan()
-        return self._change(gone, new)
+        return None if self._doubled(gone, new) else Changes(gone, new)
 
     def _rivals(self) -> list[Problem]:
         links = dict(self._links)
@@ -143,8 +166,9 @@ class ReferenceMap:
                 return True
         return any(problem.code == TWICE for problem in self._folder_problems)
 
-    def _change(self, gone: list[str], new: list[Found]) -> bool:
-        """Takes files out and reads others, then makes the lists that name them anew; True if any file did change."""
+    def take(self, changes: Changes) -> bool:
+        """Takes over what `changes` told, all at once; what was not read yet is read. True if anything changed."""
+        gone, new = changes.gone, changes.new
         out: dict[str, Entry] = {}
         into: dict[str, Entry] = {}
         linked = False
@@ -152,7 +176,7 @@ class ReferenceMap:
             linked = self._links.pop(name, None) is not None or linked
             self._drop(name, out)
         for item in new:
-            self._read(item, into)
+            self._read(item, changes.outcomes.get(item.name) or _outcome(item), into)
             linked = item.name in self._links or linked
         if linked:
             self._ended = ended(link for links in self._links.values() for link in links)
@@ -174,16 +198,14 @@ class ReferenceMap:
                 if into.pop(name, None) is None:
                     out[name] = self._over[name]
 
-    def _read(self, item: Found, into: dict[str, Entry]) -> None:
+    def _read(self, item: Found, outcome: Outcome, into: dict[str, Entry]) -> None:
+        if isinstance(outcome, NotFoundError):
+            return
         self._stamps[item.name] = hash(item.stamp)
-        try:
-            stored, problems = read_file(item)
-        except NotFoundError:
-            del self._stamps[item.name]
+        if isinstance(outcome, MemoryError_):
+            self._file_problems[item.name] = (unreadable(str(item.path), outcome),)
             return
-        except MemoryError_ as error:
-            self._file_problems[item.name] = (unreadable(str(item.path), error),)
-            return
+        stored, problems = outcome
         if problems:
             self._file_problems[item.name] = tuple(problems)
         if links := links_of(stored):
@@ -214,6 +236,13 @@ class ReferenceMap:
                 self._by_file[path] = newest_first((*kept, *new))
             else:
                 self._by_file.pop(path, None)
+
+
+def _outcome(item: Found) -> Outcome:
+    try:
+        return read_file(item)
+    except MemoryError_ as error:
+        return error
 
 
 def _speaks_of(entry: Entry, path: str, symbol: str) -> bool:

@@ -1,0 +1,64 @@
+"""What the editor sends, from a pipe and from what a loop cannot wait for."""
+
+import asyncio
+import os
+import socket
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from lerim.lsp.incoming import incoming, waitable
+
+HEADER = b"Content-Length: 300000\r\n"
+SENT = HEADER + b"\r\n" + b"x" * 300_000 + b"?" * 200_000 + b"\n" + HEADER + b"half"
+
+
+async def taken(source: BinaryIO, output: BinaryIO) -> list[bytes]:
+    """Two lines, a body, a line that is too long, a line, and more than is left."""
+    reader = await incoming(source, output)
+    found = [await reader.readline(), await reader.readline(), await reader.readexactly(300_000)]
+    while (line := await reader.readline()) != HEADER:
+        assert line == b"\n"  # no header, however it is cut
+    return [*found, line, await reader.readexactly(10), await reader.readline()]
+
+
+def pipe() -> tuple[BinaryIO, BinaryIO]:
+    source, sink = os.pipe()
+    return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
+
+
+@pytest.mark.asyncio
+async def test_lines_and_bodies_come_whole_from_a_pipe() -> None:
+    source, sink = pipe()
+
+    def write() -> None:
+        with sink:
+            sink.write(SENT)
+
+    unread, output = pipe()
+    with unread, output:
+        assert waitable(source, output)
+        writing = asyncio.get_running_loop().run_in_executor(None, write)
+        found = await taken(source, output)
+    await writing
+    assert found == [HEADER, b"\r\n", b"x" * 300_000, HEADER, b"", b""]
+
+
+@pytest.mark.asyncio
+async def test_lines_and_bodies_come_whole_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "sent"
+    path.write_bytes(SENT)
+    with path.open("rb") as source, (tmp_path / "answers").open("wb") as output:
+        assert not waitable(source, output)
+        assert await taken(source, output) == [HEADER, b"\r\n", b"x" * 300_000, HEADER, b"", b""]
+
+
+def test_one_socket_for_both_ways_and_a_pipe_on_windows_are_read_by_a_thread() -> None:
+    ours, theirs = socket.socketpair()
+    source, sink = pipe()
+    with ours, theirs, source, sink, ours.makefile("rb") as read, ours.makefile("wb") as written:
+        assert not waitable(read, written, "linux")
+        assert waitable(read, sink, "linux")
+        assert waitable(source, written, "linux")
+        assert not waitable(source, written, "win32")

@@ -1,0 +1,83 @@
+"""Memory files that changed are read again by the loop, whatever else is at work on them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from lerim.lsp.repos import Repo
+from lerim.lsp.rereading import reread
+from lerim.lsp.server import create_server
+from lerim.lsp.sidecar import Sidecar
+from lerim.paths import Home
+from window import RECORD, write_memory
+
+pytestmark = pytest.mark.asyncio
+
+
+def named(number: int, repo: Path, title: str) -> Path:
+    return write_memory(repo, id=f"20260801-memory-{number}", title=title)
+
+
+async def begun(repo: Path, isolated: Path) -> tuple[Sidecar, Repo]:
+    sidecar = create_server(Home(isolated / ".lerim"), {})
+    sidecar.folders = [repo.as_uri()]
+    found = await sidecar.repo(None)
+    found.quick = True  # however busy this machine is
+    return sidecar, found
+
+
+def titles(repo: Repo) -> set[str]:
+    return {entry.title for entry in repo.references.for_file("src/app.py")}
+
+
+async def test_events_that_come_in_parts_are_taken_over_together(repo: Path, isolated: Path) -> None:
+    paths = [named(number, repo, "Before") for number in range(40)]
+    sidecar, found = await begun(repo, isolated)
+    for number in range(40):
+        named(number, repo, "After")
+    parts = [reread(sidecar, found, paths[at : at + 10]) for at in range(0, 40, 10)]
+    taken = [set(one) for one in await asyncio.gather(*parts)]
+    assert set().union(*taken) == set(paths)
+    assert sum(map(len, taken)) == 40
+    assert set() in taken
+    assert titles(found) == {"After"}
+
+
+async def test_others_have_their_turn_between_two_files_and_see_nothing_half_done(repo: Path, isolated: Path) -> None:
+    paths = [named(number, repo, "Before") for number in range(200)]
+    sidecar, found = await begun(repo, isolated)
+    for number in range(200):
+        named(number, repo, "After")
+    reading = asyncio.create_task(reread(sidecar, found, paths))
+    seen = []
+    while not reading.done():
+        await asyncio.sleep(0)
+        seen.append(frozenset(titles(found)))
+    assert set(seen) == {frozenset({"Before"}), frozenset({"After"})}
+    assert len(seen) > 3
+
+
+async def test_a_search_at_work_on_the_files_is_waited_for_in_a_thread(repo: Path, isolated: Path) -> None:
+    path = write_memory(repo)
+    sidecar, found = await begun(repo, isolated)
+    write_memory(repo, title="After")
+    with found.lock:
+        reading = asyncio.create_task(reread(sidecar, found, [path]))
+        await sidecar.run(list)  # it has had its turn
+        assert titles(found) == {RECORD.title}
+    assert await reading == [path]
+    assert titles(found) == {"After"}
+
+
+async def test_a_file_beside_the_folders_makes_it_look_at_all(repo: Path, isolated: Path) -> None:
+    write_memory(repo)
+    sidecar, found = await begun(repo, isolated)
+    stray = found.project.memory_dir / "stray.md"
+    stray.write_text("no memory", encoding="utf-8")
+    write_memory(repo, id="20260802-unheard-of", title="Not told")
+    await reread(sidecar, found, [stray])
+    assert [problem.code for problem in found.references.problems] == ["memory-misplaced"]
+    assert titles(found) == {RECORD.title, "Not told"}

@@ -1,0 +1,27 @@
+"""What the sidecar does without."""
+
+import subprocess
+import sys
+
+import pytest
+
+from window import server_environ
+
+HIDDEN = "import sys; from lerim.lsp.start import without_openssl; without_openssl(); "
+
+
+def ran(code: str) -> str:
+    command = [sys.executable, "-P", "-c", HIDDEN + code]
+    return subprocess.run(command, env=server_environ(), check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+@pytest.mark.parametrize("name", ["ssl", "_hashlib"])
+def test_openssl_is_not_loaded_for_what_the_sidecar_does(name: str) -> None:
+    modules = "lerim.lsp.server, lerim.lsp.watching, lerim.lsp.reading, lerim.memory.freshness, lerim.memory.search"
+    assert ran(f"import {modules}; print({name!r} in sys.modules)") == "False\n"
+
+
+def test_hashes_are_the_same_without_openssl_and_what_needs_it_has_it() -> None:
+    known = "hashlib.sha256(b'a').hexdigest()[:8], hashlib.md5(b'a', usedforsecurity=False).hexdigest()[:8]"
+    assert ran(f"import hashlib; print({known})") == "ca978112 0cc175b9\n"
+    assert ran("import http.client; print(http.client.HTTPSConnection.__name__)") == "HTTPSConnection\n"
