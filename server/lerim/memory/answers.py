@@ -12,35 +12,27 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Set as AbstractSet
 
-from lerim.memory.claim import is_number
+from lerim.memory import kinds, measures
+from lerim.memory.asked import USES, Asked, asked, governed, in_order, lettered, parts, small
+from lerim.memory.contraries import denied
 from lerim.memory.contrast import Said, read
 from lerim.memory.framing import unframed
 from lerim.memory.record import MemoryRecord
+from lerim.memory.terms import STOP
 
 _MOST_MORE = 3
 """How many words the name or number may have that is asked for."""
-_LEAD = re.compile(
-    r"^\s*(?:in doubt|undecided|open(?: question)?|not settled|question|still open|left open)\s*[:-]\s*", re.IGNORECASE
-)
-_PUT_OFF = re.compile(r"\s*: (?:put off|left undone), still to be done\s*\?*$", re.IGNORECASE)
-_OR_NOT = re.compile(r",? or not\s*\?*$", re.IGNORECASE)
-_ASKS = re.compile(
-    r"\b(?:should|shall|must|can|could|would|will|do|does|did|is|are|whether|if|we|i|it|yet|still|settled|decided|open"
-    r"|go|goes)\b",
-    re.IGNORECASE,
-)
-_WHICH = re.compile(
-    r"^\W*(?P<asks>which|what|where|who|when|why|how(?: (?:many|much|long|often))?)\b(?P<of>.*)", re.IGNORECASE
-)
-_OR = re.compile(r"\bor\b|\bversus\b|\bvs\b\.?", re.IGNORECASE)
-_TOKEN = re.compile(r"[^\W_]{4,}")
-_ASIDE = re.compile(
-    r"(?:[,;]\s*(?:not|and not|with|because|since|so that)|\s(?:because|since|so that))\b.*", re.IGNORECASE
-)
-"""What is said besides: in place of what, with what, and why."""
+_FEW = 3
+"""With so few words of its own, a question is looked at where a claim shares but one of them."""
+_TOKEN = re.compile(r"[^\W_]{2,}")
+_SAID_SO = re.compile(r"^\s*(?:decided|decision|settled|resolved|agreed)\s*[:-]\s*", re.IGNORECASE)
+_IN_PLACE = re.compile(r"[,;]\s*(?:and )?not (?P<what>[^,;]+)(?:,(?=\s)|$)", re.IGNORECASE)
+"""In place of what: “Use uv, not pip, in CI”."""
+_ASIDE = re.compile(r"(?:[,;]\s*(?:with|because|since|so that)|\s(?:because|since|so that))\b.*", re.IGNORECASE)
+"""What is said besides: with what, and why."""
+_WHERE = re.compile(r"\s*(?:in|on|at|for|from|by|with|when|while|during|under)\b", re.IGNORECASE)
 _CODE = re.compile(r"`[^`\n]*`")
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 _QUESTION = re.compile(
@@ -55,8 +47,8 @@ _OPEN = re.compile(
 )
 """What leaves open what a text speaks of, or lets it hold only in a case."""
 _SMALL = """
-    after again all always any before both could each every few hardly last may more most mostly off often once only
-    other others out partly rarely same seldom so some sometimes then until usually when while
+    after again all always any before both could each every few hardly last may me more most mostly off often once only
+    other others out partly rarely same seldom so some sometimes then until us usually when while
 """
 _AMOUNT = frozenset(_SMALL.split())
 """Words that search leaves out, and that make of a claim another: how much, when, how surely."""
@@ -68,49 +60,44 @@ _PAST = frozenset(_ONCE.split())
 """Verbs that tell what happened, besides those in -ed."""
 _IS = frozenset({"is", "are", "be", "been", "gets", "get", "being", "stays", "stay"})
 _ARTICLES = frozenset({"the", "a", "an", "our", "its", "their"})
+_PLACE = re.compile(r"`|[/._]")
 _PLACES = frozenset({"in", "into", "to", "under", "on", "at", "inside"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a question is about: all its words and those in order without the options, the last word of its first
-    option and the first of its second, where it has two, and what it asks for: yes or no (“”), or “which”, “where” or
-    “how much”, of which `kind` are the words of the thing that is asked for. `small`: its words
-    as they are.
-    """
-
-    words: frozenset[str]
-    hard: frozenset[str]
-    order: tuple[str, ...]
-    first: str
-    second: str
-    asks: str
-    kind: frozenset[str]
-    small: frozenset[str]
+_TAKES = frozenset({*USES, "in", "on", "with"})
 
 
 def answers(question: MemoryRecord, title: str, body: str) -> bool:
     """Whether a claim answers a question; that it was said later is for the caller to see to."""
-    asked = _asked(question.title)
-    if len(asked.words) < 2:
+    wanted = asked(question.title)
+    if len(wanted.order) + 2 * bool(wanted.first) + bool(wanted.asks) < 2:
         return False
-    found = read(_ASIDE.sub("", title), body)
-    said = found.bare.title
-    subject = frozenset(asked.order)
-    unsaid = subject - said
-    if unsaid and not _wider(asked, found, unsaid):
+    title = _SAID_SO.sub("", lettered(title, wanted.letters))
+    if not _near(wanted, read(title, body).bare.title):
         return False
-    if not _in_order(
-        [word for word in asked.order if word in said], [one for one in _ordered(found.title) if one in subject]
-    ):
+    told = _ASIDE.sub("", _without_refused(wanted, title))
+    if wanted.asks.startswith("how "):
+        said = measures.rest(wanted.asks, wanted.kind, told)
+        return said is not None and _settled(wanted, said, body) and _same_subject(wanted, read(said, body), said)
+    if not _settled(wanted, title, body):
         return False
-    if not _settled(asked, title, body):
+    if wanted.asks:
+        return _gives(wanted, read(told, body), told)
+    told = denied(wanted.small, told)
+    found = read(told, body)
+    unsaid = frozenset(wanted.order) - found.bare.title - USES
+    if (unsaid and not _wider(wanted, found, unsaid)) or not found.bare.title <= wanted.words:
         return False
-    if asked.first:
-        return said <= asked.words and _chooses(found, asked.first, asked.second)
-    if asked.asks:
-        return subject <= found.claim.title and _gives(asked, found)
-    return said <= asked.words
+    return (
+        _related(wanted, told)
+        and _ordered(wanted, told)
+        and (not wanted.first or _chooses(found, wanted.first, wanted.second))
+    )
+
+
+def _near(wanted: Asked, said: AbstractSet[str]) -> bool:
+    """Whether a title has the words of a question but for one: most that share some words have not, and need no closer
+    look."""
+    missing = frozenset(wanted.order) - said - USES - wanted.kind
+    return len(missing) < 2 and (not wanted.first or wanted.first in said or wanted.second in said)
 
 
 def answered(
@@ -118,8 +105,11 @@ def answered(
 ) -> Iterator[tuple[MemoryRecord, MemoryRecord]]:
     """Each question with the first later decision or learning that answers it."""
     begins: dict[str, set[int]] = defaultdict(set)
+    least: list[int] = []
     for at, question in enumerate(questions):
-        for start in _starts(question.title):
+        starts = _starts(question.title)
+        least.append(2 if len(starts) > _FEW else 1)
+        for start in starts:
             begins[start].add(at)
     open_ = dict(enumerate(questions))
     for memory in sorted(said, key=lambda one: (one.updated, one.id)):
@@ -129,71 +119,75 @@ def answered(
         for start in _starts(f"{memory.title} {memory.body}"):
             for at in begins.get(start, ()):
                 shared[at] += 1
-        for at in sorted(at for at, count in shared.items() if at in open_ and count > 1):
+        for at in sorted(at for at, count in shared.items() if at in open_ and count >= least[at]):
             if memory.updated > open_[at].updated and answers(open_[at], memory.title, memory.body):
                 yield open_.pop(at), memory
 
 
 def _starts(text: str) -> set[str]:
-    """The beginnings of a text's longer words: two texts on the same things share some of them."""
-    return {word[:4].lower() for word in _TOKEN.findall(text)}
+    """The beginnings of a text's words: two texts on the same things share some of them."""
+    return {word[:4].lower() for word in _TOKEN.findall(text) if word.lower() not in STOP}
 
 
-@lru_cache(maxsize=2048)
-def _asked(title: str) -> _Asked:
-    text = _PUT_OFF.sub("", _OR_NOT.sub("", _LEAD.sub("", title))).rstrip(" ?")
-    parts = _OR.split(text)
-    first = second = ""
-    if len(parts) == 2:
-        left, right = (_ordered(part) for part in parts)
-        first, second = (left[-1], right[0]) if left and right else ("", "")
-    which = _WHICH.match(text) if not second else None
-    asks, rest = (which["asks"].lower(), which["of"]) if which else ("", text)
-    kind = _ASKS.split(rest, maxsplit=1)[0] if which else ""
-    found = read(_ASKS.sub(" ", _OR.sub(" ", rest)), "").bare
-    order = tuple(word for word in _ordered(rest) if word not in (first, second))
-    return _Asked(found.title, found.hard, order, first, second, asks, frozenset(_ordered(kind)), _small(text))
-
-
-def _ordered(text: str) -> list[str]:
-    """The words of a text in order, those that only ask left out."""
-    return [word for part in _parts(read(_ASKS.sub(" ", text), "").title) for word in part[1]]
-
-
-def _parts(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Each part of a text between spaces, and what it says."""
-    return [(part.lower().strip(",.;:()"), read(part, "").bare.title) for part in text.replace("`", " ").split()]
-
-
-def _small(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(_CODE.sub(" ", text).lower()))
-
-
-def _wider(asked: _Asked, found: Said, unsaid: frozenset[str]) -> bool:
+def _wider(wanted: Asked, found: Said, unsaid: frozenset[str]) -> bool:
     """Whether a claim that lacks a word of a yes-or-no question denies what is asked and more: what is never done is
     not done to shared ones either."""
-    plain_no = not (asked.asks or asked.first) and found.claim.title != found.bare.title
-    return plain_no and len(asked.words) > 4 and len(unsaid) == 1 and not unsaid & asked.hard
+    plain_no = not (wanted.asks or wanted.first) and found.claim.title != found.bare.title
+    return plain_no and len(wanted.words) > 4 and len(unsaid) == 1 and not unsaid & wanted.hard
 
 
-def _in_order(asked: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether both are the same words in one order, but for one that may stand anywhere, as verbs do."""
-    return any([one for one in asked if one != word] == [one for one in said if one != word] for word in asked)
+def _without_refused(wanted: Asked, title: str) -> str:
+    """A title without what it names as refused, where that is the other option, or stands in place of a thing: “not in
+    CI” says where something does not hold."""
+    refused = _IN_PLACE.search(title)
+    if refused is None:
+        return title
+    named = read(refused["what"], "").bare.title
+    rightly = named & {wanted.first, wanted.second} if wanted.first else not _WHERE.match(refused["what"])
+    return f"{title[: refused.start()]} {title[refused.end() :]}" if rightly else title
 
 
-def _settled(asked: _Asked, title: str, body: str) -> bool:
+def _same_subject(wanted: Asked, found: Said, told: str) -> bool:
+    """Whether a claim, without the amount it gives, says what was asked about and nothing else, and denies nothing."""
+    subject = frozenset(wanted.order) - USES
+    return found.claim.title == found.bare.title == subject and _ordered(wanted, told)
+
+
+def _related(wanted: Asked, told: str) -> bool:
+    """Whether what stands behind a claim's prepositions stands behind one in the question, and what is done by
+    something is done by it in both: “is the cache in the store” asks something else than “the store is in the cache”.
+    """
+    behind = {(how, words[0]) for how, words in governed(told) if words}
+    return behind <= wanted.governed and _by(behind) == _by(wanted.governed)
+
+
+def _by(behind: AbstractSet[tuple[str, str]]) -> bool:
+    return any(how == "by" for how, _ in behind)
+
+
+def _ordered(wanted: Asked, told: str) -> bool:
+    """Whether both are the same words in one order, but for one that may stand anywhere, as verbs do; names may not."""
+    said = in_order(told)
+    both = set(wanted.order) & set(said)
+    one, other = ([word for word in words if word in both] for words in (wanted.order, said))
+    return one == other or any(
+        [word for word in one if word != free] == [word for word in other if word != free]
+        for free in both - wanted.hard
+    )
+
+
+def _settled(wanted: Asked, title: str, body: str) -> bool:
     """Whether a claim holds without conditions, is of the same amount as what was asked, asks nothing itself, and does
     not tell what once happened."""
     rest = unframed(body)
     if _QUESTION.search(title) or _OPEN.search(_CODE.sub(" ", f"{title}\n{rest}")) or "?" in _CODE.sub(" ", rest):
         return False
-    small = _small(title)
-    if small & _AMOUNT != asked.small & _AMOUNT:
+    if small(title) & _AMOUNT != wanted.small & _AMOUNT:
         return False
     words = _WORD.findall(_CODE.sub(" ", title).lower())
     for at, word in enumerate(words):
         past = word in _PAST or (word.endswith("ed") and not _IS & set(words[max(0, at - 2) : at]))
-        if past and word not in asked.small:
+        if past and word not in wanted.small:
             return False
     return True
 
@@ -208,22 +202,31 @@ def _chooses(found: Said, first: str, second: str) -> bool:
     return takes(first, second) or takes(second, first)
 
 
-def _gives(asked: _Asked, found: Said) -> bool:
+def _gives(wanted: Asked, found: Said, told: str) -> bool:
     """Whether a claim gives a name or number where that is to be expected, and has no other words of its own."""
-    parts = _parts(found.title)
-    new = [at for at, (_, words) in enumerate(parts) if words - asked.words]
-    if not new or new[-1] - new[0] >= len(new) or len(new) > _MOST_MORE or not parts[new[0]][1] & found.bare.hard:
+    there = parts(told)
+    new = [at for at, (_, words) in enumerate(there) if words - wanted.words]
+    if not new or new[-1] - new[0] >= len(new) or len(new) > _MOST_MORE:
         return False
-    if asked.asks.startswith("how "):
-        return len(new) == 1 and all(map(is_number, parts[new[0]][1]))
-    before = [part for part in parts[: new[0]] if part[0] not in _ARTICLES]
-    after = parts[new[-1] + 1 :]
-    if asked.asks == "where":
+    of_kind = len(new) == 1 and kinds.of_kind(wanted.plain_kind, there[new[0]][0])
+    if not of_kind and not there[new[0]][1] & found.bare.hard:
+        return False
+    before = [part for part in there[: new[0]] if part[0] not in _ARTICLES]
+    after = there[new[-1] + 1 :]
+    subject = frozenset(wanted.order) - USES
+    unsaid = subject - found.claim.title - (kinds.implied(wanted.plain_kind) if of_kind else frozenset())
+    if unsaid or found.claim.title != found.bare.title or not _ordered(wanted, told):
+        return False
+    if wanted.asks == "where":
+        if len(subject) == 1 and not _PLACE.search(told):
+            return False
         return not after and bool(before) and before[-1][0] in _PLACES
-    if asked.asks not in ("which", "what"):
+    if wanted.asks not in ("which", "what"):
         return False
+    if of_kind and before and before[-1][0] in _TAKES:
+        return True
     if not before or [part[0] for part in before] == ["use"]:
         return bool(after) and after[0][0] in ("is", "are", "as")
     if before[-1][0] in ("is", "are"):
         return not after
-    return len(new) == 1 and bool(before[-1][1]) and before[-1][1] <= asked.kind
+    return len(new) == 1 and bool(before[-1][1]) and before[-1][1] <= wanted.kind

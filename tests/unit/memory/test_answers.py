@@ -119,3 +119,17 @@ def test_of_many_claims_the_first_later_one_answers_and_an_earlier_one_never_doe
     late, later = (record("Sessions are stored in Redis", "decision", at, at) for at in (3, 4))
     assert list(answered([asked], [later, early, late, theme])) == [(asked, late)]
     assert list(answered([asked], [early, theme])) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Which installer do we use, uv or pip?", "Use uv, not pip"),
+        ("Where do migrations live?", "Migrations live in `db/migrations`"),
+        ("Do we keep Python 3.10?", "Drop Python 3.10"),
+    ],
+)
+def test_a_question_of_few_and_short_words_is_found_among_many(asked: str, said: str) -> None:
+    question, answer = record(asked), record(said, "decision", 1)
+    others = [record(f"The importer writes table {number}", "decision", 1, number) for number in range(1, 50)]
+    assert list(answered([question], [*others, answer])) == [(question, answer)]
