@@ -71,7 +71,7 @@ def _run(errand: Errand) -> SyncReport:
             report = combine(report, sync(errand))
     report = _models(report, errand)
     if report.state != "cancelled":
-        report = unseen_pass.add(report, project, home, errand.environ)
+        report = unseen_pass.add(report, project, home, errand.environ, clock)
     if not project.is_personal and report.state != "cancelled":
         report = _personal(report, errand)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"

@@ -44,7 +44,7 @@ from lerim.report import State
 from lerim.review import acts, suggestions
 from lerim.review import queue as review
 from lerim.review.candidates import Target
-from lerim.review.outcome import Blocked
+from lerim.review.outcome import AlreadyKnown, Blocked
 from lerim.review.place import Place
 from lerim.review.queue import Proposal, Proposed, Suggestion
 from lerim.review.run import MaintainAction, Run, try_write
@@ -236,22 +236,20 @@ class _Job:
             if known is not None:
                 self.counts[why if self.settled(known, one) else "waiting"] += 1
                 continue
-            self.counts[why] += 1
             if room <= 0 and not self.automatic:
                 self.counts["left"] += 1
-            elif (met := suggestions.met(self.place, one)) is not None:
-                self.counts[why] -= 1
-                self.counts["rejected" if isinstance(met, Blocked) else "waiting"] += 1
-            elif self.options.dry_run:
-                self.proposals.append(suggestions.preview(self.place, one))
-                room -= 1
-            else:
+                continue
+            if (met := suggestions.met(self.place, one)) is None:
                 try:
-                    self.put(self.worded(one))
+                    met = self.put(one)
                 except LerimError as error:  # the next would meet it, too; what was done is told
                     self.problem(error)
                     return
+            if met is None:
+                self.counts[why] += 1
                 room -= 1
+            else:
+                self.counts["rejected" if isinstance(met, Blocked) else "waiting"] += 1
 
     def taken_back(self, waiting: Sequence[Proposal], found: Sequence[Suggestion]) -> list[Proposal]:
         """Takes back what maintain proposed and would not propose any more; returns what still waits."""
@@ -292,15 +290,21 @@ class _Job:
         purse = Purse(home, self.settings.budget, lambda: self.clock().astimezone())
         return Insights(model, home, self.cancelled, purse, self.bridge)
 
-    def put(self, suggestion: Suggestion) -> None:
-        """Proposes one, accepts it where the review is automatic, and notes what became of it."""
+    def put(self, suggestion: Suggestion) -> Blocked | AlreadyKnown | None:
+        """Proposes one, accepts it where the review is automatic, and notes what became of it; why it was not proposed.
+        Of a dry run, what would be."""
+        if self.options.dry_run:
+            self.proposals.append(suggestions.preview(self.place, suggestion))
+            return None
+        suggestion = self.worded(suggestion)
         outcome = review.suggest(self.place, suggestion)
         if not isinstance(outcome, Proposed):
-            return
+            return outcome
         proposal = outcome.proposal
         if not self.settled(proposal, suggestion):
             self.proposals.append(proposal)
             self.note(f"proposed-{suggestion.action}", suggestion, proposal)
+        return None
 
     def settled(self, proposal: Proposal, suggestion: Suggestion) -> bool:
         """Accepts a proposal where the review is automatic and nothing speaks against it; whether it did."""
@@ -337,8 +341,10 @@ class _Job:
             run.spent, run.steps = asked.spent, asked.steps
             self.problems += asked.purse.problems
         folder = None
+        counts = {name: count for name, count in sorted(self.counts.items()) if count}
         if not self.options.dry_run:
             run.note(f"{self.state}: {len(run.maintained)} actions")
+            run.counts = counts
             folder, problems = try_write(run)
             self.problems += problems
         self.tell("cancelled" if self.state == "cancelled" else "done")
@@ -346,7 +352,7 @@ class _Job:
             project=str(self.place.project.root),
             proposals=[candidate_view(one) for one in self.proposals],
             done=run.maintained,
-            counts={name: count for name, count in sorted(self.counts.items()) if count},
+            counts=counts,
             stale=self.stale,
             problems=self.problems,
             state=self.state,

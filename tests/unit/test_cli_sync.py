@@ -96,6 +96,11 @@ def test_an_automatic_review_accepts_what_nothing_speaks_against(sample: Sample)
     waiting = json.loads(run("review", "list", "--repo", str(sample.repo), "--json").stdout)["candidates"]
     assert not {one["id"] for one in waiting} & set(done["accepted"])
     assert all(one["flags"] or {quote["who"] for quote in one["evidence"]} <= {"tool", "web"} for one in waiting)
+    actions = json.loads((Path(done["run"]) / "memory_actions.json").read_text("utf-8"))
+    accepted = [one for one in actions if one["action"] == "accepted"]
+    assert [one["id"] for one in accepted] == done["accepted"] and all(one["undo"] for one in accepted)
+    assert [one["memory"] for one in accepted] == done["accepted"]
+    assert len([one for one in actions if one["action"].startswith("proposed-")]) == len(done["candidates"])
     for _ in done["accepted"]:
         assert json.loads(run("review", "undo", "--repo", str(sample.repo), "--json").stdout)["results"][0]["ok"]
     assert memories(sample) == []

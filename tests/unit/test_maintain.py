@@ -145,7 +145,8 @@ def test_its_run_folder_tells_what_was_done(desk: Desk) -> None:
     folder = Path(report.run)
     assert folder.name.startswith("maintain-20260801-120000-")
     told = json.loads((folder / "maintain_actions.json").read_text("utf-8"))
-    assert [(one["action"], one["id"]) for one in told] == [("proposed-merge", report.proposals[0].id)]
+    assert [(one["action"], one["id"]) for one in told["actions"]] == [("proposed-merge", report.proposals[0].id)]
+    assert told["counts"] == {"merged": 1, "proposed": 1} == {**report.counts, "proposed": 1}
     assert not (folder / "extract.json").exists()
     assert "| maintain | repo | done: 1 merged |" in desk.home.activity_log.read_text("utf-8")
 
@@ -200,7 +201,7 @@ def test_more_proposals_than_anybody_reads_are_left_for_later(desk: Desk) -> Non
         written(desk, f"The {first} hangs before the {second}", primitive="learning", days=300)
     report = run(desk)
     assert len(report.proposals) == MOST_WAITING
-    assert report.counts == {"decayed": 55, "left": 55 - MOST_WAITING}
+    assert report.counts == {"decayed": MOST_WAITING, "left": 55 - MOST_WAITING}
 
 
 def test_where_the_review_is_automatic_it_is_done_at_once_and_can_be_undone(desk: Desk) -> None:
@@ -211,6 +212,9 @@ def test_where_the_review_is_automatic_it_is_done_at_once_and_can_be_undone(desk
     assert report.proposals == []
     [done] = report.done
     assert (done.action, done.memories) == ("accepted-archive", [name])
+    told = json.loads((Path(report.run) / "maintain_actions.json").read_text("utf-8"))
+    assert told["counts"] == {"accepted": 1, "decayed": 1}
+    assert [one["undo"] for one in told["actions"]] == [done.undo]
     assert desk.memories() == []
     assert queue.undo(desk.place, done.undo).ok
     assert contents(desk.repo / ".lerim" / "memory") == before

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.errors import BoundaryError, MemoryError_, Problem
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.memory import files
 from lerim.models.told import stepped, taken
@@ -49,8 +50,9 @@ class MemoryAction(msgspec.Struct, frozen=True):
 class MaintainAction(msgspec.Struct, frozen=True):
     """What became of one thing a maintaining found, as it was done on disk.
 
-    `action`: repaired, proposed-<what>, accepted-<what>, known or blocked, where <what> is merge, archive, consolidate,
-    refer or close. `memories` are the ids concerned, `id` is the candidate, `undo` the action that takes it back.
+    `action`: repaired, proposed-<what>, accepted-<what> or withdrawn-<what>, where <what> is merge, archive,
+    consolidate, refer or close. `memories` are the ids concerned, `id` is the candidate, `undo` the action that takes
+    it back.
     """
 
     action: str
@@ -59,6 +61,14 @@ class MaintainAction(msgspec.Struct, frozen=True):
     memories: list[str] = []
     id: str = ""
     undo: str = ""
+
+
+class Maintained(msgspec.Struct, frozen=True):
+    """`maintain_actions.json`. `counts`: how many of the actions were `proposed` and `accepted`, and what
+    `MaintainReport.counts` tells besides."""
+
+    counts: dict[str, int]
+    actions: list[MaintainAction]
 
 
 class SummaryAction(msgspec.Struct, frozen=True):
@@ -78,9 +88,9 @@ class SummaryAction(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Run:
-    """Gathers what one sync or maintaining did; `write` makes the folder. `started` names it; `spent` is what asking
-    models took, `steps` what did not go straight then; `agent` is what the lead decided, `subagents` what the explorer
-    looked at for it, clean."""
+    """Gathers what one sync or maintaining did; `write` makes the folder. `started` names it; `counts` are a
+    maintaining's; `spent` is what asking models took, `steps` what did not go straight then; `agent` is what the lead
+    decided, `subagents` what the explorer looked at for it, clean."""
 
     place: Place
     started: datetime
@@ -88,6 +98,7 @@ class Run:
     actions: list[MemoryAction] = field(default_factory=list)
     summaries: list[SummaryAction] = field(default_factory=list)
     maintained: list[MaintainAction] = field(default_factory=list)
+    counts: Mapping[str, int] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     agent: list[str] = field(default_factory=list)
     subagents: list[str] = field(default_factory=list)
@@ -100,11 +111,12 @@ class Run:
         self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
 
     def write(self) -> Path | None:
-        """Write the folder, keep the last fifty; None where nothing was extracted, summarized, maintained or decided.
+        """Write the folder, keep the last fifty; None where nothing was extracted, done, summarized, maintained or
+        decided.
 
         Raises MemoryError_, BoundaryError.
         """
-        if not (self.extracted or self.summaries or self.maintained or self.agent):
+        if not (self.extracted or self.actions or self.summaries or self.maintained or self.agent):
             return None
         workspace = self.place.state / "workspace"
         self.place.make_state()
@@ -118,7 +130,10 @@ class Run:
             self._write(folder / "extract.json", [*(_extracted(item) for item in self.extracted), *asked, *steps])
         self._write(folder / "summary.json", self.summaries)
         self._write(folder / "memory_actions.json", self.actions)
-        self._write(folder / "maintain_actions.json", self.maintained)
+        if self.maintained:
+            did = Counter(one.action.partition("-")[0] for one in self.maintained)
+            told = {name: did[name] for name in ("proposed", "accepted") if did[name]}
+            self._write(folder / "maintain_actions.json", Maintained({**told, **self.counts}, self.maintained))
         for name, lines in (("agent.log", self.agent), ("subagents.log", self.subagents)):
             if lines:
                 files.create(folder / name, "\n".join(lines) + "\n")
@@ -128,9 +143,25 @@ class Run:
         _remove_oldest(workspace)
         return folder
 
-    def _write(self, path: Path, items: Sequence[object]) -> None:
-        if items:
-            files.create(path, msgspec.json.format(msgspec.json.encode(items)).decode() + "\n")
+    def _write(self, path: Path, content: Sequence[object] | Maintained) -> None:
+        if content:
+            files.create(path, _json(content))
+
+
+def _json(content: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(content)).decode() + "\n"
+
+
+def add_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:
+    """Add to `memory_actions.json` of a run whose folder is written. Raises MemoryError_."""
+    path = folder / "memory_actions.json"
+    try:
+        before = msgspec.json.decode(files.read_text(path, MOST_BYTES), type=list[MemoryAction])
+    except NotFoundError:
+        before = []
+    except msgspec.MsgspecError as error:
+        raise MemoryError_(f"It is no list of actions: {error}.", where=str(path), todo="Delete it.") from error
+    files.replace(path, _json([*before, *actions]))
 
 
 def _extracted(item: Extracted) -> dict[str, object]:

@@ -5,10 +5,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
+import pytest
+
+from lerim.errors import MemoryError_
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.models.usage import Spent, Step, Usage
 from lerim.review.place import Place
-from lerim.review.run import KEPT_RUNS, LastRun, MemoryAction, Run, last_asked, runs, try_write
+from lerim.review.run import KEPT_RUNS, LastRun, MemoryAction, Run, add_actions, last_asked, runs, try_write
 
 Make = Callable[..., Candidate]
 NOW = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
@@ -32,6 +36,24 @@ def test_a_file_is_written_only_for_what_there_is(place: Place, make: Make) -> N
     assert folder is not None
     assert sorted(path.name for path in folder.iterdir()) == ["extract.json", "memory_actions.json", "session.log"]
     assert (folder / "session.log").read_text().endswith(" one line\n")
+
+
+def test_what_is_done_after_the_folder_was_written_is_added_to_it(place: Place, make: Make) -> None:
+    first, second = MemoryAction("proposed-add", "c", "Use uv"), MemoryAction("accepted", "c", "Use uv", "m", "u")
+    for run, before in ((Run(place, NOW, [make()], [first]), [first]), (Run(place, NOW, [make()]), [])):
+        folder = run.write()
+        assert folder is not None
+        add_actions(folder, [second])
+        told = msgspec.json.decode((folder / "memory_actions.json").read_bytes(), type=list[MemoryAction])
+        assert told == [*before, second]
+    (folder / "memory_actions.json").write_text("{}")
+    with pytest.raises(MemoryError_, match="no list of actions"):
+        add_actions(folder, [second])
+
+
+def test_what_was_done_though_nothing_was_extracted_leaves_a_folder(place: Place) -> None:
+    folder = Run(place, NOW, actions=[MemoryAction("accepted", "c", "Use uv")]).write()
+    assert folder is not None and [path.name for path in folder.iterdir()] == ["memory_actions.json"]
 
 
 def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: Place, make: Make) -> None:
