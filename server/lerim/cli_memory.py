@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
@@ -23,6 +24,7 @@ from lerim.memory.freshness import Standing
 from lerim.memory.record import KINDS, LearningKind, Scope
 from lerim.memory.search import Filters, search
 from lerim.memory.store import Stored
+from lerim.memory.uses import Uses
 from lerim.memory.views import MemoryView, memory_view
 from lerim.review import queue
 from lerim.review.ended import ending
@@ -180,7 +182,7 @@ def show_command(
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
-    """Print one memory with its evidence."""
+    """Print one memory with its evidence. Opening it counts as a use."""
     place = place_of(repo, own)
     name = memory_named(place)(memory_id)
     if not own and place.store().path_of(name) is None and place.personal().store().path_of(name) is not None:
@@ -193,6 +195,9 @@ def show_command(
     stands = looked(place, [stored], problems)
     view = _view(stored, "global" if own else "project", stands)
     over = ending(place, stored)
+    uses = Uses(place.private)
+    uses.note([stored.record.id], "opened", datetime.now(UTC))
+    problems += uses.problems
     shown = ShownView(**msgspec.structs.asdict(view), ended=over.time, why=over.why)
     output.warn(problems)
     if as_json:

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from lerim.cli import app
+from lerim.memory.uses import Uses
 
 
 def run(*arguments: str) -> Result:
@@ -138,6 +139,21 @@ def test_show_prints_the_text_and_where_it_lies(repo: Path):
     assert added["path"] in shown
     assert "written by hand" in shown
     assert answer("memory", "show", added["id"], "--repo", str(repo)) == {**added, "ended": "", "why": ""}
+
+
+def test_what_a_person_opens_counts_as_used_and_what_only_searches_does_not(repo: Path, isolated: Path):
+    name = add(repo, "Port 8443 is taken", "--primitive", "learning")["id"]
+    [private] = (isolated / ".lerim" / "projects").iterdir()
+
+    def used() -> int:
+        return Uses(private).of([name])[name].count
+
+    before = used()
+    for told in (("list",), ("search", "port")):
+        assert len(answer("memory", *told, "--repo", str(repo))["memories"]) == 1
+    assert used() == before
+    answer("memory", "show", name[:-2], "--repo", str(repo))
+    assert used() == before + 1
 
 
 @pytest.mark.parametrize("name", ["20260101-nothing", "../../etc/passwd", ""])
