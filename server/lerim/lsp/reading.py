@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from lsprotocol import types
 
@@ -11,10 +12,11 @@ from lerim.lsp import lenses as lens
 from lerim.lsp.documents import Document
 from lerim.lsp.hovers import MAX_MEMORIES, render
 from lerim.lsp.protocol import SHOW_FILE_MEMORIES
-from lerim.lsp.repos import Place
+from lerim.lsp.repos import Place, Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory import definitions
 from lerim.memory.references import Entry
+from lerim.memory.views import safe
 
 PREFETCHED = 64
 
@@ -108,7 +110,12 @@ def _prefetch(sidecar: Sidecar, place: Place, entries: Sequence[Entry]) -> None:
     """The editor asks for lenses when a file comes into view: its memories are read before the first hover."""
     cold = [entry.path for entry in entries[:PREFETCHED] if entry.path not in place.repo.cache]
     if cold:
-        sidecar.executor.submit(memories.load, place.repo, cold)
+        sidecar.executor.submit(_read_ahead, place.repo, cold)
+
+
+def _read_ahead(repo: Repo, paths: Sequence[Path]) -> None:
+    for stored in memories.load(repo, paths):
+        safe(stored.record)  # kept for the hover, of which it would be the longest part
 
 
 def _document(sidecar: Sidecar, uri: str) -> Document | None:
