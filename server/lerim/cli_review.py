@@ -92,6 +92,7 @@ def show_candidate(view: CandidateView) -> None:
             view.title,
             f"{name_of(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {_does(view)}",
             *([f"why: {view.reason}"] if view.reason else []),
+            *(f"not sure: it may belong to {one.id} “{one.title}”" for one in view.near),
             *view.body.splitlines(),
             *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
             *([f"files: {', '.join(view.references)}"] if view.references else []),
@@ -242,7 +243,9 @@ def reject_command(ids: Ids, own: Own = False, repo: Repo = HERE, as_json: Json 
 @review_app.command("undo")
 @guarded
 def undo_command(
-    action: Annotated[str | None, typer.Argument(metavar="ACTION", help="As the other commands print it.")] = None,
+    action: Annotated[
+        str | None, typer.Argument(metavar="ACTION", help="As the other commands print it; a beginning will do.")
+    ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Show the last twenty steps, and take nothing back.")] = False,
     own: Own = False,
     repo: Repo = HERE,

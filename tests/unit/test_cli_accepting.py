@@ -118,3 +118,12 @@ def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: Pla
     printed = run("review", "list", "--repo", str(repo)).stdout
     assert waits in printed, "what is printed can be typed"
     assert answer("review", "accept", waits, "--repo", str(repo))["results"][0]["ok"]
+
+
+def test_a_step_is_named_by_its_beginning_if_no_other_begins_so(place: Place, repo: Path) -> None:
+    name = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
+    done = answer("review", "accept", name, "--quotes", "shared", "--repo", str(repo))["results"][0]
+    for wrong in ("", "zz", "%", "_" * 12):
+        assert run("review", "undo", wrong or "-", "--repo", str(repo)).exit_code == 1
+    undone = answer("review", "undo", done["action"][:6], "--repo", str(repo))["results"][0]
+    assert (undone["code"], undone["action"]) == ("undone", done["action"])

@@ -259,6 +259,12 @@ class Ledger:
     def action(self, action_id: str) -> Action | None:
         return next(self._actions("WHERE id=?", action_id), None)
 
+    def named(self, beginning: str) -> str:
+        """The id of the one action that begins so; what was given where none does, or several do."""
+        query = "SELECT id FROM actions WHERE substr(id, 1, length(:given))=:given LIMIT 2"
+        found = self._sql.execute(query, {"given": beginning}).fetchall()
+        return str(found[0][0]) if len(found) == 1 and beginning else beginning
+
     def steps(self, *stages: Stage) -> Iterator[Action]:
         """What a person did that is at one of these stages, the last first."""
         marks = ", ".join("?" * len(stages))

@@ -30,12 +30,13 @@ class StepView(msgspec.Struct, frozen=True):
 
 
 def undo(place: Place, action: str | None = None) -> ReviewResult:
-    """Take back a step, the last one by default.
+    """Take back a step, by its id or a beginning that no other has; the last one by default.
 
     Raises StaleError, with the difference, if its files changed; plain undo then goes on to the step before it, until
     its files are again as it left them.
     """
     with actions.ledger(place) as book:
+        action = book.named(action) if action else None
         actions.free(place, book, lambda one: one.id == action if action else one.stage == "undoing")
         found = book.action(action) if action else _last(book)
         if found is None:
