@@ -79,6 +79,8 @@ export interface CandidateView {
   ends: string[];
   /** Whether it would be the project's, or the person's own. */
   scope: "project" | "global";
+  /** Memories of which it is not sure whether it repeats, changes or replaces them. */
+  near: TargetView[];
 }
 
 export interface MemoryView {

@@ -143,6 +143,7 @@ export function isCandidate(value: unknown): value is CandidateView {
     (value["scope"] === "project" || value["scope"] === "global") &&
     isText(value["maker"]) &&
     isList(value["targets"], isTarget) &&
+    isList(value["near"], isTarget) &&
     isList(value["ends"], isPlainText) &&
     ["tags", "references", "flags"].every((name) => isList(value[name], isPlainText)) &&
     isList(value["evidence"], isEvidence)

@@ -55,7 +55,8 @@ class Proposal:
     `diff` is the change of the memory that is rewritten, as a unified diff. `about` are the targets as they are now;
     `lost` are those that are gone or over by now, and count no more; `void`: nothing is left to be done. `edited`: a
     person changed its words. A suggestion has a `reason` and rests on no session: `session`, `turn`, `platform` and
-    `signal` are empty. `undecided` are memories of which code cannot say for sure whether it changes or replaces them.
+    `signal` are empty. `undecided` are memories of which code cannot say for sure whether it changes or replaces them;
+    `near` are those of them that still live.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Proposal:
     text: str
     diff: str = ""
     about: tuple[Stored, ...] = ()
+    near: tuple[Stored, ...] = ()
     lost: tuple[str, ...] = ()
     void: bool = False
 
@@ -300,7 +302,11 @@ def of_text(text: str, path: Path, store: Store) -> Proposal:
 def _against(proposal: Proposal, store: Store) -> Proposal:
     """A proposal as it stands against its memories now: what a session said of memories that are over is new."""
     about: list[Stored] = []
+    near: list[Stored] = []
     left: list[Target] = []
+    for name in proposal.undecided:
+        with suppress(NotFoundError, MemoryError_, BoundaryError):  # it counts no more, or is told with the memories
+            near += [stored] if (stored := store.read(name)).status == "active" else []
     for target in proposal.targets:
         try:
             stored = store.read(target.id)
@@ -313,7 +319,7 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
             about.append(stored)
             left.append(target)
     lost = tuple(one.id for one in proposal.targets if one not in left)
-    now = replace(proposal, targets=tuple(left), about=tuple(about), lost=lost)
+    now = replace(proposal, targets=tuple(left), about=tuple(about), near=tuple(near), lost=lost)
     if lost and proposal.session:
         records = [one.record for one in about]
         kept = proposal.action in KEEPS and bool(records) and records[0].id == proposal.target

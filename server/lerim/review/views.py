@@ -7,6 +7,7 @@ import msgspec
 from lerim.extraction.redact import redact
 from lerim.memory.lines import moment
 from lerim.memory.record import Scope
+from lerim.memory.store import Stored
 from lerim.memory.views import EvidenceView, evidence_views, safe
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.ledger import Action
@@ -26,7 +27,8 @@ class CandidateView(msgspec.Struct, frozen=True):
     and signal, but a `reason`.
 
     `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
-    first; `ends` are the ids of those that would be no longer active. `scope` global: it would be the person's own.
+    first; `ends` are the ids of those that would be no longer active. `near` are memories of which code is not sure
+    whether it repeats, changes or replaces them. `scope` global: it would be the person's own.
     """
 
     id: str
@@ -54,6 +56,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     maker: Maker = "rules"
     ends: list[str] = []
     scope: Scope = "project"
+    near: list[TargetView] = []
 
 
 class UndoView(msgspec.Struct, frozen=True):
@@ -87,14 +90,17 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         flags=list(proposal.flags),
         edited=proposal.edited,
         path=str(proposal.path),
-        targets=[
-            TargetView(one.record.id, safe(one.record).title, one.status, str(one.path)) for one in proposal.about
-        ],
+        targets=list(map(_target_view, proposal.about)),
+        near=list(map(_target_view, proposal.near)),
         reason=redact(proposal.reason).text,
         maker=proposal.maker,
         scope=scope,
         ends=list(proposal.ends),
     )
+
+
+def _target_view(one: Stored) -> TargetView:
+    return TargetView(one.record.id, safe(one.record).title, one.status, str(one.path))
 
 
 def undo_view(action: Action | None) -> UndoView | None:

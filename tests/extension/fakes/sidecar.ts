@@ -140,6 +140,7 @@ export function candidate(id: string, changes: Partial<CandidateView> = {}): Can
     reason: "",
     maker: "rules",
     ends: [],
+    near: [],
     scope: "project",
     ...changes,
   };

@@ -14,6 +14,7 @@ from chat_server import Act, Asked, Chat, Handler, chat, fails, hangs, says
 from claude_lines import prompt, reply, text
 from desk import Desk
 from lerim.review import queue
+from lerim.review.views import candidate_view
 from model_desk import codes, reported
 
 OLD = "Always run `make check` before a commit in src/app.py"
@@ -182,6 +183,7 @@ def test_a_candidate_a_person_edited_is_left_alone(waiting: Desk) -> None:
 def test_without_a_model_what_code_proposed_waits(waiting: Desk) -> None:
     report = decided(waiting)
     assert (report["state"], report["model"], one(waiting).undecided != ()) == ("done", "none", True)
+    assert [near.title for near in candidate_view(one(waiting)).near] == [OLD]
 
 
 def test_a_refused_key_stops_it_and_costs_nothing_that_waits(waiting: Desk) -> None:
