@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import linecache
 import os
 import sys
@@ -191,6 +192,7 @@ class Repos:
                 repo.quick = time.perf_counter() - began < QUICK * max(1, len(repo.references))
                 repo.head = head_stamp(project.root)
                 release_memory()
+                gc.freeze()  # what was read stays: a hover would wait while all of it is searched for garbage
                 self._repos[project.root] = repo
         return repo, "" if inner == "." else inner
 
@@ -244,6 +246,7 @@ def head_stamp(root: Path) -> HeadStamp:
 
 def release_memory() -> None:
     """Gives what reading thousands of files left behind back to the system; glibc keeps it otherwise."""
+    gc.collect()
     _call_libc("malloc_trim", 0)
 
 

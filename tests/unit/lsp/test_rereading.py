@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,13 @@ from lerim.paths import Home
 from window import RECORD, write_memory
 
 pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture(autouse=True)
+def thawed() -> Iterator[None]:
+    """What a sidecar leaves out of the search for garbage counts again for the other tests."""
+    yield
+    gc.unfreeze()
 
 
 def named(number: int, repo: Path, title: str) -> Path:
@@ -81,3 +90,11 @@ async def test_a_file_beside_the_folders_makes_it_look_at_all(repo: Path, isolat
     await reread(sidecar, found, [stray])
     assert [problem.code for problem in found.references.problems] == ["memory-misplaced"]
     assert titles(found) == {RECORD.title, "Not told"}
+
+
+async def test_what_was_read_is_not_gone_through_for_garbage(repo: Path, isolated: Path) -> None:
+    write_memory(repo)
+    before = gc.get_freeze_count()
+    _, found = await begun(repo, isolated)
+    assert gc.get_freeze_count() > before
+    assert not any(one is found.references for one in gc.get_objects())
