@@ -98,14 +98,14 @@ def read(title: str, body: str) -> Said:
     found = claim(plain_title, plain_body, _REACH)
     named = claim(names(f"{plain_title}\n{plain_body}"), "").title
     hard = {word for word in found.words if word.strip("!") in named}
-    roots = Claim(_roots(found.title), _roots(found.words), _roots(found.hard | hard))
-    plainly = bare(roots)
-    return Said(roots, plainly, plain_title, plain_body, plainly.words & _telling(), (title, body))
+    put = Claim(roots(found.title), roots(found.words), roots(found.hard | hard))
+    plainly = bare(put)
+    return Said(put, plainly, plain_title, plain_body, plainly.words & _telling(), (title, body))
 
 
 @lru_cache(maxsize=1)
 def _telling() -> frozenset[str]:
-    return _roots(claim(" ".join(TELLING), "").title)
+    return roots(claim(" ".join(TELLING), "").title)
 
 
 @lru_cache(maxsize=1024)
@@ -116,7 +116,7 @@ def _sentences(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _ordered(text: str) -> tuple[str, ...]:
-    return tuple(word for part in text.split() for word in _roots(claim(part, "").title))
+    return tuple(word for part in text.split() for word in roots(claim(part, "").title))
 
 
 def reworded(one: Said, other: Said, more: AbstractSet[str]) -> bool:
@@ -169,7 +169,7 @@ def contrast(one: Said, other: Said) -> Contrast:
     )
 
 
-def _roots(words: frozenset[str]) -> frozenset[str]:
+def roots(words: frozenset[str]) -> frozenset[str]:
     """Words without the endings that make nouns and adverbs of verbs and adjectives."""
     return frozenset(_ENDING.sub("", word) if word.isascii() and word.strip("!").isalpha() else word for word in words)
 

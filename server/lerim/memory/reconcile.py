@@ -18,6 +18,7 @@ from typing import Literal
 from lerim.extraction.candidate import Candidate
 from lerim.memory.answers import answers
 from lerim.memory.contrast import Contrast, Said, contrast, read, reworded, spans
+from lerim.memory.order import reordered
 from lerim.memory.record import MemoryRecord
 from lerim.memory.stance import on_one_ground, restated, stance
 from lerim.memory.substance import differ
@@ -89,7 +90,7 @@ def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
     """
     found = contrast(one, other)
     if one.claim == other.claim and not found.moved:
-        return "changed" if differ(one.written, other.written) else "same", found
+        return "changed" if _otherwise(one, other) else "same", found
     least = min(len(one.bare.title), len(other.bare.title))
     alike = found.about >= CONTAINED_FROM
     two = bool(found.lost and found.new)
@@ -107,9 +108,12 @@ def relation(one: Said, other: Said) -> tuple[Relation, Contrast]:
         return "apart", found
     if found.hard or found.reversed or found.moved or found.new or not reworded(one, other, found.more):
         return "changed", found
-    if differ(one.written, other.written):
-        return "changed", found
-    return "same", found
+    return "changed" if _otherwise(one, other) else "same", found
+
+
+def _otherwise(one: Said, other: Said) -> bool:
+    """Whether the words of single sentences tell apart what their bags of words do not."""
+    return differ(one.written, other.written) or reordered(one.written, other.written)
 
 
 def contradicts(later: MemoryRecord, older: MemoryRecord) -> bool:

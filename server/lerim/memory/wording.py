@@ -64,6 +64,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), put)
     for pattern, put in (
         (r"\bpull requests?\b", "pull_request"),
+        (r"\b(?:only once|once only|just once)(?=[,.;:]|$| and\b| per\b| an?\b| in\b)", "once"),
         (r"\b(?:straight away|right away|at once)\b", "at_once"),
         (r"\b(?:no|not|never|don['’]t)((?: [\w'’-]{1,20}){0,6}) more than\b", r"\1 at most"),
         (r"\b(?:no|not|never)((?: [\w'’-]{1,20}){1,4}) without\b", r"\1 need"),
