@@ -97,10 +97,13 @@ def _splits(word: str) -> bool:
 
 def indexed(text: str) -> str:
     """The text as the index stores it: every word, and its parts after it."""
-    return " ".join([_stored(word if len(word) <= _MAX_WORD else word[:_MAX_RUN]) for word in _found(text)])
+    return " ".join([_stored(word) if len(word) <= _MAX_WORD else _form(word[:_MAX_RUN]) for word in _found(text)])
 
 
-@lru_cache(maxsize=4096)  # a store's words are the same few thousand
-def _stored(word: str) -> str:
+def _form(word: str) -> str:
     whole, parts = _taken_apart(word)
     return " ".join((whole, *parts)) if parts else whole
+
+
+_stored = lru_cache(maxsize=4096)(_form)
+"""A store's words are the same few thousand; long ones, of which a file may be full, are not kept."""
