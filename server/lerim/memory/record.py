@@ -161,7 +161,7 @@ class _Reader:
             confidence=self._confidence(),
             tags=lists["tags"],
             body=self.body,
-            kind=self._kind(),
+            kind=self._kind(found),
             references=self._references(),
             evidence=self._evidence(),
             verified=self._text("verified"),
@@ -273,8 +273,10 @@ class _Reader:
                 self._problem(f"the reference {text[:80]!r} is no path in this repository and is ignored")
         return found
 
-    def _kind(self) -> LearningKind | None:
+    def _kind(self, primitive: Primitive) -> LearningKind | None:
         written = self._text("kind")
+        if written and primitive != "learning":
+            self._problem(f"a {primitive} has no kind, only a learning has; take it out")
         for kind in KINDS:
             if kind == written:
                 return kind

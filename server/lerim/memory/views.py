@@ -75,7 +75,7 @@ def memory_view(stored: Stored, scope: Scope = "project") -> MemoryView:
         id=record.id,
         handle=handle(stored.path),
         primitive=record.primitive,
-        kind=record.kind,
+        kind=record.kind if record.primitive == "learning" else None,
         title=record.title,
         body=record.body,
         confidence=record.confidence,

@@ -7,6 +7,8 @@ import pytest
 
 from lerim.errors import MemoryError_
 from lerim.memory.record import examine, parse, update
+from lerim.memory.store import Stored
+from lerim.memory.views import memory_view
 
 PATH = Path("/r/.lerim/memory/learnings/20260801-x.md")
 GOOD = """---
@@ -52,6 +54,14 @@ def test_a_value_that_makes_no_sense_is_told_and_the_memory_read(line: str, othe
     text = GOOD.replace(line, other)
     assert said in "".join(messages(text)).lower()
     assert parse(text, PATH).body == "Body"
+
+
+def test_a_kind_is_of_learnings_alone_and_is_told_elsewhere() -> None:
+    text, decision = GOOD.replace("tags:", "tags:\nkind: pitfall"), PATH.parent.parent / "decisions" / PATH.name
+    assert parse(text, PATH).kind == "pitfall" and messages(text) == []
+    record, [problem] = examine(text, decision)
+    assert (record.primitive, memory_view(Stored(record, decision, (0, 0, 0), "", "active")).kind) == ("decision", None)
+    assert "A decision has no kind" in problem.message
 
 
 @pytest.mark.parametrize(
