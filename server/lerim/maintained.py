@@ -42,10 +42,10 @@ class MaintainReport(msgspec.Struct, frozen=True):
     """The outcome of one maintaining. `proposals` are those this run made and that wait, or, of a dry run, would be
     made; `done` is what was changed or proposed on disk.
 
-    `counts`: what was proposed, or accepted at once, by what is to become of memories (merged, closed, decayed, archived, bounded,
-    consolidated, referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before, `rejected` before or `left`
-    for want of room, `repaired` links, `drifted` and `gone` memories, which `stale` names, `unchanged` ones. `run` is
-    the run folder, "" where nothing was done.
+    `counts`: what was proposed, or accepted at once, by what is to become of memories (merged, closed, decayed,
+    archived, bounded, consolidated, referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before,
+    `rejected` before or `left` for want of room, `repaired` links, `drifted` and `gone` memories, which `stale` names,
+    `unchanged` ones. `run` is the run folder, "" where nothing was done.
     """
 
     project: str

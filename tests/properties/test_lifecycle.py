@@ -15,6 +15,7 @@ from lerim.memory.lifecycle import (
     Status,
     due,
     effective,
+    ended_as,
     fed_back,
     may,
     over_bound,
@@ -143,6 +144,12 @@ def test_every_way_a_memory_may_end_is_one_it_may_go_and_come_back_from() -> Non
                     (status == "active" and other in ends[primitive])
                     or (other == "active" and status in ends[primitive])
                 )
+
+
+def test_what_another_memory_ended_is_in_a_status_the_table_knows() -> None:
+    for primitive in PRIMITIVES:
+        assert ended_as("superseded", primitive) == "superseded"
+        assert ended_as("resolved", primitive) == ("resolved" if primitive == "question" else "superseded")
 
 
 def test_every_row_of_the_table_is_reached() -> None:

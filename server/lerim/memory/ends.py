@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from lerim.memory.lifecycle import ended_as
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Stored
 
@@ -45,7 +46,9 @@ def current(stored: Sequence[Stored]) -> list[Stored]:
         for target in targets
     )
     return [
-        replace(one, status=over[one.record.id]) if one.status == "active" and one.record.id in over else one
+        replace(one, status=ended_as(over[one.record.id], one.record.primitive))
+        if one.status == "active" and one.record.id in over
+        else one
         for one in stored
     ]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from lerim.memory.filters import STATUSES, Filters
+from lerim.memory.lifecycle import Status
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
-from lerim.memory.store import Status
 
 _MARK = "\ue000"
 """A sign of private use: the index takes it for a letter, and no word of a text or query has it."""

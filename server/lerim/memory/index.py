@@ -35,10 +35,11 @@ from lerim.memory.index_rows import (
     settle,
     unsigned,
 )
+from lerim.memory.lifecycle import Status
 from lerim.memory.links import Linked
 from lerim.memory.ranking import Ranked
 from lerim.memory.spot import Spot, connect, unusable
-from lerim.memory.store import Found, Stamp, Status
+from lerim.memory.store import Found, Stamp
 
 WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
 """Of title, tags, references, body, quotes and facets."""

@@ -7,15 +7,17 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 
 from lerim.errors import Problem
 from lerim.memory.ends import Link, ended, links
 from lerim.memory.facets import facets, moved
+from lerim.memory.lifecycle import Status, ended_as
 from lerim.memory.links import Linked
-from lerim.memory.record import MemoryRecord
-from lerim.memory.store import Found, Stamp, Status, status_of
+from lerim.memory.record import MemoryRecord, primitive_of
+from lerim.memory.store import Found, Stamp, status_of
 from lerim.memory.terms import indexed
 from lerim.memory.views import source_parts
 
@@ -117,7 +119,9 @@ def settle(sql: sqlite3.Connection) -> bool:
     for memory in concerned:
         query = "SELECT id, path, updated, status, shown FROM files WHERE memory = ?"
         for row, name, second, status, shown in sql.execute(query, (memory,)).fetchall():
-            now: Status = over_now.get(memory, status) if status == "active" else status
+            now: Status = status
+            if status == "active" and memory in over_now:
+                now = ended_as(over_now[memory], primitive_of(Path(name)) or "decision")
             if now != shown:
                 any_moved = True
                 _move(sql, row, _free(sql, _row(name, second, now != "active")), shown, now)

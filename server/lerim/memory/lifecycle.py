@@ -108,6 +108,11 @@ def may(status_from: Status, status_to: Status, primitive: Primitive) -> bool:
     return status_from in _ENDS[primitive] and status_to == "active"
 
 
+def ended_as(how: Literal["superseded", "resolved"], primitive: Primitive) -> Status:
+    """The status of a memory that another one says it ended so: nothing but a question is ever resolved."""
+    return how if may("active", how, primitive) else "superseded"
+
+
 def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: Rules) -> str | None:
     used = max(record.updated, last_use or record.updated)
     unused = now - used

@@ -13,12 +13,13 @@ from lerim.memory.baselines import State
 from lerim.memory.filters import Filters
 from lerim.memory.index import Index
 from lerim.memory.index_rows import Read
+from lerim.memory.lifecycle import Status
 from lerim.memory.links import Linked
 from lerim.memory.matching import matched
 from lerim.memory.ranking import Ranked
 from lerim.memory.record import Scope
 from lerim.memory.spot import Spot
-from lerim.memory.store import ARCHIVED, LIVE, Found, Status, Store, Stored, stat_file, unreadable
+from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file, unreadable
 from lerim.memory.uses import Uses
 
 ACTIVE = Filters()

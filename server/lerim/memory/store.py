@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError
 from lerim.memory import files, folder, slug
+from lerim.memory.lifecycle import Status, ended_as
 from lerim.memory.misplaced import doubled, misplaced
 from lerim.memory.quotes import Quotes, without_words
 from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, examine, render
 
-Status = Literal["active", "superseded", "resolved", "archived"]
 Stamp = tuple[int, int, int]
 """(mtime in ns, size, inode): changes whenever the file does."""
 LIVE = tuple(FOLDERS[primitive] for primitive in ("decision", "learning", "question", "theme"))
@@ -293,7 +292,7 @@ def status_of(record: MemoryRecord, archived: bool) -> Status:
     if record.superseded_by:
         return "superseded"
     if record.resolved_by:
-        return "resolved"
+        return ended_as("resolved", record.primitive)
     return "archived" if archived else "active"
 
 

@@ -15,7 +15,7 @@ from lerim.memory import files, freshness, lifecycle, links, record, search
 from lerim.memory.ends import ender
 from lerim.memory.files import text_hash
 from lerim.memory.header import split
-from lerim.memory.lifecycle import Feedback
+from lerim.memory.lifecycle import Feedback, Status
 from lerim.memory.lines import Value
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, evidence_values, parse, render
 from lerim.memory.reference import written
@@ -48,6 +48,14 @@ class Held:
     @property
     def archived(self) -> bool:
         return self.path.is_relative_to(self.store.memory_dir / "archived")
+
+    @property
+    def status(self) -> Status:
+        return status_of(self.record, self.archived)
+
+    def may(self, status: Status, primitive: Primitive | None = None) -> bool:
+        """Whether it can come to be in this status, by the table of the lives of memories."""
+        return lifecycle.may(self.status, status, primitive or self.record.primitive)
 
     def rewritten(self, text: str) -> Change:
         """The change of its text."""
@@ -158,8 +166,8 @@ def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str
 def archive(place: Place, memory_id: str, reason: str = "") -> ReviewResult:
     """Put a memory away: its file moves to `archived/` as it is. Raises as `edit`."""
     with held(place, memory_id) as memory:
-        if memory.archived:
-            return ReviewResult(True, "already", "It is archived already.", path=str(memory.path))
+        if not memory.may("archived"):
+            return ReviewResult(True, "already", f"It is {memory.status} already.", path=str(memory.path))
         to = memory.store.place(memory.record, archived=True)
         return memory.do("archive", archived_label(memory.record.title, one_line(reason)), memory.moved(to), to)
 
@@ -172,7 +180,7 @@ def restore(place: Place, memory_id: str) -> ReviewResult:
     with held(place, memory_id) as memory:
         old = memory.record
         enders = links.enders_of(links.linked(memory.store), memory_id)
-        if status_of(old, memory.archived) == "active" and not enders:
+        if not memory.may("active") and not enders:
             return ReviewResult(True, "already", "It is active.", path=str(memory.path))
         to = memory.store.place(old)
         changes = [_rid(memory.store, ender, memory_id) for ender in enders if ender.record.id != memory_id]
@@ -195,6 +203,9 @@ def change_kind(place: Place, memory_id: str, primitive: Primitive, kind: Learni
         message = "A memory cannot become a summary." if primitive == "summary" else f"A {primitive} has no kind."
         raise MemoryError_(message, where=memory_id, todo="Name a decision, learning, question or theme.")
     with held(place, memory_id) as memory:
+        if memory.status != "active" and not memory.may("active", primitive):
+            message = f"It is {memory.status}, and no {primitive} ever is."
+            raise MemoryError_(message, where=str(memory.path), todo="Restore it first.")
         if primitive == "learning":
             kind = kind or memory.record.kind or _kind_before(memory) or "insight"
         text = memory.updated({"kind": kind})
@@ -232,7 +243,7 @@ def promote(place: Place, memory_id: str, title: str | None = None, body: str | 
     is archived. Raises as `edit`, and where it is no open question."""
     with held(place, memory_id) as memory:
         old = memory.record
-        if old.primitive != "question" or not lifecycle.may(status_of(old, memory.archived), "resolved", "question"):
+        if not memory.may("resolved"):
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is no open question.", where=str(memory.path), todo=todo)
         now = _now()
@@ -265,7 +276,7 @@ def globalize(place: Place, memory_id: str) -> ReviewResult:
         raise MemoryError_("It is one of your own already.", where=memory_id, todo="Nothing is to be done.")
     with held(place, memory_id) as memory, own.lock():
         old = memory.record
-        if status_of(old, memory.archived) != "active":
+        if memory.status != "active":
             raise MemoryError_("It is over.", where=str(memory.path), todo="Restore it first.")
         by = ender(old.id, memory.store.load_all(archived=True)[0])
         if by is not None:

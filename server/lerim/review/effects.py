@@ -14,12 +14,13 @@ from pathlib import Path
 
 from lerim.errors import MemoryError_, NotFoundError
 from lerim.memory import files, record
+from lerim.memory.lifecycle import Status, may
 from lerim.memory.quotes import without_words
 from lerim.memory.record import MemoryRecord, parse, render
-from lerim.memory.store import Store, Stored
+from lerim.memory.store import Store, Stored, status_of
 from lerim.review.candidates import Proposal
 from lerim.review.ledger import Change
-from lerim.review.rewrite import ended_text, naming, naming_text, referring_text, updated_text
+from lerim.review.rewrite import answered, ended_text, naming, naming_text, referring_text, updated_text
 
 Verify = Callable[[MemoryRecord, Sequence[MemoryRecord]], MemoryRecord]
 """Gives a record back as verified: now, or as the memories it takes over were."""
@@ -42,7 +43,8 @@ def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _:
     about = _all_there(proposal)
     match proposal.action:
         case "archive":
-            changes = [change for stored in about for change in _moved(store, stored, store.text(stored.path))]
+            moved = (_moved(store, stored, store.text(stored.path), "archived") for stored in about)
+            changes = [change for moves in moved for change in moves]
             return Effects(about[0].record.id, tuple(changes), store.place(about[0].record, archived=True))
         case "refer":
             kept = about[0]
@@ -106,13 +108,19 @@ def _ending(store: Store, ended: Sequence[Stored], heir: MemoryRecord) -> list[C
         change
         for stored in ended
         for change in _moved(
-            store, stored, ended_text(store.text(stored.path), stored.path, stored.record, heir.id, heir)
+            store,
+            stored,
+            ended_text(store.text(stored.path), stored.path, stored.record, heir.id, heir),
+            "resolved" if answered(stored.record, heir) else "superseded",
         )
     ]
 
 
-def _moved(store: Store, stored: Stored, after: str) -> list[Change]:
+def _moved(store: Store, stored: Stored, after: str, status: Status) -> list[Change]:
     """The file's text in its archived place first, so that no instant is without it."""
+    if not may(status_of(stored.record, archived=False), status, stored.record.primitive):
+        todo = "Restore it, or reject this."
+        raise MemoryError_(f"It is over already, and cannot be {status}.", where=str(stored.path), todo=todo)
     path = store.place(stored.record, archived=True)
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."

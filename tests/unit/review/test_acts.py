@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError
-from lerim.memory.record import parse
+from lerim.memory.ends import current
+from lerim.memory.record import Primitive, parse
+from lerim.memory.search import Filters, search
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
 from lerim.review import acts, queue
@@ -188,6 +190,42 @@ def test_a_memory_of_another_kind_keeps_its_id(place: Place) -> None:
     assert (stored.record.kind, stored.status, stored.path.parent.name) == (None, "archived", "themes")
     with pytest.raises(MemoryError_, match="no kind"):
         acts.change_kind(place, NAME, "decision", "pitfall")
+
+
+@pytest.mark.parametrize("primitive", ["decision", "learning", "theme"])
+def test_nothing_but_a_question_is_ever_resolved(place: Place, primitive: Primitive) -> None:
+    asked = question(place)
+    answer = Path(acts.promote(place, asked, "Use uv").path or "").stem
+    before = files_of(place)
+    with pytest.raises(MemoryError_, match=f"It is resolved, and no {primitive} ever is") as refused:
+        acts.change_kind(place, asked, primitive)
+    assert "Restore it first" in refused.value.todo and files_of(place) == before
+    assert acts.archive(place, asked).message == "It is resolved already."
+    acts.restore(place, asked)
+    assert acts.change_kind(place, asked, primitive).code == "kind"
+    acts.archive(place, answer)
+    assert acts.change_kind(place, answer, "question").code == "kind"
+
+
+def test_what_a_file_says_was_resolved_and_is_no_question_counts_as_superseded(place: Place) -> None:
+    put(place, DECISION.replace("source:", "resolves: [20260801-old]\nsource:"))
+    put(place, DECISION.replace("Use uv", "Use pip"), name="20260801-old")
+
+    def over() -> tuple[dict[str, str], dict[str, str]]:
+        ended = Filters(statuses=("superseded", "resolved"))
+        stored = current(place.store().load_all(archived=True)[0])
+        found = search(place.project, place.home, "", filters=ended)
+        return (
+            {one.record.id: one.status for one in stored if one.status != "active"},
+            {hit.record.id: hit.stored.status for hit in found},
+        )
+
+    superseded = {"20260801-old": "superseded"}
+    assert over() == (superseded, superseded)
+    assert acts.repair(place).count == 1
+    assert over() == (superseded, superseded)
+    assert acts.restore(place, "20260801-old").code == "restore"
+    assert over() == ({}, {})
 
 
 def test_a_learning_that_was_made_another_primitive_and_back_has_its_kind_again(place: Place) -> None:
