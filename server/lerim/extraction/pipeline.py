@@ -20,6 +20,7 @@ from lerim.extraction.said import alike, content, light, words
 from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
 from lerim.extraction.symbols import learn
 from lerim.extraction.transcript import boots
+from lerim.facts.deferred import puts_off
 from lerim.facts.diagnoses import joined
 from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
 from lerim.facts.known import names
@@ -212,7 +213,10 @@ class Extraction:
                 self._out.append(Withdrawn(claim.turn, after.id, f"the person then said: {said}"))
 
     def _answer(self, exchange: Exchange, after: Turn) -> None:
-        """Takes back the question an earlier pass found at what was the session's end: the person has gone on since."""
+        """Takes back the question an earlier pass found at what was the session's end: the person has gone on since,
+        and not only put it off."""
+        if puts_off(after):
+            return
         ends = {turn.id for turn in exchange.replies}
         for claim in self._state.claims:
             alone = all(other.turn != claim.turn or other.basis == "open" for other in self._state.claims)

@@ -10,14 +10,24 @@ from lerim.facts import wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Quote, Scene
 from lerim.facts.sentences import spoken
+from lerim.facts.standing import whether
 from lerim.facts.unanswered import left_open
 from lerim.sessions.model import Turn
 
+_NOT_YET = (
+    r"(?:still )?(?:not (?:yet )?(?:decided|settled|agreed|clear)|undecided|unclear|to be decided|tbd|open|"
+    r"an open question)"
+)
 _UNDECIDED = re.compile(
     r"^(?:(?:we|i)(?:'ve| have)? (?:still |also )?(?:need|have|must|should|got) to (?:still )?(?:decide|figure out|"
-    r"agree|settle|find out|clarify)|(?:we|i)(?:'ve| have)? (?:still )?not (?:yet )?decided(?: yet)?|"
-    r"(?:it is |it's )?(?:still )?(?:undecided|unclear|an open question|to be decided|tbd)|open question|tbd)"
+    r"agree|settle|find out|clarify)|(?:we|i)(?:'ve| have)? (?:still )?not (?:yet )?(?:decided|settled|agreed|figured "
+    rf"out)|(?:we|i) (?:do not|cannot) (?:know|say)(?= yet)|(?:(?:it|that|we)(?: is| are|'s|'re) )?{_NOT_YET}|"
+    r"open question|tbd)"
     r"(?: yet| later)?\s{0,2}(?P<link>:|-|whether|if|which|what|how|where|when|on) (?P<x>[^?]{8,140})\??$",
+    re.IGNORECASE,
+)
+_IS_OPEN = re.compile(
+    rf"^(?P<link>whether|which|how|where) (?P<x>[^,;?]{{8,120}}?) (?:is|are|remains?) {_NOT_YET}(?: yet)?$",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
@@ -48,7 +58,7 @@ def doubts(scene: Scene) -> Iterator[Draft]:
         prompt = scene.now.said
         for said in spoken(prompt.text):
             claim = wording.clean(said.text)
-            undecided = _UNDECIDED.match(claim)
+            undecided = _UNDECIDED.match(claim) or _IS_OPEN.match(claim)
             doubted = _DOUBT.match(claim) if scene.after is None else None
             if undecided:
                 yield from _asked(
@@ -68,7 +78,7 @@ def _asked(scene: Scene, prompt: Turn, turn: Turn, said: str, match: re.Match[st
     link = match["link"].lower()
     what = wording.squeeze(_WHY.sub("", match["x"])).strip(" .,:;'\"")
     bare = link in (":", "-", "on")
-    asked = what if bare else f"{'whether' if link == 'if' else link} {what}"
+    asked = whether(link, what if bare else f"{'whether' if link == 'if' else link} {what}")
     title = f"{'In doubt' if turn is not prompt else 'Undecided'}: {asked}?"
     if not what or wording.title_fault(title.rstrip("?")) or not artifacts(match["x"], scene.known):
         return

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lerim.facts.answers import answers
 from lerim.facts.choices import choices
 from lerim.facts.corrections import corrections
+from lerim.facts.deferred import deferred
 from lerim.facts.diagnoses import diagnoses
 from lerim.facts.doubts import doubts
 from lerim.facts.draft import Draft, Found, Scene
@@ -28,6 +29,7 @@ def signals(scene: Scene) -> Iterator[Found]:
     yield from answers(scene)
     yield from plans(scene)
     yield from unanswered(scene)
+    yield from deferred(scene)
     yield from doubts(scene)
     yield from diagnoses(scene)
     yield from lessons(scene)

@@ -1,4 +1,4 @@
-"""What a session leaves open: a choice the agent put to the person last, and work that was put off in so many words."""
+"""What the agent put to the person last, and nobody answered: in its question tool, as options, or in plain words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from lerim.facts import wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Found, Quote, Scene
 from lerim.facts.sentences import spoken
+from lerim.facts.standing import last_question
 from lerim.facts.where import concerned, where
 from lerim.sessions.model import Turn
 
@@ -29,51 +30,27 @@ _DO = re.compile(
     re.IGNORECASE,
 )
 _ASKED = re.compile(r"\bshould (?:we|i)\b", re.IGNORECASE)
-_LATER = re.compile(
-    r"^(?:(?:let'?s|we(?:'ll| can| will| should)?|i(?:'ll| will)|please) )?(?:just )?"
-    r"(?P<verb>leave|defer|postpone|park|do|handle|address|revisit|tackle|add|fix|keep) (?P<x>[^,;?]{4,70}?) "
-    r"(?:(?:for|until|till|to) )?(?:later|another (?:pr|day|time|ticket|issue)|(?:a |the )?follow[- ]?ups?(?: prs?)?|"
-    r"(?:the )?next (?:pr|release|version|iteration|phase)|in (?:a|another) (?:separate|follow[- ]?up|later) "
-    r"(?:pr|issue|ticket|commit|branch))$",
-    re.IGNORECASE,
-)
-_OUT = re.compile(
-    r"^(?P<x>(?!(?:it|this|that|these|those|they)\b)[^,;?]{4,70}?) (?:is|are) (?:explicitly )?(?:out of scope|for "
-    r"(?:later|a "
-    r"follow[- ]?up)|not (?:part|in scope) of this)(?: for (?:now|this pr|this|v\d))?$",
-    re.IGNORECASE,
-)
 
 
 def unanswered(scene: Scene) -> Iterator[Found]:
-    """Questions the exchange leaves open: those put off by the person; at a session's end, those put to them."""
-    if scene.now.said is not None:
-        for said in spoken(scene.now.said.text):
-            found = None if said.question else _put_off(scene, scene.now.said, said.text)
-            if found is not None:
-                yield found
+    """The question put to the person last, at a session's end."""
+    prompt = scene.now.prompt
     if scene.after is None:
-        prompt = scene.now.prompt
-        found = _tool(scene) or (_choice(scene, prompt) if prompt is not None and not prompt.sidechain else None)
+        found = _tool(scene)
+        if found is None and prompt is not None and not prompt.sidechain:
+            found = _choice(scene, prompt) or _asked(scene)
         if found is not None:
             yield found
 
 
-def _put_off(scene: Scene, prompt: Turn, said: str) -> Draft | None:
-    claim = wording.clean(said)
-    match = _LATER.match(claim) or _OUT.match(claim)
-    if (
-        match is None
-        or wording.personal(match["x"])
-        or wording.loose(match["x"])
-        or not artifacts(match["x"], scene.known)
-    ):
+def _asked(scene: Scene) -> Draft | None:
+    """The question to decide with which the agent ended."""
+    last = scene.now.replies[-1] if scene.now.replies else None
+    if last is None or last.sidechain or last.tool_calls:
         return None
-    what = wording.capital(re.sub(r"^(?:the|a|an) ", "", match["x"]))
-    body = f"The person put {match['x']} off. It is still to be done or decided."
-    return left_open(
-        scene, prompt, f"{what}: put off, still to be done?", body, (Quote(said, prompt.id, "user"),), match["x"]
-    )
+    title, asked = last_question(last, scene)
+    body = "The session ended before anybody answered."
+    return left_open(scene, last, title, body, (Quote(asked, last.id, "assistant"),), title) if title else None
 
 
 def _tool(scene: Scene) -> Draft | None:

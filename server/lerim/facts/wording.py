@@ -43,6 +43,7 @@ _CONTRACTIONS = (
     (re.compile(r"\bmustn['’]?t\b", re.IGNORECASE), "must not"),
     (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "cannot"),
     (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
+    (re.compile(r"\b(have|has|had|did)n['’]t\b", re.IGNORECASE), r"\1 not"),
 )
 _PERSON = re.compile(
     r"\b(?:i|me|my|mine|you|your|yours|us|we|our|ours|i'[a-z]{1,2}|we'[a-z]{1,2}|you'[a-z]{1,2}|let'?s)\b"

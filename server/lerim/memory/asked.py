@@ -14,8 +14,8 @@ _LEAD = re.compile(
 _PUT_OFF = re.compile(r"\s*: (?:put off|left undone), still to be done\s*\?*$", re.IGNORECASE)
 _OR_NOT = re.compile(r",? or not\s*\?*$", re.IGNORECASE)
 _ASKS = re.compile(
-    r"\b(?:should|shall|must|can|could|would|will|do|does|did|is|are|whether|if|we|i|it|yet|still|settled|decided|open"
-    r"|go|goes)\b",
+    r"\b(?:should|shall|must|can|could|would|will|do|does|did|is|are|whether(?: to)?|if|we|i|it|yet|still|settled"
+    r"|decided|open|go|goes)\b",
     re.IGNORECASE,
 )
 _WHICH = re.compile(

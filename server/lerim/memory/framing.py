@@ -27,6 +27,7 @@ _SENTENCES = (
     r"The agent chose so, and the person agreed\.",
     r"The person chose it when the agent asked\.",
     r"The session ended before anybody answered\.",
+    r"The person put the decision off\.",
     r"The person said that it is not decided yet\.",
     r"The person doubted it, and the session ended there\.",
     r"The person picked this from the options the agent laid out\.",

@@ -75,3 +75,38 @@ def test_what_the_agent_says_it_left_undone_is_a_question() -> None:
 )
 def test_a_doubt_that_names_nothing_or_is_a_request_is_none(said: str) -> None:
     assert questions(you(said), agent("Fine.")) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (
+            "We haven't decided yet whether to use Redis or Postgres for the job queue.",
+            "Undecided: whether to use Redis or Postgres for the job queue?",
+        ),
+        ("Open question: do we keep `load` synchronous?", "Undecided: whether to keep `load` synchronous?"),
+        ("open question: which port should we use for `serve`?", "Undecided: which port to use for `serve`?"),
+        ("It isn’t settled yet whether `export` writes CSV", "Undecided: whether `export` writes CSV?"),
+        ("We don't know yet which runner `make check` uses in CI", "Undecided: which runner `make check` uses in CI?"),
+        ("Whether `import_rows` skips duplicates is still open.", "Undecided: whether `import_rows` skips duplicates?"),
+        ("Still open: how `cache.toml` is merged", "Undecided: how `cache.toml` is merged?"),
+    ],
+)
+def test_what_is_undecided_is_found_in_its_usual_words(said: str, title: str) -> None:
+    found = questions(you(f"Read src/app.py. {said}"), agent("Read."), you("now run the tests"), agent("They pass."))
+    assert [item.title for item in found] == [title]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We haven't decided anything",
+        "we haven't decided yet whether it works",
+        "I don't know which file `load` is in",
+        "Open question: what do you think?",
+        "Whether that is open I cannot say",
+        "do you know whether `load` is open?",
+    ],
+)
+def test_what_is_unknown_of_the_moment_is_no_open_question(said: str) -> None:
+    assert questions(you(f"Read src/app.py. {said}"), agent("Read."), you("now run the tests"), agent("Done.")) == []
