@@ -158,7 +158,7 @@ class Learning:
 
     def _accept(self, candidate_id: str) -> None:
         try:
-            result = queue.accept(self.place, candidate_id, quotes=self.quotes)
+            result = queue.accept(self.place, candidate_id, quotes=self.quotes, unseen=True)
         except LerimError as error:
             self.problems.append(Problem(error.code, candidate_id, error.message))
             return

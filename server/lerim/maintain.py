@@ -162,7 +162,9 @@ class _Job:
         self.tell("planning")
         uses = Uses(self.place.private)
         last = {name: one.last for name, one in uses.all().items()}
-        used = {one.record.id: unused_since(one, last.get(one.record.id)) for one in memories}
+        accepted = review.taken_in(self.place)
+        known = {name: last.get(name, accepted.get(name)) for name in (one.record.id for one in memories)}
+        used = {one.record.id: unused_since(one, known[one.record.id]) for one in memories}
         kept = uses.kept()
         refused = {name: why for name, (word, at) in uses.said().items() if (why := unwanted(word, at, kept.get(name)))}
         self.problems += uses.problems

@@ -1,9 +1,9 @@
 """When memories were last used and how often, and what people said of them: `uses.sqlite3` of a private folder.
 
 A use is a person who accepted, wrote, changed, restored or verified a memory, called it useful, opened it or looked at
-its hover, an answer that cites it, an agent it was served to. What Lerim reads for itself is none, and no use ever
-makes a memory truer. Nothing here raises: what cannot be read counts as unused, what cannot be written is lost, and
-both are told in `problems`.
+its hover, a session that says it again, an answer that cites it, an agent it was served to. What Lerim reads for itself
+is none, and no use ever makes a memory truer. Nothing here raises: what cannot be read counts as unused, what cannot be
+written is lost, and both are told in `problems`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from filelock import FileLock
 from lerim.errors import MemoryError_, Problem
 from lerim.memory.store import Stored
 
-How = Literal["kept", "useful", "opened", "hovered", "cited", "served"]
+How = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
 Said = Literal["useful", "wrong", "outdated"]
 
 VERSION = 1
@@ -194,9 +194,9 @@ class Uses:
 def unused_since(stored: Stored, last: datetime | None) -> datetime:
     """Since when nobody used a memory, of which the `last` use is known or none is: its own times count, too.
 
-    Where no use is known, as of a teammate's memory, its file's time tells since when it is here at all.
+    The time of its file tells nothing: git writes files, too.
     """
-    known = [stored.record.updated, last or _EPOCH + timedelta(microseconds=stored.stamp[0] // 1000)]
+    known = [stored.record.updated, last or stored.record.updated]
     with suppress(ValueError):
         known.append(datetime.fromisoformat(stored.record.verified[:10]).replace(tzinfo=UTC))
     return max(known)

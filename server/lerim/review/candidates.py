@@ -49,8 +49,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A candidate as it waits. `record` is the memory it would be; `targets` are those it would change or end, none
-    for an addition: what each action does with them says `effects.py`.
+    """A candidate as it waits. `record` is the memory it would be; `targets` are those it would change or end, of an
+    addition an archived one it brings back, if any: what each action does with them says `effects.py`.
 
     `diff` is the change of the memory that is rewritten, as a unified diff. `about` are the targets as they are now;
     `lost` are those that are gone or over by now, and count no more; `void`: nothing is left to be done. `edited`: a
@@ -83,14 +83,19 @@ class Proposal:
     void: bool = False
 
     @property
+    def concerns(self) -> tuple[Stored, ...]:
+        """The active memories it changes or ends; an addition that brings one back concerns none."""
+        return () if self.action == "add" else self.about
+
+    @property
     def target(self) -> str:
-        """The first memory it concerns; "" for an addition."""
+        """The first memory it concerns; of an addition the archived one it brings back, else ""."""
         return self.targets[0].id if self.targets else ""
 
     @property
     def ends(self) -> tuple[str, ...]:
         """The memories that would be no longer active."""
-        if self.action == "refer":
+        if self.action in ("refer", "add"):
             return ()
         kept = 1 if self.action in KEEPS else 0
         return tuple(one.id for one in self.targets[kept : 1 if self.action == "close" else None])
@@ -129,6 +134,7 @@ def file_text(
     action: ProposedAction,
     targets: Sequence[Target],
     undecided: Sequence[str] = (),
+    reason: str = "",
 ) -> str:
     """The candidate file for what `new_record` made of a session's candidate."""
     maker: Maker = "model" if candidate.signal == "model" else "rules"
@@ -136,7 +142,7 @@ def file_text(
         memory,
         {
             "primitive": candidate.primitive,
-            **standing(action, targets, "", maker, undecided),
+            **standing(action, targets, reason, maker, undecided),
             "session": candidate.session,
             "platform": candidate.platform,
             "time": candidate.time,
@@ -315,7 +321,7 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
         except (MemoryError_, BoundaryError):
             left.append(target)  # it is reported with the memories; accepting says so again
             continue
-        if stored.status == "active":
+        if stored.status == ("archived" if proposal.action == "add" else "active"):
             about.append(stored)
             left.append(target)
     lost = tuple(one.id for one in proposal.targets if one not in left)

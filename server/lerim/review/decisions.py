@@ -30,7 +30,7 @@ from lerim.review.candidates import (
     standing,
 )
 from lerim.review.effects import Effects, effects
-from lerim.review.ledger import Change, Known, Ledger, State
+from lerim.review.ledger import Change, Kind, Known, Ledger, State
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import put_back, searching
@@ -46,8 +46,10 @@ def accept(
     quotes: QuoteChoice | None = None,
     memories: MemorySearch | None = None,
     now: datetime | None = None,
+    *,
+    unseen: bool = False,
 ) -> ReviewResult:
-    """Do what a candidate proposes; then the candidate is gone.
+    """Do what a candidate proposes; then the candidate is gone. `unseen`: no person looked at it.
 
     The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once. What
     a session said is compared once more with the memories there are by now: where it does something else than is
@@ -79,18 +81,19 @@ def accept(
             if settled is not None:
                 return settled
         _check_changed(book, final)
-        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC))
+        kind: Kind = "settle" if unseen else "accept"
+        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind)
 
 
 def _carry_out(
-    place: Place, book: Ledger, store: Store, waiting: Proposal, final: Proposal, now: datetime
+    place: Place, book: Ledger, store: Store, waiting: Proposal, final: Proposal, now: datetime, kind: Kind
 ) -> ReviewResult:
     effect = effects(store, final, partial(_verified, place, now) if final.session else partial(_inherited, place))
     _note_ours(book, store, final, effect)
     changes = (*effect.changes, Change("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
     label = _told(final)
     states: tuple[State, State] = ("pending", "accepted")
-    done = actions.perform(place, book, "accept", label, waiting.id, states, changes, effect.memory_id)
+    done = actions.perform(place, book, kind, label, waiting.id, states, changes, effect.memory_id)
     if final.action not in ("archive", "refer", "close"):  # these give no memory new words
         keeps(place, effect.memory_id, now)
     return ReviewResult(True, "accepted", label, done.id, str(effect.path))

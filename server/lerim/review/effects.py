@@ -1,9 +1,10 @@
 """What accepting a proposal does to the files, action by action; nothing is written here.
 
-add: a new file. supersede, resolve, consolidate: a new file that names its targets, and each of them names it and lies
-in `archived/`. update, merge: the first target is rewritten and keeps its id, `created` and what a person wrote; all
-others end as above. close: the second target, a memory, resolves the first, a question. archive: each target's file is
-moved as it is. refer: the target's references alone change.
+add: a new file; with a target, that memory comes back, rewritten as by update. supersede, resolve, consolidate:
+a new file that names its targets, and each of them names it and lies in `archived/`. update, merge: the first target is
+rewritten and keeps its id, `created` and what a person wrote; all others end as above. close: the second target, a
+memory, resolves the first, a question. archive: each target's file is moved as it is. refer: the target's references
+alone change.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _:
             return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
         case "update" | "merge":
             return _update(store, proposal, about[0], about[1:], verify)
+        case "add" if about:
+            return _return(store, proposal, about[0], verify)
         case _:
             return _addition(store, proposal, about, verify)
 
@@ -82,6 +85,18 @@ def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stor
     changes = _ending(store, ended, kept.record)
     changes += _private(store, kept.record.id, proposal.record)
     return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
+
+
+def _return(store: Store, proposal: Proposal, kept: Stored, verify: Verify) -> Effects:
+    """An archived memory lies among the active again, with what the session that said it again knows."""
+    path = store.place(kept.record)
+    if not files.is_absent(path):
+        todo = "Move one of the two files away, or give it another id."
+        raise MemoryError_("Another memory of this id is active.", where=str(path), todo=todo)
+    rewritten = _update(store, proposal, kept, (), verify)
+    *private, written = rewritten.changes
+    gone = Change("memory", str(store.anchor), str(kept.path), written.before, None)
+    return Effects(kept.record.id, (*private, replace(written, path=str(path), before=None), gone), path)
 
 
 def _addition(store: Store, proposal: Proposal, ended: Sequence[Stored], verify: Verify) -> Effects:

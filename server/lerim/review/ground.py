@@ -50,13 +50,15 @@ class Heard:
 class Standing:
     """How a candidate stands to its ground: at most one of `by` and `same`.
 
-    `by` says otherwise later, or answers it; `same` says it already. `kept` is the memory it changes; `ended` are
-    memories that end with it, `outdated` the waiting candidates that do. `decision` is that against all memories.
+    `by` says otherwise later, or answers it; `same` says it already, and those of `over` did before they were over.
+    `kept` is the memory it changes; `ended` are memories that end with it, `outdated` the waiting candidates that do.
+    `decision` is that against all memories.
     """
 
     decision: Decision
     by: Heard | None = None
     same: Heard | None = None
+    over: tuple[Heard, ...] = ()
     kept: Stored | None = None
     ended: tuple[Stored, ...] = ()
     outdated: tuple[Heard, ...] = ()
@@ -178,6 +180,7 @@ def stand(place: Place, candidate: Candidate, heard: Sequence[Heard]) -> Standin
         return Standing(decision)
     by: list[Heard] = []
     same: list[Heard] = []
+    over: list[Heard] = []
     kept: list[tuple[float, Stored]] = []
     ended: list[Stored] = []
     outdated: list[Heard] = []
@@ -190,6 +193,8 @@ def stand(place: Place, candidate: Candidate, heard: Sequence[Heard]) -> Standin
                 same.append(one)
             elif one.said >= candidate.time:
                 by.append(one)  # it was said again since, and is over all the same
+            else:
+                over.append(one)
         elif found.action == "apart":
             continue
         elif one.proposal is not None:
@@ -203,6 +208,7 @@ def stand(place: Place, candidate: Candidate, heard: Sequence[Heard]) -> Standin
         decision,
         by=max(by, key=lambda one: (one.said, one.id), default=None),
         same=min(same, key=lambda one: (one.state, one.id), default=None) if not by else None,
+        over=tuple(over),
         kept=kept[0][1] if kept else None,
         ended=(*(stored for _, stored in kept[1:]), *ended),
         outdated=tuple(outdated),

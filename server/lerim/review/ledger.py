@@ -29,7 +29,8 @@ from lerim.review.fingerprints import SIZE, Fingerprint, pack, unpack
 
 State = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
 """What became of a claim; `known`: a memory says it, `outdated`: a later turn says otherwise, or answers it."""
-OfCandidate = Literal["accept", "edit", "reject", "withdraw"]
+OfCandidate = Literal["accept", "settle", "edit", "reject", "withdraw"]
+"""`settle`: accepted without anybody looking at it."""
 ByHand = Literal["add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"]
 Kind = Literal[OfCandidate, ByHand, "feedback", "repair"]
 """What an action does; `repair` is of links between memories, and nobody's doing."""
@@ -276,6 +277,15 @@ class Ledger:
         """The candidates and memories that actions of this kind and stage were about."""
         found = self._sql.execute("SELECT candidate, memory FROM actions WHERE kind=? AND stage=?", (kind, stage))
         return {name for row in found for name in row}
+
+    def taken_in(self) -> dict[str, datetime]:
+        """When each memory was accepted or added here last."""
+        found = self._sql.execute(
+            "SELECT actions.memory, max(time) FROM actions LEFT JOIN claims ON claims.id=candidate"
+            " WHERE stage='done' AND kind IN ('accept', 'settle', 'add')"
+            " AND coalesce(source, '') NOT LIKE 'suggestion:%' GROUP BY actions.memory"
+        )
+        return {memory: datetime.fromisoformat(at) for memory, at in found}
 
     def decided(self) -> bool:
         """Whether a person ever did something here."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -10,12 +9,12 @@ from dataclasses import replace
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.extraction.candidate import Candidate
 from lerim.memory import files
-from lerim.memory.claim import apart, claim
+from lerim.memory.claim import claim
 from lerim.memory.record import MAX_FILE, MemoryRecord
 from lerim.memory.search import MemorySearch
 from lerim.memory.slug import new_id
 from lerim.memory.store import Store, Stored
-from lerim.memory.substance import differ
+from lerim.memory.uses import Uses
 from lerim.review import actions
 from lerim.review.candidates import (
     Maker,
@@ -29,18 +28,19 @@ from lerim.review.candidates import (
     repeated_text,
     standing,
 )
-from lerim.review.fingerprints import Fingerprint, alike
+from lerim.review.fading import faded
+from lerim.review.fingerprints import Fingerprint
 from lerim.review.ground import Heard, Standing, around, counting, ground, held, lacks, stand
 from lerim.review.ledger import Change, Known, Ledger
 from lerim.review.outcome import AlreadyKnown, Blocked, Gone, Proposed
 from lerim.review.place import Place
+from lerim.review.reworded import near, otherwise, reworded
 from lerim.review.suggestions import SUGGESTION, Suggestion, put
 
-REWORDED_FROM = 0.75
 SAME_TURN_FROM = 0.5
-_EACH = re.compile(r"\b(?:every|each)\b")
 OTHERWISE = "said otherwise later"
 _ACCEPTED = "It was accepted before."
+_BACK = "It was put away by a rule, and is said again: it comes back."
 
 
 def propose(
@@ -75,12 +75,15 @@ def proposed(
         return _set_aside(place, book, claims, candidate, mark, standing, standing.by)
     if standing.same is not None:
         return _again(place, book, store, candidate, mark, standing, standing.same)
+    back = None
     if not standing.targets:
-        for known in here:
+        same = [known for known in here if known.state in ("accepted", "known") and known.print == mark]
+        back = faded(place, book, store, same, standing.over, candidate.time)
+        for known in same if back is None else ():
             # the memory does not say it any more: a person has changed it since, and their words stand
-            if known.state in ("accepted", "known") and known.print == mark and not _overturned(store, claims, known):
+            if not _overturned(store, claims, known):
                 return AlreadyKnown(known.memory, _ACCEPTED)
-    return _write(place, book, claims, store, candidate, mark, standing)
+    return _write(place, book, claims, store, candidate, mark, standing, back)
 
 
 def put_back(place: Place, book: Ledger, memories: MemorySearch | None = None) -> None:
@@ -120,9 +123,9 @@ def _met(
     A turn whose claim was accepted is not asked about again, even where the memory is not: a person deletes files, too.
     """
     for known in claims:
-        same_turn = known.source == candidate.source and _near(known.print, mark, SAME_TURN_FROM)
+        same_turn = known.source == candidate.source and near(known.print, mark, SAME_TURN_FROM)
         if known.state == "rejected":
-            if same_turn or (_reworded(known, mark) and not _otherwise(book, known, candidate)):
+            if same_turn or (reworded(known, mark) and not otherwise(book, known, candidate)):
                 return Blocked(known.id, book.count_block(known.id))
         elif known.state == "withdrawn":
             if same_turn:
@@ -171,29 +174,6 @@ def _gain_waiting(place: Place, book: Ledger, known: Known, candidate: Candidate
     return True
 
 
-def _reworded(known: Known, mark: Fingerprint) -> bool:
-    """Whether this is a rejected claim again: the same title, or nearly the same words about the same things."""
-    old = known.print
-    if old.title and old.title == mark.title:
-        return True
-    return _near(old, mark, REWORDED_FROM) and old.hard <= mark.words and mark.hard <= old.words
-
-
-def _otherwise(book: Ledger, known: Known, candidate: Candidate) -> bool:
-    """Whether a claim says something else in nearly the same words as a rejected one: `may` for `must`; not `every
-    commit` for `a commit`."""
-    told = book.told(known.id)
-    if told is None:
-        return False
-    was, now = ((_EACH.sub("a", one.title), _EACH.sub("a", one.body)) for one in (told, candidate))
-    return differ(was, now)
-
-
-def _near(one: Fingerprint, other: Fingerprint, least: float) -> bool:
-    """Alike, and not two rules side by side that share most of their words."""
-    return alike(one, other) >= least and not apart(one.title, other.title)
-
-
 def _overturned(store: Store, claims: Iterable[Known], known: Known) -> bool:
     """Whether what an accepted claim said gave way to another claim, and not to a person."""
     later = (one for one in claims if one.state == "accepted" and one.memory == known.memory)
@@ -218,6 +198,7 @@ def _again(
             same.id, f"“{same.stored.record.title}” says it already.", gain(place, store, same, candidate)
         )
         book.register(f"{same.id}@{candidate.turn}", candidate.source, mark, "known", same.id, said=candidate.time)
+        Uses(place.private).note([same.id], "said", candidate.time)
     hand_on(place, book, same.id, standing.targets)
     return replace(told, gone=_outdate(place, book, standing.outdated, same.id, candidate))
 
@@ -303,11 +284,11 @@ def hand_on(place: Place, book: Ledger, heir: str, targets: Sequence[Stored]) ->
 
 
 def _take_on(book: Ledger, waiting: Proposal, targets: Sequence[Stored]) -> None:
-    have = {one.id for one in waiting.targets}
+    have = {one.record.id for one in waiting.concerns}
     new = [one for one in targets if one.record.id not in have]
     if not new:
         return
-    rewrite_targets(book, waiting, (*waiting.about, *new), kept=waiting.action in ("update", "merge"))
+    rewrite_targets(book, waiting, (*waiting.concerns, *new), kept=waiting.action in ("update", "merge"))
 
 
 def rewrite_targets(
@@ -323,7 +304,8 @@ def rewrite_targets(
     records = [one.record for one in about]
     action = action_of(waiting.record.primitive, records[0] if kept else None, records[1:] if kept else records)
     targets = [Target(one.record.id, one.hash) for one in about]
-    keys = standing(action, targets, reason or waiting.reason, maker or waiting.maker)
+    told = reason or ("" if waiting.reason == _BACK else waiting.reason)
+    keys = standing(action, targets, told, maker or waiting.maker)
     actions.rewrite(book, waiting, {"targets": None, "reason": None, "undecided": None, **keys})
 
 
@@ -369,20 +351,24 @@ def _write(
     candidate: Candidate,
     mark: Fingerprint,
     standing: Standing,
+    back: Stored | None = None,
 ) -> Proposed:
-    """Register the candidate, then write its file; one that was killed in between is proposed again."""
+    """Register the candidate, then write its file; one that was killed in between is proposed again. Accepted, it
+    brings `back` a memory that a rule put away."""
     candidate_id = _new_id(place, store, claims, candidate, mark)
     about = {one.record.id: one for one in standing.targets}
     said = candidate.time
     for waiting in standing.outdated:  # what those would have ended ends with this one
         assert waiting.proposal is not None
-        about |= {one.record.id: one for one in waiting.proposal.about if one.record.id not in about}
+        about |= {one.record.id: one for one in waiting.proposal.concerns if one.record.id not in about}
         said = max(said, waiting.said)  # it may say the same with fewer words, and later
     ended = [one.record for one in about.values() if one is not standing.kept]
     action = action_of(candidate.primitive, standing.kept.record if standing.kept else None, ended)
-    targets = [Target(one.record.id, one.hash) for one in about.values()]
+    comes_back = [back] if back is not None and action == "add" else []
+    targets = [Target(one.record.id, one.hash) for one in (*about.values(), *comes_back)]
+    reason = _BACK if comes_back else ""
     band = () if standing.decision.sure else tuple(one.id for one in standing.decision.band)
-    text = file_text(candidate, new_record(candidate, candidate_id), action, targets, band)
+    text = file_text(candidate, new_record(candidate, candidate_id), action, targets, band, reason)
     book.register(
         *(candidate_id, candidate.source, mark, "pending"),
         written=files.text_hash(text),

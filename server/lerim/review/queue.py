@@ -5,6 +5,8 @@ Candidates are inert: nothing outside this package reads them.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from lerim.errors import NotFoundError, Problem
 from lerim.memory import files
 from lerim.memory.quotes import QuoteChoice
@@ -17,7 +19,7 @@ from lerim.review.place import Place
 from lerim.review.proposing import propose, put_back
 from lerim.review.redeciding import decide_again
 from lerim.review.suggestions import Suggestion, met, preview, suggest
-from lerim.review.undoing import StepView, steps, undo, undoable
+from lerim.review.undoing import StepView, steps, undo, undo_unseen, undoable
 from lerim.review.unseen import doubted, settle, settle_all
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "states",
     "steps",
     "suggest",
+    "taken_in",
     "undo",
     "undoable",
     "withdraw",
@@ -81,6 +84,14 @@ def states(place: Place) -> dict[str, State]:
         return book.states()
 
 
+def taken_in(place: Place) -> dict[str, datetime]:
+    """When each memory was accepted or added here last. Writes nothing."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return {}
+    with opened(place.private, place.moves) as book:
+        return book.taken_in()
+
+
 def show(place: Place, candidate_id: str) -> Proposal:
     """One waiting candidate. Raises NotFoundError, MemoryError_."""
     with opened(place.private, place.moves) as book:
@@ -96,12 +107,15 @@ def show(place: Place, candidate_id: str) -> Proposal:
 def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
     """Take back the waiting candidates whose claim rests on this turn (its id), or `only` one of them; their ids.
 
-    One whose words a person changed stays. Raises MemoryError_, BusyError.
+    One that was accepted unseen is undone first. One whose words a person changed, or whose memory is not as it was
+    accepted, stays. Raises MemoryError_, BusyError.
     """
     taken: list[str] = []
     if files.is_absent(place.private / "review.sqlite3"):
         return taken
     with actions.ledger(place) as book:
+        if not only:
+            undo_unseen(place, book, turn)
         unfinished = {action.candidate for action in book.unfinished()}
         for known in book.claims("pending"):
             path = place.candidate_path(known.id)

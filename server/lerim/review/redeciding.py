@@ -12,6 +12,7 @@ from lerim.memory.reconcile import Decision
 from lerim.memory.record import MAX_FILE
 from lerim.memory.search import MemorySearch
 from lerim.memory.store import Store, Stored
+from lerim.memory.uses import Uses
 from lerim.review import actions
 from lerim.review.candidates import KEEPS, Proposal, read
 from lerim.review.ground import Heard, Standing, around, counting, ground, held, memory_heard, stand
@@ -44,6 +45,8 @@ def decided_now(
         return _outdated(place, book, claims, proposal, standing, standing.by)
     if standing.same is not None:
         return _known(place, book, store, proposal, standing, standing.same)
+    if proposal.action == "add" and proposal.about and not standing.targets:
+        return None  # it brings back what a rule put away
     kept, about = _now_about(place, book, claims, proposal, standing, heard)
     same = {one.record.id for one in about} == {one.id for one in proposal.targets}
     if same and kept == (proposal.action in KEEPS) and (not kept or about[0].record.id == proposal.target):
@@ -81,7 +84,7 @@ def decide_again(place: Place, proposal_id: str, decision: Decision, reason: str
         named = ([decision.target] if decision.target else []) + list(decision.resolves)
         first = [store.read(one.id) for one in named]
         ids = {one.record.id for one in first} | set(proposal.undecided)
-        others = [one for one in proposal.about if one.record.id not in ids]
+        others = [one for one in proposal.concerns if one.record.id not in ids]
         rewrite_targets(book, proposal, (*first, *others), kept=kept, maker="lead", reason=reason)
         return read(place, proposal_id, store)
 
@@ -136,6 +139,7 @@ def _known(
     done = actions.perform(
         place, book, "accept", f"Known already: {memory.title}", proposal.id, states, changes, memory.id
     )
+    Uses(place.private).note([memory.id], "said", proposal.record.updated)
     hand_on(place, book, memory.id, standing.targets)
     return ReviewResult(True, "known", message, done.id, str(same.stored.path))
 
@@ -156,7 +160,7 @@ def _now_about(
     have = {one.record.id for one in about}
     gave_way = [known for known in claims if known.state == "outdated" and known.memory == proposal.id]
     live = {one.id: one for one in heard if one.stored is not None}
-    for stored in proposal.about:
+    for stored in proposal.concerns:
         memory = stored.record
         here = live.get(memory.id) or memory_heard(claims, stored)
         if memory.id not in have and _would_end(place, book, gave_way, here):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from typing import Literal
 
@@ -63,6 +64,16 @@ def undo(place: Place, action: str | None = None) -> ReviewResult:
             keeps(place, found.memory)
         path = next((change.path for change in found.changes if change.before is not None), None)
         return ReviewResult(True, "undone", f"Undone: {found.label}", found.id, path)
+
+
+def undo_unseen(place: Place, book: Ledger, turn: str) -> None:
+    """Undo what was accepted unseen of a claim that rests on this turn (its id), for who holds the ledger: its
+    candidate waits again. What was changed since stays as it is. Raises MemoryError_."""
+    claims = {one.id for one in book.claims("accepted") if one.source.rpartition("#")[2] == turn}
+    for step in list(book.steps("done")) if claims else ():
+        if step.kind == "settle" and step.candidate in claims:
+            with suppress(StaleError):
+                actions.undo(place, book, step)
 
 
 def undoable(place: Place) -> Action | None:

@@ -27,7 +27,8 @@ def settle(
         if not _may_settle(place, proposal):
             return None
         try:
-            return accept(place, proposal.id, quotes=quotes or store.quotes.choice() or "local", memories=memories)
+            choice = quotes or store.quotes.choice() or "local"
+            return accept(place, proposal.id, quotes=choice, memories=memories, unseen=True)
         except StaleError:
             try:
                 proposal = read(place, proposal.id, store)  # it does something else now; that may be accepted, too
@@ -77,7 +78,7 @@ def _may_settle(place: Place, proposal: Proposal) -> bool:
     if doubted(proposal) or proposal.edited or proposal.void:
         return False
     with opened(place.private, place.moves) as book:
-        if proposal.id in book.about("accept", "undone"):
+        if proposal.id in book.about("accept", "undone") | book.about("settle", "undone"):
             return False
         ends = set() if proposal.session or proposal.action == "refer" else {one.record.id for one in proposal.about}
         if ends & book.about("restore", "done"):

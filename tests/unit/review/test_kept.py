@@ -93,10 +93,9 @@ def test_what_a_person_brought_back_is_used(place: Place) -> None:
     assert "decayed" not in maintained(place).counts
 
 
-def test_a_memory_that_came_with_git_counts_as_unused_since_it_is_here(place: Place) -> None:
-    written(place, file_days=2)
-    assert "decayed" not in maintained(place).counts
-    assert maintained(place, NOW + timedelta(days=400)).counts["decayed"] == 1
+def test_that_git_wrote_a_file_is_no_use_of_its_memory(place: Place) -> None:
+    written(place, file_days=0)
+    assert maintained(place).counts["decayed"] == 1
 
 
 def test_a_memory_a_teammate_verified_counts_as_unused_since_then(place: Place) -> None:

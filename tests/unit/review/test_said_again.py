@@ -1,0 +1,216 @@
+"""What is said again: it counts as used, and brings back what a rule put away, but not what a person did."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lerim import maintain
+from lerim.errors import StaleError
+from lerim.extraction.candidate import Candidate
+from lerim.maintain import MaintainOptions
+from lerim.memory.record import Evidence, render
+from lerim.memory.uses import Uses
+from lerim.review import acts, queue
+from lerim.review.place import Place
+
+NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
+AUTO = '[review]\nmode = "auto"\nquotes = "shared"\n'
+TITLE = "The pool hangs without a timeout"
+WORDS = ["alarm", "bridge", "cellar", "dome", "elevator", "fence", "garage", "hall", "island", "jetty"]
+
+
+def said(days: float, title: str = TITLE, body: str = "Set `POOL_TIMEOUT`.") -> Candidate:
+    """What a session so many days before NOW says."""
+    turn = f"t{days}"
+    return Candidate(
+        primitive="learning",
+        kind="pitfall",
+        title=title,
+        body=body,
+        confidence=0.8,
+        tags=(),
+        references=(),
+        evidence=(Evidence(f"he said {title} {days}", turn, "user"),),
+        platform="claude",
+        session=f"s{days}",
+        turn=turn,
+        time=NOW - timedelta(days=days),
+        signal="rule",
+    )
+
+
+def learned(place: Place, days: int = 300) -> Path:
+    """A learning accepted so many days before NOW."""
+    outcome = queue.propose(place, said(days))
+    assert isinstance(outcome, queue.Proposed)
+    done = queue.accept(place, outcome.proposal.id, quotes="shared", now=NOW - timedelta(days=days))
+    assert done.path
+    return Path(done.path)
+
+
+def maintained(place: Place, now: datetime = NOW, settings: str = "") -> list[str]:
+    """What a maintaining proposes or does, and accepts."""
+    place.home.root.mkdir(mode=0o700, exist_ok=True)
+    place.home.config.write_text(settings, encoding="utf-8")
+    report = maintain.run(
+        place.project, place.home, os.environ, MaintainOptions(model="none"), lambda _: None, lambda: False, lambda: now
+    )
+    for one in report.proposals:
+        assert queue.accept(place, one.id).ok
+    return [one.action for one in report.done]
+
+
+def titles(place: Place) -> list[str]:
+    return [one.record.title for one in place.store().load_all()[0] if one.status == "active"]
+
+
+def test_what_is_said_again_every_week_is_in_use(place: Place) -> None:
+    path = learned(place)
+    for days in range(280, 0, -7):
+        assert isinstance(queue.propose(place, said(days)), queue.AlreadyKnown)
+    assert maintained(place) == [] and path.exists()
+    assert maintained(place, NOW + timedelta(days=300)) == ["proposed-archive"]
+
+
+def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back_as_it_was(place: Place) -> None:
+    path = learned(place)
+    was = place.store().load(path)[0].record
+    assert maintained(place) == ["proposed-archive"] and titles(place) == []
+    later = queue.propose(place, said(-5))
+    assert isinstance(later, queue.Proposed)
+    proposal = later.proposal
+    assert (proposal.action, proposal.target, proposal.ends) == ("add", was.id, ())
+    assert "comes back" in proposal.reason
+    before = {one: one.read_bytes() for one in place.project.memory_dir.rglob("*.md")}
+    done = queue.accept(place, proposal.id)
+    now = place.store().load(path)[0].record
+    assert done.path == str(path) and (now.id, now.created, now.title) == (was.id, was.created, TITLE)
+    assert [item.turn for item in now.evidence] == ["t-5", "t300"]
+    assert [one.record.id for one in place.store().load_all(archived=True)[0]] == [was.id]
+    assert maintained(place, NOW + timedelta(days=20)) == []
+    assert queue.undo(place, done.action).ok
+    assert {one: one.read_bytes() for one in place.project.memory_dir.rglob("*.md")} == before
+    assert [one.id for one in queue.pending(place)[0]] == [proposal.id]
+
+
+def test_under_an_automatic_review_it_comes_back_by_itself(place: Place) -> None:
+    outcome = queue.propose(place, said(300))
+    assert isinstance(outcome, queue.Proposed)
+    queue.accept(place, outcome.proposal.id, quotes="shared", now=NOW - timedelta(days=300))
+    assert maintained(place, settings=AUTO) == ["accepted-archive"] and titles(place) == []
+    queue.propose(place, said(-5))
+    assert [result.code for _, result in queue.settle_all(place)[0]] == ["accepted"]
+    assert titles(place) == [TITLE] and queue.pending(place)[0] == []
+
+
+def test_what_the_bound_put_away_comes_back_too(place: Place) -> None:
+    path = learned(place, 9)
+    for number, word in enumerate(WORDS):
+        other = queue.propose(place, said(1 + number / 10, f"The {word} is slow", f"It is the {word}'s {word}s."))
+        assert isinstance(other, queue.Proposed)
+        queue.accept(place, other.proposal.id, now=NOW - timedelta(days=1))
+    assert maintained(place, settings="[maintain]\nmost_learnings = 10\n") == ["proposed-archive"]
+    assert not path.exists()
+    again = queue.propose(place, said(0))
+    assert isinstance(again, queue.Proposed) and queue.accept(place, again.proposal.id).ok
+    assert path.exists()
+
+
+def test_an_earlier_turn_brings_nothing_back(place: Place) -> None:
+    learned(place)
+    maintained(place)
+    assert isinstance(queue.propose(place, said(301)), queue.AlreadyKnown)
+    assert queue.pending(place)[0] == []
+
+
+def test_what_a_person_archived_stays_away(place: Place) -> None:
+    path = learned(place)
+    acts.archive(place, path.stem)
+    assert isinstance(queue.propose(place, said(-5)), queue.AlreadyKnown)
+    assert titles(place) == [] and queue.pending(place)[0] == []
+
+
+@pytest.mark.parametrize("word", ["wrong", "outdated"])
+def test_what_a_person_does_not_want_stays_away(place: Place, word: acts.Feedback) -> None:
+    path = learned(place)
+    acts.feedback(place, path.stem, word)
+    assert maintained(place) == ["proposed-archive"]
+    assert isinstance(queue.propose(place, said(-5)), queue.AlreadyKnown)
+
+
+def test_what_a_person_restored_and_archived_again_stays_away(place: Place) -> None:
+    path = learned(place)
+    maintained(place)
+    acts.restore(place, path.stem)
+    acts.archive(place, path.stem)
+    assert isinstance(queue.propose(place, said(-5)), queue.AlreadyKnown)
+
+
+def test_one_that_was_restored_meanwhile_says_it_already(place: Place) -> None:
+    path = learned(place)
+    maintained(place)
+    later = queue.propose(place, said(-5))
+    assert isinstance(later, queue.Proposed)
+    acts.restore(place, path.stem)
+    with pytest.raises(StaleError):
+        queue.accept(place, later.proposal.id)
+    assert queue.accept(place, later.proposal.id).code == "known"
+    assert len(titles(place)) == 1
+
+
+def test_a_file_that_a_clone_wrote_today_is_as_old_as_it_says_and_never_put_away_unseen(place: Place) -> None:
+    path = learned(place)
+    record = place.store().load(path)[0].record
+    path.unlink()
+    old = NOW - timedelta(days=400)
+    cloned = record.id.replace("pool", "old-pool")
+    text = render(record).replace(record.id, cloned).replace(f"{record.updated:%Y-%m-%d}", f"{old:%Y-%m-%d}")
+    there = path.with_name(f"{cloned}.md")
+    there.write_text(text.replace(f"verified: {datetime.now(UTC):%Y-%m-%d}", f"verified: {old:%Y-%m-%d}"))
+    assert Uses(place.private).last(cloned) is None
+    place.home.config.write_text(AUTO, encoding="utf-8")
+    report = maintain.run(
+        place.project, place.home, os.environ, MaintainOptions(model="none"), lambda _: None, lambda: False, lambda: NOW
+    )
+    assert [one.action for one in report.done] == ["proposed-archive"] and there.exists()
+
+
+def test_where_the_uses_are_lost_disuse_begins_when_it_was_accepted_here(place: Place) -> None:
+    path = learned(place)  # accepted by the clock, whatever its session's day
+    Uses(place.private).path.unlink()
+    assert maintained(place, datetime.now(UTC) + timedelta(days=1)) == [] and path.exists()
+
+
+Make = Callable[..., Candidate]
+
+
+def test_what_was_accepted_unseen_is_undone_when_the_person_takes_it_back(place: Place, make: Make) -> None:
+    first = queue.propose(place, make("Use pip, not uv", "Installs go through `pip`."))
+    assert isinstance(first, queue.Proposed)
+    queue.settle_all(place)
+    second = queue.propose(place, make("Use uv, not pip", "Faster.", turn="t2", minutes=9, replaces=("pip",)))
+    assert isinstance(second, queue.Proposed) and second.proposal.action == "supersede"
+    queue.settle_all(place)
+    assert titles(place) == ["Use uv, not pip"]
+    assert queue.withdraw(place, "t2", "the person then said: no") == [second.proposal.id]
+    assert titles(place) == ["Use pip, not uv"] and queue.pending(place)[0] == []
+    assert queue.settle_all(place) == ([], [])
+
+
+def test_what_a_person_accepted_or_changed_since_stays(place: Place, make: Make) -> None:
+    first = queue.propose(place, make())
+    assert isinstance(first, queue.Proposed)
+    queue.accept(place, first.proposal.id, quotes="shared")
+    assert queue.withdraw(place, "0a1b2c3d4e5f", "no") == []
+    second = queue.propose(place, make("Run `make lint` before a commit", "It is quick.", turn="t2", minutes=9))
+    assert isinstance(second, queue.Proposed)
+    [(_, result)] = queue.settle_all(place)[0]
+    path = Path(result.path or "")
+    path.write_text(path.read_text() + "\nMy line.\n")
+    assert queue.withdraw(place, "t2", "no") == []
+    assert len(titles(place)) == 2
