@@ -169,7 +169,9 @@ class _Job:
         refused = {name: why for name, (word, at) in uses.said().items() if (why := unwanted(word, at, kept.get(name)))}
         self.problems += uses.problems
         grounds = self.grounds(memories, now)
-        planned = plan(memories, used, standings, moved, grounds, now, self.settings.rules, self.cancelled, refused)
+        ours = lambda one: store.ours(one.record.id, one.hash)  # noqa: E731
+        rules = self.settings.rules
+        planned = plan(memories, used, standings, moved, grounds, now, rules, self.cancelled, refused, ours)
         self.propose(planned)
         concerned = {target.record.id for one in planned for target in one.suggestion.targets}
         self.counts["unchanged"] = len({one.record.id for one in live} - concerned)

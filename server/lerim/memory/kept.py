@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lerim.memory.claim import Claim, another, bare, claim, is_number, overlap, stem
 from lerim.memory.contrast import read
 from lerim.memory.framing import unframed
+from lerim.memory.renewed import renewed
 from lerim.memory.substance import exact, limits
 from lerim.memory.wording import plain
 
@@ -33,19 +35,31 @@ class _Told:
     about: frozenset[str]
 
 
-def joined(old: str, title: str, body: str) -> str:
+Ours = Callable[[str], bool]
+"""Whether Lerim wrote a sentence, and no person."""
+
+
+def nobody(_: str) -> bool:
+    """Where nobody knows who wrote a text, it is a person's."""
+    return False
+
+
+def joined(old: str, title: str, body: str, ours: Ours = nobody) -> str:
     """The new body, and after it what the old one says besides. Lines without words stay whole, and so do code blocks,
     but for those that stand in the new body.
 
     A sentence is said again if one of the new ones has all its words, or is as like it as an update is to its memory
     (a value changed, a reversal), or gives another value for the same where the old one says nothing else. Our own
-    sentences around a claim go with the claim.
+    sentences around a claim go with the claim. Of what is `ours` a sentence goes, too, in whose place one of the new
+    body stands that says otherwise of the same (`renewed.py`): it was never a person's.
     """
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in body.splitlines()]
     told = [sentence for line in (title, *lines) for sentence in _SENTENCE_END.split(unframed(line))]
     about = bare(read(title, "").claim).words
     said = [_Told(sentence, claim(sentence, ""), bare(read(sentence, "").claim), about) for sentence in told]
+    own = [sentence for sentence in sentences(old) if ours(sentence) and not _again(sentence, said)]
+    gone = renewed(own, sentences(body)) if own else frozenset()
     kept: list[str] = []
     block: list[str] = []
     for line in old.replace("\r\n", "\n").split("\n"):
@@ -57,20 +71,33 @@ def joined(old: str, title: str, body: str) -> str:
                 kept += [] if "\n".join(block) in new else block
                 block = []
         elif not line.strip() or line.strip() not in lines:
-            rest = _rest(line, said)
-            if rest or not line.strip():
-                kept.append(rest)
-    own = _GAPS.sub("\n\n", "\n".join([*kept, *block])).strip("\n")
-    if not own or own in body:
+            left = _rest(line, said, gone)
+            if left or not line.strip():
+                kept.append(left)
+    rest = _GAPS.sub("\n\n", "\n".join([*kept, *block])).strip("\n")
+    if not rest or rest in body:
         return body
-    return f"{body}\n\n{own}" if body.strip() else own
+    return f"{body}\n\n{rest}" if body.strip() else rest
 
 
-def _rest(line: str, said: Sequence[_Told]) -> str:
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, those we put around a claim and lines of code left out."""
+    found: list[str] = []
+    fence = ""
+    for line in text.replace("\r\n", "\n").split("\n"):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1] == fence):
+            fence = "" if fence else mark[1]
+        elif not fence:
+            found += (one.strip() for one in _SENTENCE_END.split(unframed(line)) if one.strip())
+    return found
+
+
+def _rest(line: str, said: Sequence[_Told], gone: AbstractSet[str]) -> str:
     """A line without the sentences said again; one where all are kept stays to the byte."""
-    sentences = [sentence for sentence in _SENTENCE_END.split(unframed(line)) if sentence.strip()]
-    kept = [sentence for sentence in sentences if not _again(sentence, said)]
-    return line if kept == sentences and unframed(line) == line else " ".join(kept).rstrip()
+    told = [sentence for sentence in _SENTENCE_END.split(unframed(line)) if sentence.strip()]
+    kept = [sentence for sentence in told if sentence.strip() not in gone and not _again(sentence, said)]
+    return line if kept == told and unframed(line) == line else " ".join(kept).rstrip()
 
 
 def _again(sentence: str, said: Sequence[_Told]) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError
 from lerim.memory import files, folder, slug
+from lerim.memory.kept import Ours, nobody
 from lerim.memory.lifecycle import Status, ended_as
 from lerim.memory.misplaced import doubled, misplaced
 from lerim.memory.quotes import Quotes, without_words
@@ -59,6 +60,7 @@ class Store:
 
     `anchor` is the folder that may itself be reached through a link, nothing below it may: the worktree by default.
     `make_above` makes the folder memories stand in, when the first is written (a repository's gets a `.gitignore`).
+    `ours` tells of a memory by its id and the hash of its text which sentences Lerim wrote; without it, none.
     """
 
     def __init__(
@@ -67,11 +69,13 @@ class Store:
         private_dir: Path,
         anchor: Path | None = None,
         make_above: Callable[[Path], None] = folder.make,
+        ours: Callable[[str, str], Ours] = lambda _, __: nobody,
     ) -> None:
         self.memory_dir = memory_dir
         self.anchor = anchor or memory_dir.parent.parent
         self.quotes = Quotes(private_dir)
         self._make_above = make_above
+        self.ours = ours
 
     def find(self, *, archived: bool = False) -> tuple[list[Found], list[Problem]]:
         """Every memory file by stat alone; links and folders that lead elsewhere are problems."""

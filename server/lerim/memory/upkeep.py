@@ -20,7 +20,7 @@ from lerim.memory.contrast import read
 from lerim.memory.ends import current
 from lerim.memory.freshness import Standing
 from lerim.memory.groups import groups, plain
-from lerim.memory.kept import joined
+from lerim.memory.kept import Ours, joined, nobody
 from lerim.memory.lifecycle import Ground, Rules, due, over_bound
 from lerim.memory.pairs import near
 from lerim.memory.quotes import merge
@@ -55,13 +55,14 @@ def plan(
     rules: Rules,
     cancelled: Callable[[], bool] = lambda: False,
     unwanted: Mapping[str, str] = {},
+    ours: Callable[[Stored], Ours] = lambda _: nobody,
 ) -> list[Planned]:
     """What to propose of these memories, in the order in which it is to be proposed.
 
     `uses`: when each was last used. `standings`: of those that are not fresh. `moved`: of those whose places were moved
     or renamed, where each is now. `grounds`: of the themes. `unwanted`: of those a person does not want, why.
-    Cancelled, nothing is found. What another memory says it ended is over, wherever its file lies; an id that two files
-    have is left alone until they are joined.
+    `ours`: which sentences of a memory Lerim wrote. Cancelled, nothing is found. What another memory says it ended is
+    over, wherever its file lies; an id that two files have is left alone until they are joined.
     """
     files = Counter(one.record.id for one in memories)
     live = [
@@ -69,7 +70,7 @@ def plan(
         for one in current(memories)
         if one.status == "active" and one.record.primitive != "summary" and files[one.record.id] == 1
     ]
-    upkeep = _Upkeep(sorted(live, key=_age), uses, standings, moved, grounds, unwanted, now, rules)
+    upkeep = _Upkeep(sorted(live, key=_age), uses, standings, moved, grounds, unwanted, now, rules, ours)
     found: list[Planned] = []
     steps: tuple[Callable[[], Iterator[Planned]], ...] = (
         upkeep.refused,
@@ -110,6 +111,7 @@ class _Upkeep:
     unwanted: Mapping[str, str]
     now: datetime
     rules: Rules
+    ours: Callable[[Stored], Ours]
     taken: set[str] = field(default_factory=set)
     claims: dict[str, Claim] = field(default_factory=dict)
 
@@ -168,8 +170,9 @@ class _Upkeep:
                     yield Planned("merged", self._merged(some[first], [some[at] for at in same[1:]], how))
 
     def _merged(self, kept: Stored, others: Sequence[Stored], how: Sequence[_Alike]) -> Suggestion:
-        record = kept.record
-        for other in (one.record for one in others):
+        record, wrote = kept.record, [self.ours(kept)]
+        for stored in others:
+            other = stored.record
             record = replace(
                 record,
                 title=other.title,
@@ -177,11 +180,12 @@ class _Upkeep:
                 source=other.source,
                 confidence=max(record.confidence, other.confidence),
                 tags=tuple(dict.fromkeys((*record.tags, *other.tags))),
-                body=joined(record.body, other.title, other.body),
+                body=joined(record.body, other.title, other.body, lambda one: any(ours(one) for ours in wrote)),
                 kind=other.kind or record.kind,
                 references=tuple(dict.fromkeys((*record.references, *other.references))),
                 evidence=merge(other.evidence, record.evidence),
             )
+            wrote.append(self.ours(stored))
         same = all(one.relation == "same" for one in how)
         what = "nearly the same" if same else "different things of the same"
         day = f"{record.updated:%Y-%m-%d}"

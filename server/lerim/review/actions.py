@@ -103,10 +103,10 @@ def undo(place: Place, book: Ledger, action: Action) -> None:
     _finish_undo(book, action)
 
 
-def rewrite(book: Ledger, proposal: Proposal, changes: Mapping[str, Value]) -> None:
-    """Change keys of a waiting candidate's file; it stays ours, and edits of it can still be undone."""
+def rewrite(book: Ledger, proposal: Proposal, changes: Mapping[str, Value], body: str | None = None) -> None:
+    """Change keys of a waiting candidate's file, or its text; it stays ours, and edits of it can still be undone."""
     before = files.read_text(proposal.path, MAX_FILE)
-    text = record.update(proposal.text, changes, where=str(proposal.path))  # with an edit that came with the accept
+    text = record.update(proposal.text, changes, body, str(proposal.path))  # with an edit that came with the accept
     files.replace(proposal.path, text)
     book.rewrote(proposal.id, str(proposal.path), before, text)
     book.commit()

@@ -361,7 +361,7 @@ def _rewritten(proposal: Proposal, store: Store) -> str:
     elif proposal.action == "close":
         after = naming_text(before, stored.path, others)
     else:
-        after = updated_text(proposal.record, before, stored.path, store.quotes, others)
+        after = updated_text(proposal.record, before, stored.path, store, others)
     return difference(before, after, stored.path.name)
 
 

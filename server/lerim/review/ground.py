@@ -35,7 +35,8 @@ OVER = Filters(statuses=("superseded", "resolved", "archived"))
 class Heard:
     """One claim on the ground: a memory, a waiting candidate, or one that is over. `said` is the latest turn saying it.
 
-    `forms` are the claims to compare with: a memory's own words, and the candidate it was last made of.
+    `forms` are the claims to compare with: a memory's own words, and the candidate it was last made of. `renews`: of it
+    and the candidate the later one says the same thing anew, and does not end the other.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Heard:
     said: datetime
     stored: Stored | None = None
     proposal: Proposal | None = None
+    renews: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +223,7 @@ class _Found:
 
     action: Literal["apart", "same", "changes", "ends", "outdated"]
     similarity: float = 0.0
+    renews: bool = False
 
 
 def _related(candidate: Candidate, heard: Iterable[Heard]) -> bool:
@@ -236,7 +239,7 @@ def _compared(place: Place, candidate: Candidate, one: Heard) -> tuple[Heard, _F
     """A candidate against one claim alone; where that waits and they have to do with each other, its file is read."""
     found = _against(candidate, one)
     if one.state != "waiting" or found.action == "apart":
-        return one, found
+        return replace(one, renews=found.renews), found
     try:
         proposal = read(place, one.id, place.store())
     except LerimError:
@@ -245,7 +248,7 @@ def _compared(place: Place, candidate: Candidate, one: Heard) -> tuple[Heard, _F
     if proposal.edited:
         one = replace(one, forms=(as_candidate(proposal.record, one.said),))
         found = _against(candidate, one)
-    return one, found
+    return replace(one, renews=found.renews), found
 
 
 def _against(candidate: Candidate, one: Heard) -> _Found:
@@ -256,7 +259,7 @@ def _against(candidate: Candidate, one: Heard) -> _Found:
         decision = decide(second, [Neighbour(new_record(first, ""), first.time)])
         if decision.resolves or decision.action in ("update", "supersede"):
             ends: Literal["changes", "ends"] = "changes" if decision.action == "update" else "ends"
-            return _Found("outdated" if later else ends, decision.similarity)
+            return _Found("outdated" if later else ends, decision.similarity, ends == "changes")
         if decision.action == "noop" and later and one.state != "over":
             # what says the same with more words stands, also where it was said before
             more = decide(replace(candidate, time=one.said), [Neighbour(new_record(form, ""), candidate.time)])

@@ -281,9 +281,8 @@ class Ledger:
     def taken_in(self) -> dict[str, datetime]:
         """When each memory was accepted or added here last."""
         found = self._sql.execute(
-            "SELECT actions.memory, max(time) FROM actions LEFT JOIN claims ON claims.id=candidate"
-            " WHERE stage='done' AND kind IN ('accept', 'settle', 'add')"
-            " AND coalesce(source, '') NOT LIKE 'suggestion:%' GROUP BY actions.memory"
+            "SELECT a.memory, max(time) FROM actions AS a LEFT JOIN claims ON claims.id=candidate WHERE stage='done'"
+            " AND kind IN ('accept', 'settle', 'add') AND coalesce(source, '') NOT LIKE 'suggestion:%' GROUP BY 1"
         )
         return {memory: datetime.fromisoformat(at) for memory, at in found}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -15,6 +16,7 @@ from lerim.memory.store import Store
 from lerim.paths import Home
 from lerim.project import Project, personal
 from lerim.registry import private_folder
+from lerim.review.authors import ours
 
 _WAIT_SECONDS = 10
 _HOME_TODO = "Make it writable, or set LERIM_HOME to a folder that is."
@@ -55,9 +57,10 @@ class Place:
 
     def store(self) -> Store:
         """The memories of the open worktree, or the person's own."""
+        wrote = partial(ours, self.private, self.moves)
         if not self.project.is_personal:
-            return Store(self.project.memory_dir, self.private)
-        return Store(self.project.memory_dir, self.private, self.home.root, lambda _: self.make_private())
+            return Store(self.project.memory_dir, self.private, ours=wrote)
+        return Store(self.project.memory_dir, self.private, self.home.root, lambda _: self.make_private(), wrote)
 
     def personal(self) -> Place:
         """The person's own memories, which belong to no repository."""

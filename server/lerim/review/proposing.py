@@ -34,6 +34,7 @@ from lerim.review.ground import Heard, Standing, around, counting, ground, held,
 from lerim.review.ledger import Change, Known, Ledger
 from lerim.review.outcome import AlreadyKnown, Blocked, Gone, Proposed
 from lerim.review.place import Place
+from lerim.review.rest import with_the_rest, with_what_gave_way
 from lerim.review.reworded import near, otherwise, reworded
 from lerim.review.suggestions import SUGGESTION, Suggestion, put
 
@@ -71,6 +72,10 @@ def proposed(
     here = held(book, here, live)
     standing = stand(place, candidate, ground(book, here, candidate, memories, live))
     store = place.store()
+    fuller = with_the_rest(place, book, candidate, standing.by) if standing.by else None
+    if fuller is not None:
+        candidate = fuller
+        standing = stand(place, candidate, ground(book, here, candidate, memories, live))
     if standing.by is not None:
         return _set_aside(place, book, claims, candidate, mark, standing, standing.by)
     if standing.same is not None:
@@ -302,10 +307,10 @@ def rewrite_targets(
 ) -> None:
     """Let a waiting candidate concern these memories, of which it changes the first where one is `kept`."""
     records = [one.record for one in about]
+    waiting = replace(waiting, reason="") if waiting.reason == _BACK else waiting
     action = action_of(waiting.record.primitive, records[0] if kept else None, records[1:] if kept else records)
     targets = [Target(one.record.id, one.hash) for one in about]
-    told = reason or ("" if waiting.reason == _BACK else waiting.reason)
-    keys = standing(action, targets, told, maker or waiting.maker)
+    keys = standing(action, targets, reason or waiting.reason, maker or waiting.maker)
     actions.rewrite(book, waiting, {"targets": None, "reason": None, "undecided": None, **keys})
 
 
@@ -368,7 +373,8 @@ def _write(
     targets = [Target(one.record.id, one.hash) for one in (*about.values(), *comes_back)]
     reason = _BACK if comes_back else ""
     band = () if standing.decision.sure else tuple(one.id for one in standing.decision.band)
-    text = file_text(candidate, new_record(candidate, candidate_id), action, targets, band, reason)
+    shown = with_what_gave_way(candidate, standing.outdated)
+    text = file_text(candidate, new_record(shown, candidate_id), action, targets, band, reason)
     book.register(
         *(candidate_id, candidate.source, mark, "pending"),
         written=files.text_hash(text),

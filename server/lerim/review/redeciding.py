@@ -83,8 +83,9 @@ def decide_again(place: Place, proposal_id: str, decision: Decision, reason: str
         kept = decision.action == "update"
         named = ([decision.target] if decision.target else []) + list(decision.resolves)
         first = [store.read(one.id) for one in named]
-        ids = {one.record.id for one in first} | set(proposal.undecided)
-        others = [one for one in proposal.concerns if one.record.id not in ids]
+        back = {proposal.target} if proposal.action == "add" else set()  # what it would bring back
+        ids = {one.record.id for one in first} | set(proposal.undecided) | back
+        others = [one for one in proposal.about if one.record.id not in ids]
         rewrite_targets(book, proposal, (*first, *others), kept=kept, maker="lead", reason=reason)
         return read(place, proposal_id, store)
 

@@ -9,21 +9,25 @@ from pathlib import Path
 from lerim.extraction.redact import redact
 from lerim.memory import record
 from lerim.memory.contrast import contrast, is_value, read
+from lerim.memory.files import text_hash
 from lerim.memory.framing import concerning
 from lerim.memory.header import split
 from lerim.memory.kept import joined
 from lerim.memory.lines import Value
 from lerim.memory.quotes import Quotes, merge, without_words
 from lerim.memory.record import Evidence, MemoryRecord, parse
+from lerim.memory.renewed import renewed
+from lerim.memory.store import Store
 
 
-def updated_text(new: MemoryRecord, before: str, path: Path, quotes: Quotes, ended: Sequence[MemoryRecord] = ()) -> str:
+def updated_text(new: MemoryRecord, before: str, path: Path, store: Store, ended: Sequence[MemoryRecord] = ()) -> str:
     """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
-    Sentences of the memory that the new record does not say again stay, its title as one of them. `ended` are memories
-    that end with it: it names them. Raises MemoryError_.
+    Sentences of the memory that the new record does not say again stay, its title as one of them; not so what Lerim
+    wrote and is renewed. `ended` are memories that end with it: it names them. Raises MemoryError_.
     """
     old = parse(before, path)
+    ours = store.ours(old.id, text_hash(before))
     changes: dict[str, Value] = {
         "title": new.title,
         "updated": max(new.updated, old.updated),
@@ -32,10 +36,11 @@ def updated_text(new: MemoryRecord, before: str, path: Path, quotes: Quotes, end
         "tags": _all(old.tags, new.tags),
         "kind": new.kind or old.kind,
         "references": _all(old.references, new.references),
-        "evidence": entries(_both(new.evidence, old, quotes)),
+        "evidence": entries(_both(new.evidence, old, store.quotes)),
         **_named(old, ended),
     }
-    body = joined(f"{_title_besides(old, new)}{old.body}", new.title, new.body)
+    title = "" if ours(old.title) and renewed([old.title], [new.title]) else _title_besides(old, new)
+    body = joined(f"{title}{old.body}", new.title, new.body, ours)
     return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 
