@@ -80,6 +80,8 @@ export function reasonText(reason: string): string {
 const flags: Readonly<Record<string, string>> = {
   "hidden-characters": "Contains hidden characters; they are written out below.",
   "commands-an-agent": "Some of this text gives orders to an agent. Read it carefully before you accept.",
+  "own-words": "The model that worded this used words of its own. Compare it with the texts below before you accept.",
+  "may-lose": "A model would end a memory that says more than this, or another thing. Look at both before you accept.",
   plain: "No model worded this: it is the list of all the texts.",
   "two-answers": "These memories answer one question in different ways. Accept it if the last one stands; else archive that one yourself.",
   "sends-data-out": "Some of this text sends data or secrets elsewhere. Read it carefully before you accept.",

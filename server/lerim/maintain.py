@@ -29,6 +29,7 @@ from lerim.memory.ends import current
 from lerim.memory.freshness import Found, Freshness, Standing, subject_of
 from lerim.memory.lifecycle import Ground, unwanted
 from lerim.memory.links import repairs
+from lerim.memory.losses import OWN_WORDS, in_their_words
 from lerim.memory.reference import normalise
 from lerim.memory.renames import git_at
 from lerim.memory.store import Stored
@@ -279,7 +280,10 @@ class _Job:
             return suggestion
         self.tell("asking", message=f"asking {self.insights.model.name}")
         told = self.insights.words(suggestion.record, [one.record for one in suggestion.targets])
-        return suggestion if told is None else replace(suggestion, record=told, flags=())
+        if told is None:
+            return suggestion
+        kept = in_their_words(told, [one.record for one in suggestion.targets])
+        return replace(suggestion, record=told, flags=() if kept else (OWN_WORDS,))
 
     def lead(self) -> Insights | None:
         """The model that may be asked: one the settings name, and the person agreed to."""

@@ -90,6 +90,27 @@ def test_a_models_words_that_lose_or_make_up_something_twice_are_not_taken(
     assert [step.kind for step in report.steps] == ["lost"]
 
 
+def test_a_sentence_that_no_learning_says_or_that_says_the_contrary_is_not_taken(
+    desk: Desk, pool: Callable[..., Chat]
+) -> None:
+    invented = f"{WHOLE} Passwords are stored in plain text."
+    turned = WHOLE.replace("Close each connection of the pool;", "Never close each connection of the pool;")
+    asked = pool(insight("The pool", invented), insight("The pool", turned))
+    report = run(desk, model="auto")
+    assert [one.action for one in report.done] == ["proposed-consolidate"]
+    assert "it makes up “Passwords are stored in plain text.”" in asked.asked[1].prompt
+    assert [step.kind for step in report.steps] == ["lost"]
+
+
+def test_a_models_own_words_wait_for_a_person_though_they_keep_everything(
+    desk: Desk, pool: Callable[..., Chat]
+) -> None:
+    pool(insight("The pool", f"{WHOLE} A connection of the pool without a timeout blocks the caller."))
+    report = run(desk, model="auto")
+    assert [one.action for one in report.done] == ["proposed-consolidate"]
+    assert [one.flags for one in report.proposals] == [["own-words"]]
+
+
 def test_what_waits_or_was_rejected_is_not_asked_of_a_model_again(desk: Desk, pool: Callable[..., Chat]) -> None:
     asked = pool(insight("The pool", "Mind the pool."))
     [one] = run(desk, model="auto").proposals

@@ -19,6 +19,7 @@ from lerim.extraction.redact import clean
 from lerim.facts.wording import shorten
 from lerim.lead.barred import barred
 from lerim.lead.cited import Passage, Sentence
+from lerim.memory.contrary import contrary
 from lerim.memory.terms import STOP
 from lerim.sessions.query import stem, tokens
 
@@ -157,7 +158,7 @@ def _numbers(text: str) -> Iterator[int]:
 
 def grounded(text: str, passages: Sequence[Passage]) -> bool:
     """Whether the numbers, paths, code, quoted words and names of a sentence stand in these passages, and enough of
-    its other words."""
+    its other words, and it does not say the contrary of what they say."""
     whole = "\n".join(f"{one.detail}\n{one.time}\n{one.citation.title}\n{one.text}" for one in passages)
     low = whole.lower()
     if not stands(text, low):
@@ -171,7 +172,9 @@ def grounded(text: str, passages: Sequence[Passage]) -> bool:
         if match.start() > begins and match[0].lower() not in STOP and not _in(match[0], low, held):
             return False
     telling = [word for word in map(stem, dict.fromkeys(tokens(text))) if word not in _PLAIN]
-    return sum(word in held for word in telling) * SHARED >= len(telling)
+    if sum(word in held for word in telling) * SHARED < len(telling):
+        return False
+    return not contrary(text, [one.text for one in passages])
 
 
 def _in(name: str, low: str, held: set[str]) -> bool:

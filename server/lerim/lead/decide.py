@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import dspy
@@ -14,14 +14,17 @@ from lerim.extraction.redact import clean
 from lerim.lead.barred import barred
 from lerim.lead.signatures import LeadDecision, LeadSignature
 from lerim.memory.claim import claim
-from lerim.memory.contrast import read
+from lerim.memory.contrast import Said, read
 from lerim.memory.lines import moment
+from lerim.memory.order import reordered
 from lerim.memory.reconcile import Decision, relation
 from lerim.memory.record import MemoryRecord
+from lerim.memory.stance import on_one_ground
+from lerim.memory.substance import differ
 
 REASON = 240
-OTHER_WORDS = 1
-"""Words of its title in which a claim that is nothing new may differ from the memory."""
+MAY_LOSE = "may-lose"
+"""The flag of a claim that would end a memory of which not all is contradicted: a person should look at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,9 @@ def decided(lm: dspy.LM, candidate: Candidate, band: Sequence[Band], evidence: s
 
 def checked(said: LeadDecision, candidate: Candidate, band: Sequence[Band]) -> Decision | Refused:
     """The model's decision as one of ours. It is refused where it names no memory of the band, would let an earlier
-    turn win, or would lose something: what a claim says that a memory does not is not the same, and what contradicts a
-    memory is no addition to it."""
+    turn win, or would lose something: what a claim says that a memory does not is not the same, what contradicts a
+    memory is no addition to it, and what speaks of something else does not end it. It is flagged where it would end a
+    memory that it does not contradict, or that names more than it."""
     reason = " ".join(clean(said.reason).split())[:REASON]
     if said.action == "add":
         return Decision("add", reason=reason)
@@ -83,9 +87,15 @@ def checked(said: LeadDecision, candidate: Candidate, band: Sequence[Band]) -> D
         return Refused("the claim says more than the memory") if _more(candidate, one) else _of(said, one, reason)
     if candidate.time < one.said:
         return Refused(f"{said.action} lets the earlier turn win")
-    if said.action == "update" and _contrary(candidate, one):
+    ended = _contrary(candidate, one)
+    if said.action == "update" and ended:
         return Refused("an update would say two things that contradict each other")
-    return _of(said, one, reason)
+    if said.action == "update":
+        return _of(said, one, reason)
+    mine, theirs = read(candidate.title, candidate.body), read(one.record.title, one.record.body)
+    if not (ended or on_one_ground(theirs, mine)):
+        return Refused("the claim speaks of something else than the memory it would end")
+    return replace(_of(said, one, reason), flag="" if ended and not _lost(theirs, mine) else MAY_LOSE)
 
 
 def _of(said: LeadDecision, one: Band, reason: str) -> Decision:
@@ -93,16 +103,24 @@ def _of(said: LeadDecision, one: Band, reason: str) -> Decision:
 
 
 def _more(candidate: Candidate, one: Band) -> bool:
-    """Whether the claim has a name, number, path, denial or other telling word that the memory lacks, more than
-    OTHER_WORDS of its title are in neither the memory's title nor text, or it says the contrary."""
+    """Whether the claim has a name, number, path, denial or any other word that the memory lacks, ways to say one thing
+    put alike, has its words in another order, or says the contrary."""
     wanted, known = claim(candidate.title, candidate.body), claim(one.record.title, one.record.body)
     mine, theirs = read(candidate.title, candidate.body), read(one.record.title, one.record.body)
     what, found = relation(theirs, mine)
     if what == "ended" or found.values or found.reversed or found.moved:
         return True
-    return not (wanted.hard <= known.words and mine.telling <= theirs.claim.words and len(found.new) <= OTHER_WORDS)
+    if found.new or found.more or not (wanted.hard <= known.words and mine.telling <= theirs.claim.words):
+        return True
+    return differ(theirs.written, mine.written) or reordered(theirs.written, mine.written)
 
 
 def _contrary(candidate: Candidate, one: Band) -> bool:
+    """Whether the claim says the contrary of the memory."""
     mine, theirs = read(candidate.title, candidate.body), read(one.record.title, one.record.body)
     return relation(theirs, mine)[0] == "ended"
+
+
+def _lost(memory: Said, said: Said) -> bool:
+    """Whether the memory's text names something, beside its title, that the claim does not."""
+    return bool((memory.bare.hard - memory.bare.title) - said.bare.words)

@@ -184,7 +184,7 @@ def _reversed(one: Said, other: Said) -> frozenset[str]:
     there, back = _affirmed(mine) & _denied(theirs), _affirmed(theirs) & _denied(mine)
     both = _denied(one.claim.words) & _denied(other.claim.words) | _denied(mine) & _denied(theirs)
     exchanged = there and back and (_chooses(one) or _chooses(other))
-    if both and not exchanged and (_denials(one.title) == _denials(other.title) or len(there | back) < len(both)):
+    if both and not exchanged and (denials(one.title) == denials(other.title) or len(there | back) < len(both)):
         return frozenset()
     return there | back
 
@@ -195,7 +195,7 @@ def _denied_otherwise(one: Said, other: Said) -> bool:
     turned = (_affirmed(mine) & _denied(theirs)) | (_affirmed(theirs) & _denied(mine))
     if not turned:
         return False
-    first, second = (_denials(f"{said.title}\n{said.body}") for said in (one, other))
+    first, second = (denials(f"{said.title}\n{said.body}") for said in (one, other))
     alike = bool(_denied(mine) & _denied(theirs)) or not (_denied(mine) and _denied(theirs))
     return not (alike and first == second)
 
@@ -226,7 +226,8 @@ def _same_ground(
     return not (lost - one.telling and new - other.telling)
 
 
-def _denials(text: str) -> int:
+def denials(text: str) -> int:
+    """How many words of a text, outside of code, deny something."""
     return len(_DENIAL.findall(_CODE.sub("", text)))
 
 

@@ -58,7 +58,8 @@ class Decision:
 
     `target` is the memory to change (update), to end (supersede) or the one that already says it or has been said
     later (noop); None for add. `resolves` are the open questions it answers. `sure` is False between the clear cases:
-    then `band` has the memories it may belong to, and the action is the one that loses nothing.
+    then `band` has the memories it may belong to, and the action is the one that loses nothing. With a `flag` (of a
+    lead's decision) it waits for a person.
     """
 
     action: Literal["add", "update", "supersede", "noop"]
@@ -68,6 +69,7 @@ class Decision:
     sure: bool = True
     band: tuple[MemoryRecord, ...] = ()
     reason: str = ""
+    flag: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,13 +304,17 @@ def rewrite_targets(
     kept: bool,
     maker: Maker | None = None,
     reason: str = "",
+    flag: str = "",
 ) -> None:
-    """Let a waiting candidate concern these memories, of which it changes the first where one is `kept`."""
+    """Let a waiting candidate concern these memories, of which it changes the first where one is `kept`; with a `flag`
+    it waits for a person."""
     records = [one.record for one in about]
     waiting = replace(waiting, reason="") if waiting.reason == _BACK else waiting
     action = action_of(waiting.record.primitive, records[0] if kept else None, records[1:] if kept else records)
     targets = [Target(one.record.id, one.hash) for one in about]
     keys = standing(action, targets, reason or waiting.reason, maker or waiting.maker)
+    if flag:
+        keys["flags"] = tuple(dict.fromkeys((*waiting.flags, flag)))
     actions.rewrite(book, waiting, {"targets": None, "reason": None, "undecided": None, **keys})
 
 

@@ -86,7 +86,7 @@ def decide_again(place: Place, proposal_id: str, decision: Decision, reason: str
         back = {proposal.target} if proposal.action == "add" else set()  # what it would bring back
         ids = {one.record.id for one in first} | set(proposal.undecided) | back
         others = [one for one in proposal.about if one.record.id not in ids]
-        rewrite_targets(book, proposal, (*first, *others), kept=kept, maker="lead", reason=reason)
+        rewrite_targets(book, proposal, (*first, *others), kept=kept, maker="lead", reason=reason, flag=decision.flag)
         return read(place, proposal_id, store)
 
 

@@ -85,6 +85,52 @@ def test_what_differs_in_substance_is_never_nothing_new(title: str) -> None:
     assert isinstance(checked(lead("noop"), candidate(title), [SAME]), Refused)
 
 
+@pytest.mark.parametrize(
+    ("known", "title"),
+    [
+        (("Write docs in English", ""), "Write docs in German"),
+        (("Log errors to stderr", ""), "Log errors to stdout"),
+        (("Use Redis for the cache", "It is there."), "Use Memcached for the cache"),
+        (("The owner approves releases", ""), "The tester approves releases"),
+        (("Run the tests before you push", "CI is slow."), "Run the linter before you push"),
+        (("Backups go to the archive bucket", ""), "Backups go to the cold bucket"),
+        (("Sessions expire after a day", ""), "Sessions expire after a week"),
+        (("Lint first, then test", ""), "Test first, then lint"),
+    ],
+)
+def test_one_other_word_is_never_nothing_new(known: tuple[str, str], title: str) -> None:
+    for one, other in ((known, (title, known[1])), (("The rule", known[0]), ("The rule", title))):
+        assert isinstance(checked(lead("noop"), candidate(*other), [memory(*one)]), Refused)
+
+
+def test_the_words_of_a_memory_said_otherwise_are_nothing_new() -> None:
+    known = memory("Remove the pictures before you start the build", "They are large.")
+    assert not isinstance(
+        checked(lead("noop"), candidate("Always delete the images before starting the build"), [known]), Refused
+    )
+
+
+def test_a_claim_of_something_else_ends_no_memory() -> None:
+    known = memory("Never delete customer data", "Legal hold until 2031, see `LEGAL.md`.")
+    assert isinstance(checked(lead("supersede"), candidate("Retry uploads", "In `up.py`."), [known]), Refused)
+
+
+@pytest.mark.parametrize(
+    ("known", "title", "flag"),
+    [
+        (("Use `uv`, not `pip`", ""), "Use `pip`, not `uv`", ""),
+        (("Use `uv`, not `pip`", "See `docs/installs.md`."), "Use `pip`, not `uv`", "may-lose"),
+        (("Uploads in `up.py` are retried 3 times", ""), "Failed uploads in `up.py` go to a queue", "may-lose"),
+    ],
+)
+def test_a_memory_that_says_more_than_what_would_end_it_is_looked_at(
+    known: tuple[str, str], title: str, flag: str
+) -> None:
+    found = checked(lead("supersede"), candidate(title), [memory(*known)])
+    assert not isinstance(found, Refused)
+    assert (found.action, found.flag) == ("supersede", flag)
+
+
 def test_what_contradicts_a_memory_is_no_addition_to_it() -> None:
     other = candidate("Installs go through `pip`, not `uv`")
     assert isinstance(checked(lead("update"), other, [SAME]), Refused)

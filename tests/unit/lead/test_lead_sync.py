@@ -107,6 +107,21 @@ def test_an_update_of_the_leads_can_be_accepted_and_loses_nothing(waiting: Desk)
     assert "before a commit" in f"{memory.record.title} {memory.record.body}"
 
 
+def test_a_memory_that_a_lead_would_end_without_a_contradiction_waits_also_where_all_is_accepted(desk: Desk) -> None:
+    rule(desk, "s1", "Always write the docs in English in src/app.py")
+    desk.sync()
+    [first] = queue.pending(desk.place)[0]
+    queue.accept(desk.place, first.id, quotes="shared")
+    rule(desk, "s2", "Always write the API notes in German in src/app.py")
+    desk.sync()
+    with lead(desk, step("done"), decides("supersede", 1, "x")):
+        desk.home.config.write_text(f'[review]\nmode = "auto"\n{desk.home.config.read_text()}')
+        report = desk.sync()
+    assert report.accepted == []
+    assert one(desk).flags == ("may-lose",)
+    assert [stored.status for stored in desk.place.store().load_all(archived=True)[0]] == ["active"]
+
+
 def test_what_was_decided_is_not_asked_again(waiting: Desk) -> None:
     with lead(waiting, step("done"), decides("add", 0)) as server:
         decided(waiting)
