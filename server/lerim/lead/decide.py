@@ -13,11 +13,11 @@ from lerim.extraction.candidate import Candidate
 from lerim.extraction.redact import clean
 from lerim.lead.barred import barred
 from lerim.lead.signatures import LeadDecision, LeadSignature
-from lerim.memory.claim import claim
+from lerim.memory.claim import claim, overlap
 from lerim.memory.contrast import Said, read
 from lerim.memory.lines import moment
 from lerim.memory.order import reordered
-from lerim.memory.reconcile import Decision, relation
+from lerim.memory.reconcile import CONTAINED_FROM, Decision, relation
 from lerim.memory.record import MemoryRecord
 from lerim.memory.stance import on_one_ground
 from lerim.memory.substance import differ
@@ -93,7 +93,8 @@ def checked(said: LeadDecision, candidate: Candidate, band: Sequence[Band]) -> D
     if said.action == "update":
         return _of(said, one, reason)
     mine, theirs = read(candidate.title, candidate.body), read(one.record.title, one.record.body)
-    if not (ended or on_one_ground(theirs, mine)):
+    alike = overlap(mine.bare.title, theirs.bare.title) >= CONTAINED_FROM
+    if not (ended or alike or on_one_ground(theirs, mine)):
         return Refused("the claim speaks of something else than the memory it would end")
     return replace(_of(said, one, reason), flag="" if ended and not _lost(theirs, mine) else MAY_LOSE)
 

@@ -120,6 +120,7 @@ def test_a_claim_of_something_else_ends_no_memory() -> None:
     [
         (("Use `uv`, not `pip`", ""), "Use `pip`, not `uv`", ""),
         (("Use `uv`, not `pip`", "See `docs/installs.md`."), "Use `pip`, not `uv`", "may-lose"),
+        (("Write docs in English", ""), "Write docs in German", "may-lose"),
         (("Uploads in `up.py` are retried 3 times", ""), "Failed uploads in `up.py` go to a queue", "may-lose"),
     ],
 )
