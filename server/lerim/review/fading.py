@@ -5,7 +5,7 @@ What a person archived by hand, called wrong or outdated, or rejected stays away
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_
@@ -21,12 +21,14 @@ _ARCHIVE = f"{SUGGESTION}archive:"
 
 
 def faded(
-    place: Place, book: Ledger, store: Store, claims: Iterable[Known], over: Sequence[Heard], said: datetime
+    place: Place, book: Ledger, store: Store, claims: Sequence[Known], over: Sequence[Heard], said: datetime
 ) -> Stored | None:
     """The memory that a rule put away and that a claim of this time says again; None where there is none.
 
     `claims` are those that say the same, `over` what said it and is over.
     """
+    if not claims and not over:
+        return None
     known = {one.id: one for one in book.claims("accepted", "known")}
     about = [*claims, *(known[one.id] for one in over if one.id in known)]
     names = dict.fromkeys([*(one.memory for one in about), *(one.id for one in over if one.id not in known)])

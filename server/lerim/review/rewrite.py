@@ -16,7 +16,6 @@ from lerim.memory.kept import joined
 from lerim.memory.lines import Value
 from lerim.memory.quotes import Quotes, merge, without_words
 from lerim.memory.record import Evidence, MemoryRecord, parse
-from lerim.memory.renewed import renewed
 from lerim.memory.store import Store
 
 
@@ -39,8 +38,13 @@ def updated_text(new: MemoryRecord, before: str, path: Path, store: Store, ended
         "evidence": entries(_both(new.evidence, old, store.quotes)),
         **_named(old, ended),
     }
-    title = "" if ours(old.title) and renewed([old.title], [new.title]) else _title_besides(old, new)
-    body = joined(f"{title}{old.body}", new.title, new.body, ours)
+    loses = _loses(old, new)
+
+    def renewable(sentence: str) -> bool:
+        """What says an old title that stays, stays with it."""
+        return ours(sentence) and not (loses and read(old.title, "").bare.words <= read(sentence, "").bare.words)
+
+    body = joined(f"{_title_besides(old) if loses else ''}{old.body}", new.title, new.body, renewable)
     return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 
@@ -98,11 +102,14 @@ def difference(before: str, after: str, name: str) -> str:
     return redact("\n".join(lines)).text
 
 
-def _title_besides(old: MemoryRecord, new: MemoryRecord) -> str:
-    """The old title as a paragraph of its own, where it says more than other numbers and its body does not say it."""
-    title = read(old.title, "")
-    lost = contrast(title, read(new.title, new.body)).lost
-    if all(map(is_value, lost)) or title.bare.words <= read("", old.body).bare.words:
+def _loses(old: MemoryRecord, new: MemoryRecord) -> bool:
+    """Whether the old title says more than other numbers."""
+    return not all(map(is_value, contrast(read(old.title, ""), read(new.title, new.body)).lost))
+
+
+def _title_besides(old: MemoryRecord) -> str:
+    """The old title as a paragraph of its own, where its body does not say it."""
+    if read(old.title, "").bare.words <= read("", old.body).bare.words:
         return ""
     return f"{old.title}{'' if old.title.endswith(tuple('.!?。！？')) else '.'}\n\n"
 
