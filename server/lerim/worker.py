@@ -263,11 +263,11 @@ def _maintain(order: Maintain, lines: Lines, cancel: threading.Event, bridge: Br
 
 
 def _project(repo: Path, home: Home) -> Project:
-    """The project that holds a folder. Raises ProjectError."""
+    """The project that holds a folder; the home is the person's own. Raises ProjectError."""
     from lerim import project
     from lerim.errors import ProjectError
 
-    found = project.locate(repo, home)
+    found = project.personal(home) if repo == home.root else project.locate(repo, home)
     if found is None:
         raise ProjectError("This folder is in no git repository.", where=str(repo), todo="Run `git init` in it.")
     return found

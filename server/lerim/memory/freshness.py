@@ -57,6 +57,10 @@ class Found:
     moved: dict[str, dict[str, str]]
 
 
+_MOST_A_DAY = 100
+"""So many states of a place can be verified on one day where nothing is committed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What is looked at of a memory."""
@@ -122,11 +126,15 @@ def _elsewhere(look: Look | None, base: Baseline | None, reader: Reader) -> tupl
 def unused(
     kept: Baselines, memory: str, found: Sequence[tuple[Reference, Baseline]], verified: str, commit: str
 ) -> str:
-    """`verified` with as many more digits of its commit as none but these baselines are kept under: an undo gives the
-    file its former line back, under which the former ones must still be."""
+    """`verified` with as many more digits of its commit, or where nothing is committed with such a number after the
+    day, that none but these baselines are kept under it: an undo gives the file its former line back, under which the
+    former ones must still be."""
     day, _, short = verified.partition("@")
-    for length in range(len(short), len(commit) + 1) if short and commit.startswith(short) else ():
-        said = f"{day}@{commit[:length]}"
+    if short and commit.startswith(short):
+        more: Iterable[str] = (f"{day}@{commit[:length]}" for length in range(len(short), len(commit) + 1))
+    else:
+        more = () if short else (verified, *(f"{day}-{number}" for number in range(2, _MOST_A_DAY)))
+    for said in more:
         if all(kept.baseline(memory, reference, said) in (None, base) for reference, base in found):
             return said
     return verified

@@ -44,7 +44,10 @@ def joined_text(one: str, other: str, path: Path) -> str:
         "related": _both(first.related, second.related),
     }
     text = joined(body, first.title, first.body) if first.body != second.body or first.title != second.title else None
-    return _with_own_keys(update(one, {k: v for k, v in changes.items() if v}, text, str(path)), other, path)
+    wanted: dict[str, Value] = {key: value for key, value in changes.items() if value}
+    if first.primitive != "learning":  # the folder of this file says what it is
+        wanted["kind"] = None
+    return _with_own_keys(update(one, wanted, text, str(path)), other, path)
 
 
 def _both(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

@@ -128,8 +128,8 @@ def _now() -> datetime:
 
 
 def edit(place: Place, memory_id: str, edit: Edit, references: Sequence[str] | None = None) -> ReviewResult:
-    """Change a memory's words, tags or references, secrets cut out. With other words it is as sure as a person is, and
-    of now. Raises NotFoundError, MemoryError_, StaleError, BusyError."""
+    """Change a memory's words, tags or references, secrets cut out. With other words it is as sure as a person is, of
+    now, and as verified as by `verify`. Raises NotFoundError, MemoryError_, StaleError, BusyError."""
     with held(place, memory_id) as memory:
         text = _edited(memory, edit, None if references is None else written(references))
         if text == memory.text:
@@ -152,12 +152,14 @@ def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str
         changes |= {"confidence": max(old.confidence, PERSON_CONFIDENCE), "updated": max(old.updated, _now())}
     if tags != tuple(redact(one_line(tag)).text for tag in old.tags):
         changes["tags"] = tags
-    if references is not None and references != old.references:
-        changes["references"] = references or None
+    named = old if references is None else replace(old, references=references)
+    if named.references != old.references:
+        changes["references"] = named.references or None
+    said = "updated" in changes and named.references  # in the words of now, as an update that was accepted
+    if said or "references" in changes:
         place = memory.place
-        named = replace(old, references=references)
-        verified = freshness.verify(place.project, place.home, named, _now(), before=old).verified
-        changes["verified"] = verified or None
+        before = None if said else old
+        changes["verified"] = freshness.verify(place.project, place.home, named, _now(), before=before).verified or None
     parts = split(memory.text)
     newline = parts.newline if parts else "\n"
     return memory.updated(changes, None if new_body is None else new_body.replace("\n", newline))

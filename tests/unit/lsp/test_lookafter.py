@@ -50,9 +50,7 @@ def noted(sidecar: Sidecar) -> int:
     return log.read_text("utf-8").count("| maintain |") if log.exists() else 0
 
 
-async def test_what_changed_since_the_last_time_is_maintained_and_once_a_day_at_most(
-    sidecar: Sidecar, repo: Path
-) -> None:
+async def test_what_is_due_is_maintained_once_a_day_at_most(sidecar: Sidecar, repo: Path) -> None:
     await lookafter.look_after(sidecar)
     assert [one.action for one in queue.pending(place(sidecar, repo))[0]] == ["merge"]
     await lookafter.look_after(sidecar)
@@ -63,6 +61,21 @@ async def test_what_changed_since_the_last_time_is_maintained_and_once_a_day_at_
     sidecar.clock = lambda: tomorrow
     await lookafter.look_after(sidecar)
     assert noted(sidecar) == 2
+
+
+async def test_what_time_alone_made_due_and_the_persons_own_are_maintained_too(sidecar: Sidecar, repo: Path) -> None:
+    own = place(sidecar, repo).personal()
+    for number in (3, 5):
+        queue.add(own, "decision", f"Retry uploads {number} times", BODY)
+    await lookafter.look_after(sidecar)
+    assert [one.action for one in queue.pending(own)[0]] == ["merge"]
+    assert noted(sidecar) == 2
+    await lookafter.look_after(sidecar)
+    assert noted(sidecar) == 2
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    sidecar.clock = lambda: tomorrow
+    await lookafter.look_after(sidecar)
+    assert noted(sidecar) == 4
 
 
 async def test_nothing_is_maintained_in_restricted_mode_or_when_lerim_is_off(sidecar: Sidecar) -> None:

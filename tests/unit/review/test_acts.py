@@ -1,6 +1,7 @@
 """What a person does to an accepted memory by hand: each act does what it says, touches no other byte, and can be taken
 back."""
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +10,13 @@ import pytest
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError
 from lerim.memory.ends import current
+from lerim.memory.freshness import Freshness
 from lerim.memory.record import Primitive, parse
 from lerim.memory.search import Filters, search
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
-from lerim.review import acts, queue
+from lerim.project import locate
+from lerim.review import acts, joining, queue
 from lerim.review.candidates import Edit
 from lerim.review.decisions import ReviewResult
 from lerim.review.place import Place
@@ -370,3 +373,57 @@ def test_a_repair_leaves_a_header_alone_that_cannot_be_changed_line_by_line(plac
     done = acts.repair(place)
     assert (done.count, [problem.path for problem in done.problems]) == (1, [str(path)])
     assert path.read_text() == text and place.store().read("20260803-b").status == "superseded"
+
+
+def drifted(place: Place) -> list[str]:
+    freshness = Freshness(place.project, place.home)
+    freshness.check()
+    return [name for name, one in freshness.standings().items() if one.state == "drifted"]
+
+
+def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_committed(
+    place: Place, tmp_path: Path
+) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path / "new"], check=True)
+    project = locate(tmp_path / "new", place.home)
+    assert project is not None
+    new = Place(project, place.home)
+    source = project.root / "a.py"
+    source.write_text("def load():\n    return 1 + 2 + 3\n")
+    made = Path(queue.add(new, "decision", "A rule of load", "", references=("a.py#load",)).path or "")
+    before = files_of(new)
+    for number in (4, 5):
+        source.write_text(f"def load():\n    return 1 + 2 + {number}\n")
+        assert drifted(new) == [made.stem]
+        assert acts.verify(new, made.stem).action
+        assert drifted(new) == []
+    assert queue.undo(new).ok and drifted(new) == [made.stem]
+    assert queue.undo(new).ok and drifted(new) == [made.stem]
+    assert files_of(new) == before
+    source.write_text("def load():\n    return 1 + 2 + 3\n")
+    assert drifted(new) == []
+
+
+def test_a_drifted_memory_in_other_words_is_as_verified_as_one_that_is_still_true(place: Place) -> None:
+    source = place.project.root / "src" / "app.py"
+    source.parent.mkdir(exist_ok=True)
+    source.write_text("def load():\n    return 1 + 2 + 3\n")
+    name = Path(queue.add(place, "decision", "A rule of load", "", references=("src/app.py#load",)).path or "").stem
+    source.write_text("def load():\n    return 1 + 2 + 4\n")
+    assert drifted(place) == [name]
+    shown = place.store().read(name).record
+    acts.edit(place, name, Edit(shown.title, shown.body, ("tagged",)))
+    assert drifted(place) == [name]  # its words are those of then
+    acts.edit(place, name, Edit(shown.title, "It adds up to 7 now.", ("tagged",)))
+    assert drifted(place) == []
+    assert queue.undo(place).ok and drifted(place) == [name]
+
+
+def test_one_memory_out_of_a_decision_and_a_learning_has_no_kind(place: Place) -> None:
+    put(place)
+    put(place, DECISION.replace("source:", "kind: insight\nsource:").replace("10:00", "11:00"), "learnings")
+    kept = joining.merge_conflict(place, place.store().paths_of(NAME)[0])
+    assert kept.result is not None and kept.result.ok
+    left = place.store().read(NAME)
+    assert ("kind:" in left.path.read_text()) == (left.record.primitive == "learning")
+    assert place.store().load_all(archived=True)[1] == []
