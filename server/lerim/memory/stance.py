@@ -83,6 +83,11 @@ CUES = (
     *("calls_off", "put_instead", "works", "limits", "limits_below"),
 )
 """The cues in the order of `cues`."""
+CHANGES = {
+    *("numbers_new", "values_new", "goes_on", "narrows", "narrows_below", "adds", "limits", "limits_below"),
+    *("now", "now_below", "was_below"),
+}
+"""The cues that a rule is changed: without any, two claims alike speak of two things."""
 
 
 @lru_cache(maxsize=16384)
@@ -160,10 +165,13 @@ def on_one_ground(earlier: Said, later: Said) -> bool:
 
 
 def restated(earlier: Said, later: Said) -> bool:
-    """Whether the later claim says again what it would change: RESTATED of the earlier title, KNOWN of its own."""
+    """Whether the later claim says again what it would change: RESTATED of the earlier title, KNOWN of its own; and
+    says in any words or numbers that it changes it."""
     mine, theirs = earlier.bare, later.bare
     kept, known = len(mine.title & theirs.words), len(theirs.title & mine.words)
-    return kept >= RESTATED * len(mine.title) and known >= KNOWN * len(theirs.title)
+    if kept < RESTATED * len(mine.title) or known < KNOWN * len(theirs.title):
+        return False
+    return any(cue for name, cue in zip(CUES, cues(earlier, later), strict=True) if name in CHANGES)
 
 
 def _told(said: Said) -> tuple[str, str]:
