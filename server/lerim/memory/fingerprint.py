@@ -10,6 +10,7 @@ import hashlib
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Protocol
 
 from lerim.memory import code, pythoncode
@@ -18,6 +19,12 @@ SKETCH = 48
 """Lines of a file that are remembered."""
 HELD = 0.5
 """The share of them that must still be there for the file to be what it was."""
+SMALL = 24
+"""Of a page of so few lines every one must: each says something, while code and large files change with each commit and
+are what they were."""
+_PAGES = frozenset((".cfg", ".conf", ".env", ".ini", ".json", ".jsonc", ".md", ".mdx", ".properties", ".rst"))
+_PAGES |= {".toml", ".txt", ".yaml", ".yml"}
+"""Endings of settings and of rules for people; what has no ending (`Makefile`) is a page, too."""
 TELLING = 3
 """Words a definition must have to be known again under another name: a bare `pass` is everywhere."""
 _BYTES = 8
@@ -158,6 +165,13 @@ def held(kept: bytes, text: str) -> float:
     """The share of a sketch that a text still has; 1 where the sketch is empty."""
     wanted = {kept[at : at + _BYTES] for at in range(0, len(kept), _BYTES)}
     return len(wanted & _lines(text)) / len(wanted) if wanted else 1.0
+
+
+def is_held(path: str, kept: bytes, text: str) -> bool:
+    """Whether a file is still what its sketch was made of: of a small page every line is there, of others `HELD`."""
+    ending = PurePosixPath(path).suffix.lower()
+    page = len(kept) <= SMALL * _BYTES and (not ending or ending in _PAGES)
+    return held(kept, text) >= (1 if page else HELD)
 
 
 def _print(kind: str, tokens: Sequence[str]) -> Print:

@@ -15,7 +15,7 @@ from lerim.errors import LerimError
 from lerim.memory import baselines, commits
 from lerim.memory.baselines import Baseline, Baselines, Look, State, written
 from lerim.memory.committed import committed
-from lerim.memory.fingerprint import HELD, Print, held, kind_of
+from lerim.memory.fingerprint import Print, is_held, kind_of
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.references import ReferenceMap
@@ -375,7 +375,7 @@ class _Check:
         if not base.digest:
             if base.words and is_empty(source.text):
                 return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is empty now")
-            if held(base.sketch, source.text) >= HELD:
+            if is_held(reference.path, base.sketch, source.text):
                 return replace(look, moved_to=moved, detail=there)
             return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` changed")
         return self._symbol(look, base, source.text, moved, before)

@@ -268,3 +268,39 @@ def test_of_two_files_that_are_what_one_was_neither_is_taken_for_it(desk: Desk, 
     for _ in range(2):
         job.check()
         assert (job.standing("20261101-one").state, job.moved()) == ("gone", {})
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "old", "new"),
+    [
+        ("setup.toml", '[pool]\ntimeout = 30\nretries = 3\nname = "x"\n', "timeout = 30", "timeout = 60"),
+        ("RULES.md", "# Rules\n\nUse it.\n\nAlways.\n", "Use it.", "Never use it."),
+        ("Makefile", "run:\n\tpython -m app\n", "-m app", "-m other"),
+    ],
+)
+def test_a_small_page_of_settings_or_rules_has_drifted_with_any_line_that_reads_otherwise(
+    desk: Desk, path: str, text: str, old: str, new: str
+) -> None:
+    source = desk.root / path
+    source.write_text(text)
+    record = desk.memory(path)
+    source.write_text(f"# more\n\n{text}   \nmore = 1\n")  # what was added takes nothing back
+    desk.fresh.check()
+    assert desk.fresh.standing(record.id).state == "fresh"
+    source.write_text(text.replace(old, new))
+    desk.fresh.check()
+    assert desk.fresh.standing(record.id).state == "drifted"
+    source.write_text(text)
+    desk.fresh.check()
+    assert desk.fresh.standing(record.id).state == "fresh"
+
+
+def test_a_large_page_does_not_drift_with_each_line(desk: Desk) -> None:
+    source = desk.root / "package.json"
+    lines = [f'"entry{number}": "{number}.0",' for number in range(60)]
+    source.write_text("\n".join(lines))
+    record = desk.memory("package.json")
+    for changed in (10, 20):
+        source.write_text("\n".join([line.replace(".0", ".1") for line in lines[:changed]] + lines[changed:]))
+        desk.fresh.check()
+        assert desk.fresh.standing(record.id).state == "fresh"
