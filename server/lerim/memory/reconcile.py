@@ -172,13 +172,14 @@ def _compared(candidate: Candidate, neighbour: Neighbour) -> _Found:
     wanted, known = read(candidate.title, candidate.body), read(memory.title, memory.body)
     older = candidate.time < neighbour.said
     first, second = (wanted, known) if older else (known, wanted)
-    if not candidate.replaces and not _starts(candidate.title) & _starts(memory.title):
+    ground = memory.primitive == "theme" and _worked_on_one(memory, candidate)
+    if not candidate.replaces and not ground and not _starts(candidate.title) & _starts(memory.title):
         return _by_cues(first, second, 0.0, neighbour)
     what, found = relation(first, second)
     two = bool(found.lost and found.new)
     if what in ("apart", "changed") and not older and _put_in_place(candidate, wanted, known):
         return _Found("ended", found.about, True, neighbour)
-    if what == "apart" and memory.primitive == "theme" and spans(memory.title) & spans(candidate.title):
+    if what == "apart" and ground:
         return _Found("ended", found.about, True, neighbour)
     if what == "apart" and not found.beside:
         return _by_cues(first, second, found.about, neighbour)
@@ -189,6 +190,14 @@ def _compared(candidate: Candidate, neighbour: Neighbour) -> _Found:
         and (what != "ended" or stance(first, second).ended >= DOUBTED_BELOW)
     )
     return _Found(what, found.about, sure, neighbour)
+
+
+def _worked_on_one(memory: MemoryRecord, candidate: Candidate) -> bool:
+    """Whether two themes are about one ground: their titles name it in backticks, or half of the files that either
+    refers to are the other's, too."""
+    one, other = ({place.partition("#")[0] for place in places} for places in (memory.references, candidate.references))
+    common = len(one & other)
+    return bool(spans(memory.title) & spans(candidate.title) or (common and 2 * common >= max(len(one), len(other))))
 
 
 def _by_cues(earlier: Said, later: Said, about: float, neighbour: Neighbour) -> _Found:

@@ -241,3 +241,21 @@ def test_one_word_in_the_place_of_another_is_something_new() -> None:
 def test_memories_contradict_each_other_as_claims_do(later: str, older: str, wanted: bool) -> None:
     assert contradicts(memory(later, "", 1), memory(older, "")) == wanted
     assert not contradicts(replace(memory(later, "", 1), primitive="theme"), memory(older, ""))
+
+
+@pytest.mark.parametrize(
+    ("places", "action"),
+    [
+        (("src/billing.py", "src/tax.py"), "supersede"),
+        (("src/billing.py#make", "src/plans.py"), "supersede"),
+        (("src/tax.py", "src/plans.py", "src/mail.py"), "add"),
+        (("src/mail.py",), "add"),
+        ((), "add"),
+    ],
+)
+def test_two_themes_that_refer_to_the_same_files_are_on_one_ground(places: tuple[str, ...], action: str) -> None:
+    held = replace(memory("Making invoices", ""), primitive="theme", references=("src/billing.py", "src/tax.py"))
+    new = candidate("Subscriptions and their renewal", "", primitive="theme", references=places)
+    assert decide(new, [held]).action == action
+    assert decide(replace(new, time=NOW - timedelta(days=1)), [held]).action == ("noop" if action != "add" else "add")
+    assert decide(new, [replace(held, primitive="decision")]).action == "add"
