@@ -94,9 +94,12 @@ def run(
     place = Place(project, home)
     job = _Job(place, settings, environ, options, emit, cancelled, clock, bridge, Run(place, clock(), kind="maintain"))
     try:
-        with project_lock(home, project.key, "maintaining the memories"):
+        if options.dry_run:
             job.work()
-            job.remember()
+        else:
+            with project_lock(home, project.key, "maintaining the memories"):
+                job.work()
+                job.remember()
     except LerimError as error:
         with suppress(OSError):  # a home that cannot be written is what the error itself tells
             spent = time.monotonic() - began

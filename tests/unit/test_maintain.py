@@ -153,8 +153,9 @@ def test_its_run_folder_tells_what_was_done(desk: Desk) -> None:
 
 def test_a_dry_run_writes_nothing_into_the_repository(desk: Desk) -> None:
     twice(desk)
-    before = contents(desk.repo)
+    before, home = contents(desk.repo), contents(desk.home.root)
     report = run(desk, dry_run=True)
+    assert contents(desk.home.root).keys() - home.keys() == set()
     assert [one.action for one in report.proposals] == ["merge"]
     assert report.dry_run and report.run == ""
     assert contents(desk.repo) == before

@@ -6,17 +6,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from lerim.errors import MemoryError_
 from lerim.memory import files
 from lerim.memory.reference import Reference
 from lerim.memory.tracked import NAME
+from lerim.paths import Home
 
 State = Literal["fresh", "drifted", "gone", "unknown"]
 STATES: tuple[State, ...] = ("fresh", "drifted", "gone", "unknown")
@@ -234,6 +237,24 @@ def opened(private_dir: Path, root: Path) -> Iterator[Baselines]:
         todo = "Free some space; if the file is damaged, delete it: what memories speak of then counts as it is now."
         message = f"What is known of memories' standing cannot be used: {error}."
         raise MemoryError_(message, where=str(path), todo=todo) from error
+
+
+@contextmanager
+def copied(home: Home, key: str) -> Iterator[Home]:
+    """A home that has a project's database alone and is gone afterwards: to look again and leave everything as it is.
+    Raises MemoryError_."""
+    with TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True) as folder:
+        away = Home(Path(folder))
+        away.project(key).mkdir(parents=True)
+        for name in (DATABASE, f"{DATABASE}-wal"):
+            try:
+                shutil.copyfile(home.project(key) / name, away.project(key) / name)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                todo = "Check the rights of the file and the disk's free space."
+                raise MemoryError_(f"It cannot be read: {error.strerror}.", where=name, todo=todo) from error
+        yield away
 
 
 def _open(path: Path) -> sqlite3.Connection:
