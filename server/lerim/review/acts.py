@@ -241,15 +241,15 @@ def delete_theme(place: Place, memory_id: str) -> ReviewResult:
 
 
 def promote(place: Place, memory_id: str, title: str | None = None, body: str | None = None) -> ReviewResult:
-    """Answer a question with a decision in the person's words, or its own: the decision resolves the question, which
-    is archived. Raises as `edit`, and where it is no open question."""
+    """Answer a question with a decision of this title, or its own, and this text alone: what a question says is that it
+    is open. The decision resolves it, and it is archived. Raises as `edit`, and where it is no open question."""
     with held(place, memory_id) as memory:
         old = memory.record
         if not memory.may("resolved"):
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is no open question.", where=str(memory.path), todo=todo)
         now = _now()
-        words = [redact(one_line(title or old.title)).text, redact((body or old.body).strip()).text]
+        words = [redact(one_line(title or old.title)).text, redact((body or "").strip()).text]
         states = memory.book.states()
         decision = MemoryRecord(
             *("", "decision", words[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, words[1]),

@@ -260,6 +260,19 @@ def test_a_question_becomes_the_decision_that_resolves_it(place: Place) -> None:
             acts.promote(place, one)
 
 
+def test_a_decision_says_what_the_person_gave_and_nothing_the_question_said_of_itself(place: Place) -> None:
+    text = "The agent offered both. The session ended before anybody answered."
+    only_title = queue.add(place, "question", "Keep both lock files?", text)
+    made = Path(acts.promote(place, Path(only_title.path or "").stem, "Keep one lock file").path or "")
+    assert (place.store().read(made.stem).record.title, place.store().read(made.stem).record.body) == (
+        "Keep one lock file",
+        "",
+    )
+    only_body = queue.add(place, "question", "Where do lock files lie?", text)
+    made = Path(acts.promote(place, Path(only_body.path or "").stem, body="At the root.").path or "")
+    assert place.store().read(made.stem).record.body.strip() == "At the root."
+
+
 def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: Place) -> None:
     path = put(place, DECISION.replace("source:", "related: [20260701-x]\nsource:"))
     before = path.read_bytes()
