@@ -151,7 +151,7 @@ def name_of(primitive: str, kind: str | None) -> str:
 @guarded
 def accept_command(
     ids: Annotated[
-        list[str], typer.Argument(metavar="[ID]...", help="As `lerim review list` shows them; a beginning will do.")
+        list[str], typer.Argument(metavar="ID", help="As `lerim review list` shows them; a beginning will do.")
     ] = [],  # noqa: B006 - typer reads it and never writes it
     everything: Annotated[
         bool, typer.Option("--all", help="All that wait, but what is flagged or only a tool or web page says.")

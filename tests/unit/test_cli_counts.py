@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from chat_server import KEY
 from desk import Desk, correction
-from lerim.cli import app
 from lerim.paths import Home
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-
-
-def answer(*arguments: str, code: int = 0) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout)
+from terminal import answer, run
 
 
 @pytest.fixture

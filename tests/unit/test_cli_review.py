@@ -1,32 +1,19 @@
 from __future__ import annotations
 
-import json
 import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from lerim.cli import app
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
 from lerim.paths import Home
 from lerim.project import locate
 from lerim.review import queue
 from lerim.review.place import Place
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-
-
-def answer(*arguments: str, code: int = 0) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout)
+from terminal import answer, run
 
 
 @pytest.fixture

@@ -13,15 +13,15 @@ from typing import Any
 import msgspec
 import pytest
 import typer
-from typer.testing import CliRunner, Result
 
 from lerim import cli_config, cli_memory, cli_project, cli_review, cli_status, cli_sync, report
-from lerim.cli import app, main
+from lerim.cli import main
 from lerim.cli_place import guarded
 from lerim.lock import project_lock
 from lerim.memory.views import MemoryView
 from lerim.review.views import CandidateView
 from sample import CLONE, Sample, make_sample
+from terminal import run
 
 
 @pytest.fixture
@@ -30,10 +30,6 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
     monkeypatch.setenv("LERIM_HOME", made.environ["LERIM_HOME"])
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", made.environ["CLAUDE_CONFIG_DIR"])
     return made
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
 
 
 def sync(sample: Sample, *more: str, code: int = 0) -> Any:

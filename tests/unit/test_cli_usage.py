@@ -9,15 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from lerim.cli import app
+from terminal import run
 
 CLONE = Path(__file__).resolve().parents[2]
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
 
 
 WRONG = (

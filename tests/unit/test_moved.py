@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from desk import Desk, correction
 from lerim import project, registry
-from lerim.cli import app
 from lerim.lock import project_lock
 from lerim.paths import Home
 from lerim.review import queue
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-
-
-def answer(*arguments: str, code: int = 0) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout)
+from terminal import answer
 
 
 def desk_of(repo: Path) -> Desk:

@@ -261,7 +261,10 @@ def waiting(
         if path.stem in unfinished:
             continue
         if path.stem not in ours:
-            message = "This candidate was not made by this installation and was ignored. Delete the file."
+            message = (
+                "Nobody knows this candidate here, and it was ignored. If this repository was moved, run `lerim sync`, or "
+                "name the folder it was in with `lerim project alias`; if the file came with the repository, delete it."
+            )
             problems.append(Problem("foreign-candidate", files.spelled(path), message))
             continue
         try:

@@ -1,0 +1,20 @@
+"""The command line as a person calls it, in this process."""
+
+import json
+from typing import Any
+
+from typer.testing import CliRunner, Result
+
+from lerim.cli import app
+
+
+def run(*arguments: str) -> Result:
+    """Calls `lerim` with these arguments."""
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def answer(*arguments: str, code: int = 0) -> Any:
+    """What a command prints with --json, once it ended with this code."""
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
