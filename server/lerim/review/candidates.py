@@ -262,8 +262,8 @@ def waiting(
             continue
         if path.stem not in ours:
             message = (
-                "Nobody knows this candidate here, and it was ignored. If this repository was moved, run `lerim sync`, or "
-                "name the folder it was in with `lerim project alias`; if the file came with the repository, delete it."
+                "Nobody knows this candidate here, and it was ignored. If this repository was moved, run `lerim sync`, "
+                "or name its old folder with `lerim project alias`; if the file came with the repository, delete it."
             )
             problems.append(Problem("foreign-candidate", files.spelled(path), message))
             continue
