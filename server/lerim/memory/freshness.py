@@ -222,11 +222,9 @@ def _found(kept: Baselines) -> Found:
         by_memory.setdefault(look.memory, []).append(look)
     found = Found({}, {})
     for memory, looks in by_memory.items():
-        standing = worst(looks)
-        if standing is not None:
+        if (standing := worst(looks)) is not None:
             found.standings[memory] = standing
-        moves = {written(look.reference): look.moved_to for look in looks if look.moved_to}
-        if moves:
+        if moves := {written(look.reference): look.moved_to for look in looks if look.moved_to}:
             found.moved[memory] = moves
     return found
 
@@ -398,6 +396,5 @@ class _Check:
 
 
 def _differs(look: Look, before: Look | None) -> bool:
-    if before is None:
-        return look.state != "fresh" or look.moved_to != ""
-    return (look.state, look.moved_to, look.detail) != (before.state, before.moved_to, before.detail)
+    was = (before.state, before.moved_to, before.detail) if before else ("fresh", "", look.detail)
+    return (look.state, look.moved_to, look.detail) != was

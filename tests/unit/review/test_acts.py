@@ -1,61 +1,22 @@
 """What a person does to an accepted memory by hand: each act does what it says, touches no other byte, and can be taken
 back."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from by_hand import DECISION, NAME, files_of, over, put
 from lerim.errors import LerimError, MemoryError_, NotFoundError
 from lerim.memory.ends import current
-from lerim.memory.freshness import Freshness
 from lerim.memory.record import Primitive, parse
 from lerim.memory.search import Filters, search
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
-from lerim.project import locate
 from lerim.review import acts, joining, queue
 from lerim.review.candidates import Edit
 from lerim.review.decisions import ReviewResult
 from lerim.review.place import Place
-
-NAME = "20260801-by-hand"
-DECISION = f"""---
-# mine
-id: {NAME}
-title: "Use uv"   # not pip
-created: 2026-08-01
-updated: 2026-08-01T10:00:00Z
-reviewer: Ada
-source: manual
-confidence: 0.6
-tags: [ packaging ]
-references:
-  - src/app.py#load
-  # another
-  - README.md
----
-
-It is fast.
-
-```
-uv pip sync
-```
-"""
-
-
-def put(place: Place, text: str = DECISION, folder: str = "decisions", name: str = NAME) -> Path:
-    path = place.project.memory_dir / folder / f"{name}.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.replace(f"id: {NAME}", f"id: {name}").encode())
-    return path
-
-
-def files_of(place: Place) -> dict[str, bytes]:
-    roots = (place.project.memory_dir, place.home.memory)
-    return {str(path): path.read_bytes() for root in roots for path in root.rglob("*.md")}
 
 
 def question(place: Place, name: str = "20260801-which") -> str:
@@ -65,13 +26,6 @@ def question(place: Place, name: str = "20260801-which") -> str:
 
 def theme(place: Place) -> str:
     put(place, folder="themes")
-    return NAME
-
-
-def over(place: Place) -> str:
-    """A decision that another ended, on both sides."""
-    put(place, DECISION.replace("source:", "superseded_by: 20260802-newer\nsource:"), "archived/decisions")
-    put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}, 20260701-x]\n---\n\nIt"), name="20260802-newer")
     return NAME
 
 
@@ -333,103 +287,6 @@ def test_an_id_that_two_files_have_is_not_acted_on(place: Place) -> None:
     with pytest.raises(MemoryError_, match="Two files"):
         acts.restore(place, NAME)
     assert files_of(place) == before
-
-
-def test_a_repair_is_one_action_and_not_what_undo_takes_back_by_itself(place: Place) -> None:
-    put(place)
-    put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}]\n---\n\nIt"), name="20260802-newer")
-    before = files_of(place)
-    done = acts.repair(place)
-    assert (done.count, done.problems) == (1, ())
-    assert place.store().read(NAME).status == "superseded"
-    assert queue.undo(place).code == "nothing"
-    assert queue.undo(place, done.action).ok and files_of(place) == before
-
-
-def test_a_repair_reads_what_changed_and_no_other_memory(place: Place) -> None:
-    for number in range(5):
-        put(place, name=f"20260801-m{number}")
-    over(place)
-    assert acts.repair(place).count == 0
-    read: list[str] = []
-    watching = True
-    sys.addaudithook(
-        lambda event, given: (
-            read.append(str(given[0])) if watching and event == "open" and ".md" in str(given[0]) else None
-        )
-    )
-    assert acts.repair(place).count == 0
-    assert read == []
-    added = put(place, name="20260803-new")
-    read.clear()
-    assert acts.repair(place).count == 0
-    watching = False
-    assert read == [str(added)]
-
-
-def test_where_no_index_can_be_kept_links_are_read_from_the_files(place: Place, tmp_path: Path) -> None:
-    put(place)
-    put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}]\n---\n\nIt"), name="20260802-newer")
-    index = place.state / "index"
-    (tmp_path / "elsewhere").mkdir()
-    index.symlink_to(tmp_path / "elsewhere")
-    assert acts.repair(place).count == 1
-    assert acts.repair(place).count == 0
-    assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
-def test_a_repair_leaves_a_header_alone_that_cannot_be_changed_line_by_line(place: Place) -> None:
-    text = f"---\n{{id: {NAME}, title: x, created: 2026-08-01}}\n---\n\nMine.\n"
-    path = put(place, text)
-    put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}, 20260803-b]\n---\n\nIt"), name="20260802-newer")
-    put(place, name="20260803-b")
-    done = acts.repair(place)
-    assert (done.count, [problem.path for problem in done.problems]) == (1, [str(path)])
-    assert path.read_text() == text and place.store().read("20260803-b").status == "superseded"
-
-
-def drifted(place: Place) -> list[str]:
-    freshness = Freshness(place.project, place.home)
-    freshness.check()
-    return [name for name, one in freshness.standings().items() if one.state == "drifted"]
-
-
-def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_committed(
-    place: Place, tmp_path: Path
-) -> None:
-    subprocess.run(["git", "init", "-q", tmp_path / "new"], check=True)
-    project = locate(tmp_path / "new", place.home)
-    assert project is not None
-    new = Place(project, place.home)
-    source = project.root / "a.py"
-    source.write_text("def load():\n    return 1 + 2 + 3\n")
-    made = Path(queue.add(new, "decision", "A rule of load", "", references=("a.py#load",)).path or "")
-    before = files_of(new)
-    for number in (4, 5):
-        source.write_text(f"def load():\n    return 1 + 2 + {number}\n")
-        assert drifted(new) == [made.stem]
-        assert acts.verify(new, made.stem).action
-        assert drifted(new) == []
-    assert queue.undo(new).ok and drifted(new) == [made.stem]
-    assert queue.undo(new).ok and drifted(new) == [made.stem]
-    assert files_of(new) == before
-    source.write_text("def load():\n    return 1 + 2 + 3\n")
-    assert drifted(new) == []
-
-
-def test_a_drifted_memory_in_other_words_is_as_verified_as_one_that_is_still_true(place: Place) -> None:
-    source = place.project.root / "src" / "app.py"
-    source.parent.mkdir(exist_ok=True)
-    source.write_text("def load():\n    return 1 + 2 + 3\n")
-    name = Path(queue.add(place, "decision", "A rule of load", "", references=("src/app.py#load",)).path or "").stem
-    source.write_text("def load():\n    return 1 + 2 + 4\n")
-    assert drifted(place) == [name]
-    shown = place.store().read(name).record
-    acts.edit(place, name, Edit(shown.title, shown.body, ("tagged",)))
-    assert drifted(place) == [name]  # its words are those of then
-    acts.edit(place, name, Edit(shown.title, "It adds up to 7 now.", ("tagged",)))
-    assert drifted(place) == []
-    assert queue.undo(place).ok and drifted(place) == [name]
 
 
 def test_one_memory_out_of_a_decision_and_a_learning_has_no_kind(place: Place) -> None:
