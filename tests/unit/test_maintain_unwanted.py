@@ -10,11 +10,13 @@ import pytest
 
 from desk import Desk
 from lerim import maintain
+from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.maintain import MaintainOptions
 from lerim.maintained import MaintainReport
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.record import Evidence, Primitive
+from lerim.memory.uses import Uses
 from lerim.paths import Home
 from lerim.review import acts, queue
 from lerim.review.candidates import Edit
@@ -91,6 +93,33 @@ def test_a_wrong_that_was_undone_was_never_said(desk: Desk) -> None:
     assert [one.action for one in run(desk).proposals] == ["archive"], "the word before it counts again"
     assert queue.undo(desk.place).ok
     assert run(desk).proposals == [] and waiting(desk) == []
+
+
+def test_a_word_that_is_undone_takes_its_proposal_along(desk: Desk) -> None:
+    name = said(desk)
+    acts.feedback(desk.place, name, "wrong")
+    [view] = run(desk).proposals
+    assert queue.undo(desk.place).ok
+    assert waiting(desk) == []
+    with pytest.raises(NotFoundError, match="withdrawn before: it was called so no more"):
+        queue.accept(desk.place, view.id)
+    assert desk.place.store().read(name).status == "active"
+    acts.feedback(desk.place, name, "wrong")
+    assert [one.action for one in run(desk).proposals] == ["archive"], "said again it is proposed again"
+
+
+@pytest.mark.parametrize("since", ["verified", "unsaid"])
+def test_what_nobody_calls_wrong_any_more_is_not_archived_for_it(desk: Desk, since: str) -> None:
+    name = said(desk)
+    acts.feedback(desk.place, name, "wrong")
+    [view] = run(desk).proposals
+    if since == "verified":
+        acts.verify(desk.place, name)
+    else:
+        Uses(desk.place.private).unsay(name)  # as by a process killed before it took the proposal back
+    with pytest.raises(StaleError, match="Nobody calls it wrong or outdated any more"):
+        queue.accept(desk.place, view.id)
+    assert waiting(desk) == [] and desk.place.store().read(name).status == "active"
 
 
 def test_what_was_put_right_or_restored_since_is_wrong_no_more(desk: Desk) -> None:

@@ -93,12 +93,20 @@ def fed_back(confidence: float, feedback: Feedback) -> float:
     return round(moved[feedback], 4)
 
 
+_CALLED = "It was called "
+
+
 def unwanted(said: Feedback, at: datetime, kept: datetime | None) -> str | None:
     """Why a memory should be archived of which a person said this last, as a sentence; None where they called it
     useful, or `kept` it later: changed, restored or verified it."""
     if said == "useful" or (kept is not None and kept > at):
         return None
-    return f"It was called {said} on {at:%Y-%m-%d}."
+    return f"{_CALLED}{said} on {at:%Y-%m-%d}."
+
+
+def for_a_word(reason: str) -> bool:
+    """Whether this is such a reason."""
+    return reason.startswith(_CALLED)
 
 
 def may(status_from: Status, status_to: Status, primitive: Primitive) -> bool:

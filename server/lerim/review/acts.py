@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.redact import redact
-from lerim.memory import files, freshness, lifecycle, links, record, search
+from lerim.memory import freshness, lifecycle, links, record, search
 from lerim.memory.ends import ender
 from lerim.memory.files import text_hash
 from lerim.memory.header import split
@@ -22,12 +22,11 @@ from lerim.memory.reference import written
 from lerim.memory.store import Store, Stored, status_of
 from lerim.memory.uses import Uses
 from lerim.review import actions
-from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line, read
-from lerim.review.decisions import ReviewResult, keeps, take_back
+from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line
+from lerim.review.decisions import ReviewResult, keeps, withdraw_archiving
 from lerim.review.ended import archived_label
 from lerim.review.ledger import Action, Change, Kind, Ledger
 from lerim.review.place import Place
-from lerim.review.suggestions import SUGGESTION
 
 _UNCHANGED = "Nothing was changed."
 _KEEPING: tuple[Kind, ...] = ("change", "restore", "kind", "verify", "join")
@@ -332,7 +331,7 @@ def feedback(place: Place, memory_id: str, said: Feedback) -> ReviewResult:
         uses.feedback(memory_id, said, at)
         if said == "useful":
             uses.note([memory_id], "useful", at)
-            _withdraw_archiving(memory)
+            withdraw_archiving(place, memory.book, memory_id, "it was called useful since")
         text = memory.updated({"confidence": now})
         if text == memory.text:
             return ReviewResult(True, "unchanged", f"Noted; its confidence stays {now:.2f}.", path=str(memory.path))
@@ -340,18 +339,6 @@ def feedback(place: Place, memory_id: str, said: Feedback) -> ReviewResult:
         if said != "useful" and memory.book.is_ours(text_hash(memory.text)):
             memory.book.wrote(text)  # no word of it is a person's, and this one does not want it kept
         return memory.do("feedback", label, [memory.rewritten(text)])
-
-
-def _withdraw_archiving(memory: Held) -> None:
-    """Take back what would archive a memory, but what a person edited."""
-    place, book = memory.place, memory.book
-    unfinished = {action.candidate for action in book.unfinished()}
-    for known in book.claims("pending"):
-        about = known.source.startswith(f"{SUGGESTION}archive:{memory.record.id}@")
-        if about and known.id not in unfinished and not files.is_absent(place.candidate_path(known.id)):
-            proposal = read(place, known.id, memory.store)
-            if not proposal.edited:
-                take_back(place, book, proposal, "It was called useful since.")
 
 
 @dataclass(frozen=True, slots=True)

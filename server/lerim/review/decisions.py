@@ -10,8 +10,9 @@ from functools import partial
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.redact import redact
-from lerim.memory import freshness, slug
+from lerim.memory import files, freshness, slug
 from lerim.memory.inheritance import inherit
+from lerim.memory.lifecycle import for_a_word, unwanted
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.search import MemorySearch
@@ -35,8 +36,11 @@ from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import put_back, searching
 from lerim.review.redeciding import decided_now
+from lerim.review.suggestions import SUGGESTION
 
-__all__ = ["ReviewResult", "accept", "add", "edit", "keeps", "reject", "take_back"]
+__all__ = ["ReviewResult", "accept", "add", "edit", "keeps", "reject", "take_back", "withdraw_archiving"]
+
+_UNSAID = "it was called so no more"
 
 
 def accept(
@@ -75,6 +79,7 @@ def accept(
         if edit is not None:
             final = of_text(edited_text(proposal, edit), proposal.path, store)
         _check_lost(place, book, final)
+        _check_unwanted(place, book, final)
         if final.session and not final.edited and final.maker != "lead":
             with searching(place, memories) as near:
                 settled = decided_now(place, book, store, final, near)
@@ -252,7 +257,8 @@ def _known(place: Place, book: Ledger, candidate_id: str) -> Known:
 
 def _waiting(place: Place, known: Known, store: Store) -> Proposal:
     if known.state != "pending":
-        message = f"This candidate was {known.state} before."
+        why = f": {known.note}" if known.note and known.source.startswith(SUGGESTION) else ""  # no words of a session
+        message = f"This candidate was {known.state} before{why}."
         raise NotFoundError(message, where=str(place.review), todo="Undo that first, or look at the list again.")
     return read(place, known.id, store)
 
@@ -276,6 +282,24 @@ def _check_lost(place: Place, book: Ledger, proposal: Proposal) -> None:
         )
 
 
+def _check_unwanted(place: Place, book: Ledger, proposal: Proposal) -> None:
+    """Raises StaleError where a memory is to be archived for a word of a person's that does not count any more: it was
+    undone, or they kept the memory since. The proposal is then taken back."""
+    if proposal.action != "archive" or not for_a_word(proposal.reason):
+        return
+    uses = Uses(place.private)
+    said, kept = uses.said(), uses.kept()
+    counts = any(one.id in said and unwanted(*said[one.id], kept.get(one.id)) for one in proposal.targets)
+    if counts or uses.problems:  # what cannot be read denies nothing
+        return
+    take_back(place, book, proposal, _UNSAID)
+    raise StaleError(
+        "Nobody calls it wrong or outdated any more; the proposal was taken back.",
+        where=str(proposal.path),
+        todo="Look at the list again.",
+    )
+
+
 def _check_changed(book: Ledger, proposal: Proposal) -> None:
     """Raises StaleError where a memory the proposal is about was changed since; it then shows the new difference."""
     as_now = {one.record.id: one for one in proposal.about}
@@ -296,6 +320,18 @@ def take_back(place: Place, book: Ledger, proposal: Proposal, reason: str) -> No
     label = f"Withdrawn: {proposal.record.title}"
     actions.perform(place, book, "withdraw", label, proposal.id, ("pending", "withdrawn"), [change])
     book.set_state(proposal.id, "withdrawn", note=reason)
+
+
+def withdraw_archiving(place: Place, book: Ledger, memory_id: str, reason: str = _UNSAID, text: str = "") -> None:
+    """Take back what would archive a memory, or what would as its file had the text of this hash; not what a person
+    edited. Raises as `take_back`."""
+    unfinished = {action.candidate for action in book.unfinished()}
+    for known in book.claims("pending"):
+        about = known.source.startswith(f"{SUGGESTION}archive:{memory_id}@{text}")
+        if about and known.id not in unfinished and not files.is_absent(place.candidate_path(known.id)):
+            proposal = read(place, known.id, place.store())
+            if not proposal.edited:
+                take_back(place, book, proposal, reason)
 
 
 def _show_again(book: Ledger, proposal: Proposal) -> None:

@@ -12,7 +12,7 @@ from lerim.errors import LerimError, StaleError
 from lerim.memory import files
 from lerim.memory.uses import Uses
 from lerim.review import actions
-from lerim.review.decisions import keeps
+from lerim.review.decisions import keeps, withdraw_archiving
 from lerim.review.ledger import Action, Ledger, opened
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
@@ -60,6 +60,8 @@ def undo(place: Place, action: str | None = None) -> ReviewResult:
             ) from error
         if found.kind == "feedback":
             Uses(place.private).unsay(found.memory)
+            for change in found.changes:
+                withdraw_archiving(place, book, found.memory, text=files.text_hash(change.after or ""))
         elif found.memory:
             keeps(place, found.memory)
         path = next((change.path for change in found.changes if change.before is not None), None)
