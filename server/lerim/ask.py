@@ -66,7 +66,8 @@ def run(
             answer = msgspec.structs.replace(answer, message=f"{why} {ALONE}", state="partial" if problems else "done")
         else:
             answer = _asked(answer, model, project, home, environ, emit, cancelled, clock, bridge)
-    message = " ".join(filter(None, (answer.message, _withheld(looked.withheld))))
+    parts = (answer.message, _withheld(looked.withheld), _uncompared(looked.uncompared))
+    message = " ".join(filter(None, parts))
     return msgspec.structs.replace(answer, message=message, seconds=round(time.monotonic() - began, 3))
 
 
@@ -76,6 +77,14 @@ def _withheld(count: int) -> str:
         return ""
     which = "One memory of it is" if count == 1 else f"{count} memories of it are"
     return f"{which} over, or changed in the code since: ask for those, too, to see."
+
+
+def _uncompared(count: int) -> str:
+    """What is said of memories of which nobody knows whether the code here is still as it was."""
+    if not count:
+        return ""
+    which = "One memory of it was" if count == 1 else f"{count} memories of it were"
+    return f"{which} not compared with the code here yet: `lerim maintain` does it."
 
 
 def _model(

@@ -121,8 +121,9 @@ def search_command(
     filters of the editor count here, too; several `--kind` or `--primitive` widen, several `--tag` narrow."""
     at = nowhere() if own else here(repo)
     problems: list[Problem] = []
-    stands = looked(at.place, (), problems)
     query, typed = parsed(" ".join(words))
+    everything = bool(typed.standings)  # what its references became can be asked only of what was looked at
+    stands = looked(at.place, current(at.place.store().load_all()[0]) if everything else (), problems)
     filters = _filters(at.place, primitive, kind, tag, file, status, archived, since, until)
     typed = replace(typed, files=tuple(name for one in typed.files for name in files_named(at.place, one)))
     hits = search(
@@ -135,7 +136,8 @@ def search_command(
         problems=problems,
         rules=at.settings.rules,
     )
-    stands |= looked(at.place, [hit.stored for hit in hits if hit.scope == "project"], problems)
+    if not everything:
+        stands |= looked(at.place, [hit.stored for hit in hits if hit.scope == "project"], problems)
     _show([_view(hit.stored, hit.scope, stands) for hit in hits], problems, as_json=as_json)
 
 

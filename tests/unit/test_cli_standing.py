@@ -131,7 +131,13 @@ def test_what_nobody_compared_with_the_code_here_is_said_to_be_so(repo: Path, ap
         encoding="utf-8",
     )
     app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
-    looks = (("memory", "list"), ("memory", "search"), ("status",))
+    looks = (
+        ("memory", "list"),
+        ("memory", "search"),
+        ("memory", "search", "is:drifted"),
+        ("memory", "search", "is:unknown"),
+        ("status",),
+    )
     for words in looks:
         assert ["20260801-load-once was not compared" in one for one in told(*words)] == [True]
     assert "not compared" in run(repo, "memory", "show", "20260801-load-once").stderr
@@ -140,8 +146,27 @@ def test_what_nobody_compared_with_the_code_here_is_said_to_be_so(repo: Path, ap
         assert ["20260801-load-once was not compared" in one for one in told(*words)] == [True]
     assert "not compared" not in run(repo, "memory", "show", other).stderr
     run(repo, "maintain")
-    assert [told(*words) for words in looks] == [[], [], []]
+    assert [told(*words) for words in looks] == [[]] * len(looks)
     assert standings(repo, "search") == {"Load once": "drifted", "Save twice": ""}
+
+
+def test_an_answer_says_what_nobody_compared_with_the_code_here(repo: Path, app_file: Path) -> None:
+    def said() -> str:
+        return str(answer(repo, "ask", "load the file once?", "--model", "none")["message"])
+
+    subprocess.run(["git", "-C", str(repo), "commit", "-qam", "load"], check=True, capture_output=True)
+    head = subprocess.run(["git", "-C", str(repo), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    path = repo / ".lerim" / "memory" / "decisions" / "20260801-load-once.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "---\nid: 20260801-load-once\ntitle: Load the file once\ncreated: 2026-08-01\nupdated: 2026-08-01\n"
+        "source: manual\nconfidence: 0.9\ntags: []\nreferences: [src/app.py#load]\n"
+        f"verified: 2026-08-01@{head.stdout[:10]}\n---\n\nYes.\n",
+        encoding="utf-8",
+    )
+    assert "One memory of it was not compared with the code here yet" in said()
+    run(repo, "maintain")
+    assert "compared" not in said()
 
 
 def test_a_search_looks_at_what_came_with_git(repo: Path, app_file: Path) -> None:

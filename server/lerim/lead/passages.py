@@ -70,10 +70,11 @@ class _Found:
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The passages that speak of a question, best first, numbered from 1, and how many memories were withheld that do:
-    they are over, or what they speak of changed."""
+    they are over, or what they speak of changed; and of how many nobody knows yet whether that is so here."""
 
     passages: list[Passage]
     withheld: int = 0
+    uncompared: int = 0
 
 
 def sources(project: Project, home: Home, question: Question, problems: list[Problem]) -> Sources:
@@ -92,7 +93,8 @@ def sources(project: Project, home: Home, question: Question, problems: list[Pro
     ranked.sort(key=lambda one: -one[0])
     kept = [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
     withheld = 0 if question.everything else sum(not _current(hit) and _says(hit, asked) for hit in hits)
-    return Sources(kept, withheld)
+    unknown = sum(hit.stored.status == "active" and hit.state == "unknown" and _says(hit, asked) for hit in hits)
+    return Sources(kept, withheld, unknown)
 
 
 def _ranked(found: Iterable[_Found], weight: float) -> list[tuple[float, _Found]]:
