@@ -178,6 +178,7 @@ class _Job:
         planned = plan(memories, used, standings, moved, grounds, now, rules, self.cancelled, refused, ours)
         self.propose(planned)
         concerned = {target.record.id for one in planned for target in one.suggestion.targets}
+        concerned |= {one.id for one in self.stale}
         self.counts["unchanged"] = len({one.record.id for one in live} - concerned)
         if self.cancelled():
             self.state = "cancelled"

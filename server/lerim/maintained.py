@@ -45,7 +45,7 @@ class MaintainReport(msgspec.Struct, frozen=True):
     `counts`: what was proposed, or accepted at once, by what is to become of memories (merged, closed, decayed,
     archived, bounded, consolidated, referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before,
     `rejected` before or `left` for want of room, `repaired` links, `drifted` and `gone` memories, which `stale` names,
-    `unchanged` ones. `run` is the run folder, "" where nothing was done.
+    `unchanged` those that are neither and in no proposal. `run` is the run folder, "" where nothing was done.
     """
 
     project: str
