@@ -68,6 +68,18 @@ def test_what_changed_and_what_is_gone_is_told_wherever_a_memory_is_shown(repo: 
     assert answer(repo, "status")["standing"] == {"gone": 1}
 
 
+def test_a_verifying_that_is_undone_is_undone_for_a_search_too(repo: Path, app_file: Path) -> None:
+    loads = add(repo, "Load once", "src/app.py#load")
+    app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
+    run(repo, "memory", "verify", loads)
+    assert standings(repo, "search", "is:drifted") == {}
+    run(repo, "review", "undo")
+    assert standings(repo, "search", "is:drifted") == {"Load once": "drifted"}
+    run(repo, "memory", "verify", loads)
+    run(repo, "review", "undo")
+    assert standings(repo, "search", "is:fresh") == {}
+
+
 def test_each_look_sees_what_changed_since_the_last(repo: Path, app_file: Path) -> None:
     add(repo, "Load once", "src/app.py#load")
     for command in (("list",), ("search", "load")):
