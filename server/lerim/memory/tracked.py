@@ -24,11 +24,17 @@ def tracked(root: Path, common_dir: Path) -> list[str]:
 def half_removed(root: Path, common_dir: Path, below: str) -> list[str]:
     """The paths in a folder (`.lerim/memory/`) that one side of a merge changed and the other removed, as long as
     nobody told git which shall be; empty where the index cannot be read."""
-    stages: dict[str, set[int]] = {}
+    return sorted(path for path, found in stages(root, common_dir, below).items() if found in ({1, 2}, {1, 3}))
+
+
+def stages(root: Path, common_dir: Path, below: str) -> dict[str, set[int]]:
+    """The paths of the index in a folder and how it has each: 0, or of a merge that git waits to be told the end of 1
+    (what both had), 2 (ours), 3 (theirs); empty where the index cannot be read."""
+    found: dict[str, set[int]] = {}
     for path, stage in _entries(root, common_dir):
-        if stage and path.startswith(below):
-            stages.setdefault(path, set()).add(stage)
-    return sorted(path for path, found in stages.items() if found in ({1, 2}, {1, 3}))
+        if path.startswith(below):
+            found.setdefault(path, set()).add(stage)
+    return found
 
 
 def _entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:

@@ -10,7 +10,7 @@ from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
 from lerim.memory.conflicts import sides
 from lerim.memory.record import parse
 from lerim.memory.store import Store
-from lerim.memory.tracked import half_removed
+from lerim.memory.tracked import half_removed, stages
 from lerim.memory.twins import joined_text, later
 from lerim.review import actions
 from lerim.review.acts import change, done
@@ -45,10 +45,32 @@ def merge_conflict(place: Place, path: Path, *, preview: bool = False) -> Joined
         title = parse(changes[0].after or "", kept).title
         result = done(place, book, "join", f"Joined: {title}", changes, kept.stem, kept)
         conflicts = [one.path for one in changes if one.before is not None and sides(one.before)]
+        conflicts += [str(one) for one, found in _in_git(place).items() if found - {0} and one.stem == kept.stem]
         if conflicts:
             told = line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
             result = replace(result, message=f"{result.message}. Tell git with `{told}`.")
         return Joined(_difference(store, changes), result)
+
+
+def merged_since(place: Place, changes: Sequence[Change]) -> Path | None:
+    """A file of these changes that git has as merged, where to take them back would write markers of that merge."""
+    if not any(one.before and sides(one.before) for one in changes):
+        return None
+    known = _in_git(place)
+    found = {path: known[path] for path in (Path(one.path) for one in changes) if path in known}
+    whole = [path for path, how in found.items() if how == {0}]
+    return whole[0] if whole and len(whole) == len(found) else None
+
+
+def _in_git(place: Place) -> dict[Path, set[int]]:
+    """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
+    project = place.project
+    if project.is_personal:
+        return {}
+    folder = project.memory_dir.relative_to(project.root).as_posix()
+    return {
+        project.root / path: found for path, found in stages(project.root, project.common_dir, f"{folder}/").items()
+    }
 
 
 def unmerged(place: Place) -> list[Problem]:

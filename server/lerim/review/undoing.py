@@ -13,6 +13,7 @@ from lerim.memory import files
 from lerim.memory.uses import Uses
 from lerim.review import actions
 from lerim.review.decisions import keeps, withdraw_archiving
+from lerim.review.joining import merged_since
 from lerim.review.ledger import Action, Ledger, opened
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
@@ -21,8 +22,8 @@ LISTED = 20
 
 
 class StepView(msgspec.Struct, frozen=True):
-    """Something that was done. `state`: `done`; `changed` where a file of it is otherwise by now, so that it cannot be
-    taken back; `undone`."""
+    """Something that was done. `state`: `done`; `changed` where a file of it is otherwise by now, or merged for git, so
+    that it cannot be taken back; `undone`."""
 
     action: str
     label: str
@@ -39,7 +40,7 @@ def undo(place: Place, action: str | None = None) -> ReviewResult:
     with actions.ledger(place) as book:
         action = book.named(action) if action else None
         actions.free(place, book, lambda one: one.id == action if action else one.stage == "undoing")
-        found = book.action(action) if action else _last(book)
+        found = book.action(action) if action else _last(place, book)
         if found is None:
             known = "There is no such step; `lerim review undo --list` shows the last ones."
             message = known if action else "There is nothing to undo."
@@ -47,6 +48,7 @@ def undo(place: Place, action: str | None = None) -> ReviewResult:
         if found.stage == "undone":
             return ReviewResult(True, "already", "It was undone before.", found.id)
         try:
+            _check_merged(place, found)
             actions.undo(place, book, found)
         except StaleError as error:
             book.pass_over(found)
@@ -83,7 +85,7 @@ def undoable(place: Place) -> Action | None:
     if files.is_absent(place.private / "review.sqlite3"):
         return None
     with opened(place.private, place.moves) as book:
-        return _last(book)
+        return _last(place, book)
 
 
 def steps(place: Place) -> list[StepView]:
@@ -91,24 +93,34 @@ def steps(place: Place) -> list[StepView]:
     if files.is_absent(place.private / "review.sqlite3"):
         return []
     with opened(place.private, place.moves) as book:
-        return [_view(one) for one in islice(book.steps("done", "undone"), LISTED)]
+        return [_view(place, one) for one in islice(book.steps("done", "undone"), LISTED)]
 
 
-def _view(one: Action) -> StepView:
+def _view(place: Place, one: Action) -> StepView:
     if one.stage == "undone":
         return StepView(one.id, one.label, one.time, "undone")
-    return StepView(one.id, one.label, one.time, "changed" if _changed(one) else "done")
+    return StepView(one.id, one.label, one.time, "changed" if _changed(place, one) else "done")
 
 
-def _last(book: Ledger) -> Action | None:
+def _check_merged(place: Place, action: Action) -> None:
+    """Raises StaleError where taking a step back would write git's conflict markers into a file git has as merged."""
+    merged = merged_since(place, action.changes)
+    if merged is not None:
+        message = f"git has it as merged, and {merged.name} would have the markers of that conflict again."
+        raise StaleError(message, where=str(merged), todo="Change the file by hand.")
+
+
+def _last(place: Place, book: Ledger) -> Action | None:
     """The last step that was not undone; one that was passed over counts when its files are as it left them."""
     passed = set(book.passed())
-    return next((one for one in book.steps("done") if one.id not in passed or not _changed(one)), None)
+    return next((one for one in book.steps("done") if one.id not in passed or not _changed(place, one)), None)
 
 
-def _changed(action: Action) -> bool:
-    """Whether a file of a step is not as it left it, or cannot be read."""
+def _changed(place: Place, action: Action) -> bool:
+    """Whether a file of a step is not as it left it, or cannot be read, or git has it as merged by now."""
     try:
-        return any(actions.current(change) != change.after for change in action.changes)
+        return merged_since(place, action.changes) is not None or any(
+            actions.current(change) != change.after for change in action.changes
+        )
     except LerimError:
         return True

@@ -1,5 +1,6 @@
 """One memory out of what git could not merge, and out of two files of one id."""
 
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_acts import DECISION, NAME, files_of, put
 
-from lerim.errors import ConflictError, MemoryError_, NotFoundError
+from lerim.errors import ConflictError, MemoryError_, NotFoundError, StaleError
 from lerim.memory.kept import joined
 from lerim.memory.references import ReferenceMap
 from lerim.memory.search import search
@@ -105,6 +106,47 @@ def test_what_git_is_to_be_told_next_is_said(place: Place, git: Git) -> None:
     put(place, THEIRS.replace(NAME, "20260802-other"), "archived/decisions", name="20260802-other")
     other = joining.merge_conflict(place, live).result
     assert other and "git" not in other.message
+
+
+def test_of_a_memory_that_both_branches_moved_git_is_told_all_three_places(place: Place, git: Git) -> None:
+    repo = place.project.root
+    base = put(place, DECISION)
+    git(repo, "add", "-A", ".lerim")
+    git(repo, "commit", "-q", "-m", "both")
+    git(repo, "branch", "theirs")
+    for branch, folder, text in (("main", "learnings", OURS), ("theirs", "archived/decisions", THEIRS)):
+        git(repo, "checkout", "-q", branch)
+        base.unlink()
+        put(place, text, folder)
+        git(repo, "add", "-A", ".lerim")
+        git(repo, "commit", "-q", "-m", branch)
+    git(repo, "checkout", "-q", "main")
+    assert subprocess.run(["git", "merge", "-q", "theirs"], cwd=repo, check=False, capture_output=True).returncode
+    [live, _] = place.store().paths_of(NAME)
+    done = joining.merge_conflict(place, live).result
+    assert done and place.store().paths_of(NAME) == [live]
+    told = done.message.partition("Tell git with `")[2].removesuffix("`.")
+    subprocess.run(shlex.split(told), cwd=repo, check=True, capture_output=True)
+    assert git(repo, "ls-files", "--unmerged") == ""
+    git(repo, "commit", "-q", "-m", "merged")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_markers_do_not_come_back_into_what_git_was_told_is_merged(place: Place, git: Git) -> None:
+    earlier = queue.add(place, "decision", "Pin the ports", "They are fixed.")
+    path = conflict(place, git, OURS, THEIRS)
+    done = joining.merge_conflict(place, path).result
+    assert done and queue.undo(place).ok and b"<<<<<<<" in path.read_bytes(), "git waits for it still"
+    done = joining.merge_conflict(place, path).result
+    git(place.project.root, "add", "-A", ".lerim")
+    git(place.project.root, "commit", "-q", "-m", "merged")
+    joined_file = path.read_bytes()
+    for action in (None, done.action if done else None):
+        with pytest.raises(StaleError, match="git has it as merged") as told:
+            queue.undo(place, action)
+        assert path.read_bytes() == joined_file and "<<<<<<<" not in told.value.diff
+    assert queue.steps(place)[0].state == "changed"
+    assert queue.undo(place).action == earlier.action, "plain undo goes on to the step before it"
 
 
 @pytest.mark.parametrize("removed", ["ours", "theirs"])
