@@ -128,20 +128,26 @@ def test_a_look_makes_nothing_in_a_clone_where_nothing_was_kept(repo: Path) -> N
     assert not list(Path(os.environ["LERIM_HOME"]).glob("projects/*/freshness.sqlite3"))
 
 
+def came_with_git(repo: Path) -> None:
+    """A memory that was verified elsewhere, at the commit that is checked out."""
+    subprocess.run(["git", "-C", str(repo), "commit", "-qam", "load"], check=True, capture_output=True)
+    head = subprocess.run(["git", "-C", str(repo), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    path = repo / ".lerim" / "memory" / "decisions" / "20260801-load-once.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "---\nid: 20260801-load-once\ntitle: Load once\ncreated: 2026-08-01\nupdated: 2026-08-01\n"
+        "source: manual\nconfidence: 0.9\ntags: []\nreferences: [src/app.py#load]\n"
+        f"verified: 2026-08-01@{head.stdout[:10]}\n---\n\nYes.\n",
+        encoding="utf-8",
+    )
+
+
 def test_what_nobody_compared_with_the_code_here_is_said_to_be_so(repo: Path, app_file: Path) -> None:
     def told(*words: str) -> list[str]:
         found = answer(repo, *words)["problems"]
         return [one["message"] for one in found if one["code"] == "not-compared"]
 
-    subprocess.run(["git", "-C", str(repo), "commit", "-qam", "load"], check=True, capture_output=True)
-    path = repo / ".lerim" / "memory" / "decisions" / "20260801-load-once.md"
-    path.parent.mkdir(parents=True)
-    head = subprocess.run(["git", "-C", str(repo), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-    path.write_text(
-        "---\nid: 20260801-load-once\ntitle: Load once\nreferences: [src/app.py#load]\n"
-        f"verified: 2026-08-01@{head.stdout[:10]}\n---\n\nYes.\n",
-        encoding="utf-8",
-    )
+    came_with_git(repo)
     app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
     looks = (
         ("memory", "list"),
@@ -164,18 +170,9 @@ def test_what_nobody_compared_with_the_code_here_is_said_to_be_so(repo: Path, ap
 
 def test_an_answer_says_what_nobody_compared_with_the_code_here(repo: Path, app_file: Path) -> None:
     def said() -> str:
-        return str(answer(repo, "ask", "load the file once?", "--model", "none")["message"])
+        return str(answer(repo, "ask", "load once?", "--model", "none")["message"])
 
-    subprocess.run(["git", "-C", str(repo), "commit", "-qam", "load"], check=True, capture_output=True)
-    head = subprocess.run(["git", "-C", str(repo), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-    path = repo / ".lerim" / "memory" / "decisions" / "20260801-load-once.md"
-    path.parent.mkdir(parents=True)
-    path.write_text(
-        "---\nid: 20260801-load-once\ntitle: Load the file once\ncreated: 2026-08-01\nupdated: 2026-08-01\n"
-        "source: manual\nconfidence: 0.9\ntags: []\nreferences: [src/app.py#load]\n"
-        f"verified: 2026-08-01@{head.stdout[:10]}\n---\n\nYes.\n",
-        encoding="utf-8",
-    )
+    came_with_git(repo)
     assert "One memory of it was not compared with the code here yet" in said()
     run(repo, "maintain")
     assert "compared" not in said()
