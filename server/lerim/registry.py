@@ -36,7 +36,7 @@ def read(home: Home, key: str) -> Entry | None:
     path = home.project(key) / FILE
     try:
         entry = msgspec.json.decode(path.read_bytes(), type=Entry)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # a home that cannot be made is told where something is kept in it
         return None
     except (OSError, msgspec.MsgspecError, UnicodeError) as error:
         todo = "Delete it and add the project again with `lerim project add`."

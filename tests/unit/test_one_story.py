@@ -20,7 +20,7 @@ CANDIDATES = {
     "Use DuckDB for the cache": "user",
     PLANNED: "assistant",
     "Use structlog, not print, in src/log.py": "user",
-    "Extract the quota check, or not?": "user",
+    "Extract the quota check: “One helper in checks.py” or “Keep both”?": "user",
     "`npm test` fails in session after session: connect ECONNREFUSED 127.0.0.1:5432 (database of the…": "tool",
 }
 """What the story teaches, and who says so first."""
