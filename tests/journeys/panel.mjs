@@ -71,7 +71,7 @@ export class Panel {
   /** The memories that would end, each with what takes its place and how its title is drawn. */
   async endings() {
     await this.#frame.locator(".candidate .ending").first().waitFor({ timeout: 20_000 });
-    return this.#frame.locator(".candidate .ending").evaluateAll((items) => items.map((item) => ({
+    return this.#frame.locator(".candidate .ending:not(.near)").evaluateAll((items) => items.map((item) => ({
       whole: item.textContent,
       struck: item.querySelector("del")?.textContent ?? "",
       becomes: item.querySelector(".becomes")?.textContent ?? "",

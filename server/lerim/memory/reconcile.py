@@ -187,7 +187,7 @@ def _compared(candidate: Candidate, neighbour: Neighbour) -> _Found:
         what != "apart"
         and (what == "same" or not two)
         and found.about >= (UPDATE_FROM if what == "changed" and not found.values else CONTAINED_FROM)
-        and (what != "ended" or stance(first, second).ended >= DOUBTED_BELOW)
+        and (what != "ended" or found.chosen_anew or stance(first, second).ended >= DOUBTED_BELOW)
     )
     return _Found(what, found.about, sure, neighbour)
 

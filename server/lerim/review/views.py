@@ -27,7 +27,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     and signal, but a `reason`.
 
     `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
-    first; `ends` are the ids of those that would be no longer active. `near` are memories of which code is not sure
+    first; `ends` are the ids of those that would be no longer active. `near` are others of which code is not sure
     whether it repeats, changes or replaces them. `scope` global: it would be the person's own.
     """
 
@@ -91,7 +91,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         edited=proposal.edited,
         path=str(proposal.path),
         targets=list(map(_target_view, proposal.about)),
-        near=list(map(_target_view, proposal.near)),
+        near=[_target_view(one) for one in proposal.near if one.record.id not in {t.id for t in proposal.targets}],
         reason=redact(proposal.reason).text,
         maker=proposal.maker,
         scope=scope,
