@@ -23,7 +23,6 @@ from lerim.memory.record import MemoryRecord
 from lerim.memory.stance import on_one_ground, restated, stance
 from lerim.memory.substance import differ
 
-SAME_FROM = 0.9
 UPDATE_FROM = 0.72
 """From here on what one claim adds to another is surely a change of it; a value that changed from `CONTAINED_FROM`."""
 CONTAINED_FROM = 0.5
