@@ -45,7 +45,7 @@ test("the words of an answer are told as they come, where the question has a tok
   const { promise, end } = held();
   gpt.answer = () => slowly("one ", promise, "two");
   const asked = ask({ token: "t" });
-  await vi.waitFor(() => expect(heard).toEqual(["one "]));
+  await vi.waitFor(() => expect(heard).toEqual(["one "]), 120_000);
   end();
   expect(await asked).toEqual({ text: "one two", why: "", message: "" });
   expect(heard).toEqual(["one ", "two"]);

@@ -45,7 +45,7 @@ async function add(folder: string, name: string): Promise<string> {
 }
 
 async function hears(file: string): Promise<void> {
-  const end = Date.now() + 15_000;
+  const end = Date.now() + 120_000;
   while (!told.includes(file)) {
     if (Date.now() > end) throw new Error(`${file} is not among ${told.join(", ")}; failures: ${failures.join(", ")}`);
     await pause(5);

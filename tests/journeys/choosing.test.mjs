@@ -8,7 +8,7 @@ import { missing } from "./machine.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { step } from "./screen.mjs";
-import { until } from "./until.mjs";
+import { JOURNEY, until } from "./until.mjs";
 
 const key = "sk-of-this-journey-alone";
 
@@ -34,7 +34,7 @@ function texts(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
 }
 
-test("choosing a model", { skip: missing() ?? false, timeout: 240_000 }, async (t) => {
+test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
   let person, screen, models;
   const run = (name, body) => step(t, () => screen, name, body);
   const rows = async () => (await screen.page.locator(".quick-input-widget .quick-input-list .monaco-list-row").allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
@@ -48,7 +48,7 @@ test("choosing a model", { skip: missing() ?? false, timeout: 240_000 }, async (
   };
   /** Types into the box of this title, and takes it. */
   const type = async (title, words) => {
-    await screen.page.locator(".quick-input-widget .quick-input-title", { hasText: title }).waitFor({ timeout: 20_000 });
+    await screen.page.locator(".quick-input-widget .quick-input-title", { hasText: title }).waitFor();
     await screen.page.locator(".quick-input-widget input.input").fill(words);
     await screen.page.keyboard.press("Enter");
   };

@@ -9,7 +9,7 @@ import { Person } from "./person.mjs";
 import { makeRepository, moveTranscript, recorded, transcripts } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
 import { step } from "./screen.mjs";
-import { until } from "./until.mjs";
+import { JOURNEY, until } from "./until.mjs";
 
 /** The real session whose repository is made again: small, and it touches a few files of source. */
 const wanted = "130d7b7e-5801-4345-9bd6-f32fd9b8429b";
@@ -21,7 +21,7 @@ const absent = existsSync(join(sessions, "claude", "projects"))
   : `no real sessions at ${sessions}; set LERIM_TEST_SESSIONS to the folder that holds claude/projects`;
 const skip = missing() ?? absent ?? false;
 
-test("a person's day", { skip, timeout: 600_000 }, async (t) => {
+test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
   const person = new Person("day", "cli");
   const { machine, screen, root } = person;
   let talk, panel;
@@ -33,7 +33,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     .find((path) => pattern.test(readFileSync(path, "utf8")));
   const sync = async (pattern) => {
     await screen.command("Lerim: Sync");
-    const text = await screen.notification(pattern, 60);
+    const text = await screen.notification(pattern);
     await screen.shot("synced");
     await screen.command("Notifications: Clear All Notifications");
     return text;
@@ -259,7 +259,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     talk.say("Never hold the mutex mu while writing to logFile in logger.go", "Understood: `mu` is released first.");
     talk.say("fine", "Thanks.");
     await screen.page.keyboard.press("Control+Home");
-    await until("the candidate is on disk", () => waiting(/logFile/), 60);
+    await until("the candidate is on disk", () => waiting(/logFile/));
     await screen.status(/[1-9]\d* candidates? waits? for review/);
     person.settings();
     panel = await Panel.open(screen);
@@ -275,7 +275,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
       many.push(long.file);
     }
     await screen.command("Lerim: Sync");
-    await screen.notification(/Lerim: Sync.*\d+ of 20\d sessions/, 60);
+    await screen.notification(/Lerim: Sync.*\d+ of 20\d sessions/);
     await screen.shot("cancel");
     await screen.button("Cancel");
     await screen.notification(/Sync cancelled/);
@@ -298,7 +298,7 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
     person.settings({ "lerim.idleSeconds": 1 });
     await person.visit({ trust: false }, foreign);
     await screen.openFile(contextFile);
-    const text = await screen.hover("package", /Nested sessions keep their parent/, 60);
+    const text = await screen.hover("package", /Nested sessions keep their parent/);
     assert.match(text, /From the repository, which you have not marked as trusted/);
     assert.doesNotMatch(text, /Open transcript/);
     await screen.shot("restricted");
@@ -313,14 +313,14 @@ test("a person's day", { skip, timeout: 600_000 }, async (t) => {
   await run("closing the editor leaves no process of Lerim, also when it is killed", async () => {
     person.settings();
     await person.visit({ asked: false });
-    await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0, 60);
+    await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0);
     await screen.close();
-    await until("the sidecar ended with the window", () => machine.processes(/-m lerim/).length === 0, 60);
+    await until("the sidecar ended with the window", () => machine.processes(/-m lerim/).length === 0);
     await screen.open(machine.environ);
     await person.visit({ asked: false });
-    await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0, 60);
+    await until("the sidecar runs", () => machine.processes(/-m lerim/).length > 0);
     machine.kill();
-    await until("the sidecar ended with the editor", () => machine.processes(/-m lerim/).length === 0, 5);
+    await until("the sidecar ended with the editor", () => machine.processes(/-m lerim/).length === 0);
   });
 });
 

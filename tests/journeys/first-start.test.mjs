@@ -9,7 +9,7 @@ import { freePort, missing, repository } from "./machine.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { step } from "./screen.mjs";
-import { until } from "./until.mjs";
+import { JOURNEY, until } from "./until.mjs";
 
 const skip = missing() ?? false;
 
@@ -48,30 +48,30 @@ class Newcomer extends Person {
 
   async setUp() {
     const { machine, screen, environment } = this;
-    await screen.notification(/Setting up Lerim/, 60);
-    await screen.notification(/Setting up Lerim.*Installing packages/, 60);
+    await screen.notification(/Setting up Lerim/);
+    await screen.notification(/Setting up Lerim.*Installing packages/);
     await screen.shot("setting-up");
-    await until("the environment is marked as whole", () => existsSync(join(environment, "ready")), 180);
+    await until("the environment is marked as whole", () => existsSync(join(environment, "ready")));
     await this.runs();
     assert.deepEqual(readdirSync(this.environments), [environment.slice(this.environments.length + 1)]);
     assert.equal(machine.processes(/-m (venv|pip)|\buv /).length, 0);
   }
 
   async runs() {
-    await until("the sidecar runs from it", () => this.machine.processes(/-m lerim lsp/).some((line) => line.includes(this.environment)), 60);
+    await until("the sidecar runs from it", () => this.machine.processes(/-m lerim lsp/).some((line) => line.includes(this.environment)));
     await this.screen.status(/No candidates wait/);
   }
 
   /** The set-up failed for a reason that is told, and left nothing. */
   async failed(reason) {
-    const told = await this.screen.notification(reason, 120);
+    const told = await this.screen.notification(reason);
     await this.screen.shot("failed");
     assert.match(told, /Retry/);
     assert.deepEqual(readdirSync(this.environments), []);
   }
 }
 
-test("first start", { skip, timeout: 300_000 }, async (t) => {
+test("first start", { skip, timeout: JOURNEY }, async (t) => {
   const person = new Newcomer("first-start");
   const index = process.env.PIP_INDEX_URL;
 
@@ -125,13 +125,13 @@ test("first start", { skip, timeout: 300_000 }, async (t) => {
     // what an upgrade leaves: the packages are where only the former Python looks for them
     renameSync(person.library, join(person.environment, "lib", "python3.0"));
     const made = statSync(join(person.environment, "ready")).mtimeMs;
-    await again(person, 180);
+    await again(person);
     assert.ok(statSync(join(person.environment, "ready")).mtimeMs > made);
     assert.equal(existsSync(join(person.environment, "lib", "python3.0")), false);
   });
 });
 
-test("first start with uv", { skip, timeout: 300_000 }, async (t) => {
+test("first start with uv", { skip, timeout: JOURNEY }, async (t) => {
   const person = new Newcomer("first-start-uv");
   let released;
 
@@ -167,12 +167,12 @@ test("first start with uv", { skip, timeout: 300_000 }, async (t) => {
 });
 
 /** Opens the window again, and waits until another sidecar has answered. */
-async function again(person, seconds = 60) {
+async function again(person) {
   const { machine, screen } = person;
   const first = machine.processes(/-m lerim lsp/);
   await person.visit({ asked: false });
-  await until("another sidecar runs", () => machine.processes(/-m lerim lsp/).some((line) => !first.includes(line)), seconds);
-  await screen.status(/No candidates wait/, seconds);
+  await until("another sidecar runs", () => machine.processes(/-m lerim lsp/).some((line) => !first.includes(line)));
+  await screen.status(/No candidates wait/);
 }
 
 /** The text of Lerim: Debug Information once it names the sidecar. */
@@ -181,5 +181,5 @@ async function debugInformation(screen) {
   return until("the document names the sidecar", async () => {
     const shown = await screen.editorText();
     return /^- version: /m.test(shown) && shown;
-  }, 60);
+  });
 }

@@ -9,7 +9,7 @@ import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
 import { step } from "./screen.mjs";
-import { until } from "./until.mjs";
+import { JOURNEY, until } from "./until.mjs";
 
 const cart = "def total(prices):\n    return sum(prices)\n";
 const link = "[click me](command:workbench.action.terminal.new)";
@@ -66,7 +66,7 @@ function tree(folder) {
     });
 }
 
-test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) => {
+test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
   const person = new Person("hostile", "shop");
   const { machine, screen, root } = person;
   const foreign = machine.folder("work", "hostile");
@@ -94,7 +94,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) 
 
   await run("a hostile transcript: the panel shows its words and renders nothing of them", async () => {
     await screen.command("Lerim: Sync");
-    await screen.notification(/1 session read, 1 new candidate/, 60);
+    await screen.notification(/1 session read, 1 new candidate/);
     const panel = await Panel.open(screen);
     await panel.select(/Never round prices/);
     const text = await panel.text();
@@ -123,11 +123,12 @@ test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) 
   });
 
   await run("a hostile repository that is not trusted: its memory is labelled, nothing is read into it, written or started", async () => {
+    await person.leave(); // the trusted window writes down which memories were used when it ends
     const was = tree(foreign);
     const home = tree(machine.lerim);
     await person.visit({ trust: false }, foreign);
     await screen.openFile("src/cart.py");
-    const text = await screen.hover("def", /Cloned/, 60);
+    const text = await screen.hover("def", /Cloned/);
     assert.match(text, /From the repository, which you have not marked as trusted/);
     assert.ok(text.includes("<img src=x onerror=alert(1)>"), text);
     assert.match(text, /U\+202E/);
@@ -148,7 +149,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: 240_000 }, async (t) 
   await run("the same repository trusted: its candidates, index, settings and programs have no effect", async () => {
     const forged = readFileSync(join(foreign, ".lerim", "review", "20260301-forged.md"), "utf8");
     await screen.command("Workspaces: Manage Workspace Trust");
-    await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click({ timeout: 20_000 });
+    await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click();
     await screen.status(/1 candidate waits for review/); // the idle clock, which its settings may set, found it
     const panel = await Panel.open(screen);
     await panel.holds(1);

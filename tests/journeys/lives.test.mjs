@@ -10,7 +10,7 @@ import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
 import { step } from "./screen.mjs";
-import { until } from "./until.mjs";
+import { JOURNEY, until } from "./until.mjs";
 
 const day = 24 * 3600 * 1000;
 const before3Weeks = new Date(Date.now() - 21 * day);
@@ -30,7 +30,7 @@ def load(path):
         return json.load(file)
 `;
 
-test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, async (t) => {
+test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
   const person = new Person("lives", "shop");
   const { machine, screen, root } = person;
   const model = new Answering([
@@ -57,7 +57,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
   /** The rows of the Memories view as they can be seen. */
   const rows = async () => (await screen.page.locator('.pane:has(.pane-header[aria-label^="Memories"]) .monaco-list-row').allInnerTexts()).map((row) => row.replaceAll(/\s+/g, " ").trim());
   const row = (pattern) => screen.page.locator('.pane:has(.pane-header[aria-label^="Memories"]) .monaco-list-row', { hasText: pattern }).first();
-  const listed = (pattern, seconds = 20) => until(`the view lists ${pattern}`, async () => (await rows()).find((one) => pattern.test(one)), seconds);
+  const listed = (pattern) => until(`the view lists ${pattern}`, async () => (await rows()).find((one) => pattern.test(one)));
   const unfold = async (pattern) => {
     await listed(pattern);
     if ((await row(pattern).getAttribute("aria-expanded")) === "false") await row(pattern).click();
@@ -110,7 +110,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
 
   await run("a sync proposes a change, a replacement and an answer, and they wait on top of the view", async () => {
     await screen.command("Lerim: Sync");
-    await screen.notification(/1 session read, 3 new candidates/, 60);
+    await screen.notification(/1 session read, 3 new candidates/);
     await clear();
     await listed(/Waiting for review\s*3/);
     await listed(/Keep the prices in src\/cart\.py in integer cents.*replaces a memory/);
@@ -196,7 +196,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
     await screen.openFile("src/cart.py");
     await screen.hover("discount", /rounds down/);
     await retype("10", "25");
-    await screen.hover("discount", /rounds down.*drifted|drifted.*rounds down/i, 60);
+    await screen.hover("discount", /rounds down.*drifted|drifted.*rounds down/i);
     await screen.shot("drifted");
     await screen.command("Lerim: Show Memories by Freshness");
     await unfold(/^Drifted\s*1/);
@@ -205,14 +205,14 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
     await screen.hover("discount", /drifted/i);
     await screen.hoverLink("Still true");
     await screen.notification(/Still true: .*rounds down/);
-    await until("the hover says nothing of a drift", async () => !/drifted/i.test(await screen.hover("discount", /rounds down/)), 60);
+    await until("the hover says nothing of a drift", async () => !/drifted/i.test(await screen.hover("discount", /rounds down/)));
     await clear();
     await screen.command("Lerim: Show Memories by Kind");
   });
 
   await run("maintain proposes to join, to put away and to point elsewhere; what is accepted is undone", async () => {
     await screen.command("Lerim: Maintain");
-    const told = await screen.notification(/Maintain: \d+ proposals/, 90);
+    const told = await screen.notification(/Maintain: \d+ proposals/);
     await screen.shot("maintained");
     assert.match(told, /1 to join/);
     assert.match(told, /1 to archive/);
@@ -295,7 +295,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
     const frame = await screen.frame("#ask .question");
     await frame.locator(".question").fill("Where is the cache kept, in Redis or in SQLite?");
     await screen.page.keyboard.press("Enter");
-    await until("the passages are shown", async () => (await frame.locator(".passage").count()) > 0, 60);
+    await until("the passages are shown", async () => (await frame.locator(".passage").count()) > 0);
     assert.match(await frame.locator(".sources h3").innerText(), /as they stand/);
     assert.match(await frame.locator(".passage").first().innerText(), /SQLite/);
     await screen.shot("passages");
@@ -311,7 +311,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
     const frame = await screen.frame("#ask .question");
     await frame.locator(".question").fill("Where is the cache kept, and what are the prices in?");
     await screen.page.keyboard.press("Enter");
-    await until("the first sentence is there before the answer is whole", async () => (await frame.locator(".sentence").count()) === 1, 60);
+    await until("the first sentence is there before the answer is whole", async () => (await frame.locator(".sentence").count()) === 1);
     assert.equal(await frame.locator(".cancel").isVisible(), true);
     await screen.shot("streaming");
     model.release();
@@ -328,7 +328,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: 600_000 }, as
     await screen.command("Lerim: Ask");
     const frame = await screen.frame("#ask .question");
     await frame.locator(".ask-button").click();
-    await until("the first sentence is there", async () => (await frame.locator(".sentence").count()) === 1 && (await frame.locator(".cancel").isVisible()), 60);
+    await until("the first sentence is there", async () => (await frame.locator(".sentence").count()) === 1 && (await frame.locator(".cancel").isVisible()));
     await frame.locator(".cancel").click();
     await until("it says so", async () => /Cancelled/.test(await frame.locator(".note").innerText()));
     await until("nothing is asked any more", () => machine.processes(/-m lerim worker/).length === 0);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { until } from "./until.mjs";
+import { HANG, until } from "./until.mjs";
 
 export const repository = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const sessions = process.env.LERIM_TEST_SESSIONS || resolve(repository, "..", "shared", "transcripts");
@@ -70,7 +70,7 @@ export class Machine {
 
   /** Installs the packaged extension, as `code --install-extension` does. */
   async install() {
-    await promisify(execFile)(this.#node, [...this.#editor, "--install-extension", extension], { env: this.environ, timeout: 120_000 });
+    await promisify(execFile)(this.#node, [...this.#editor, "--install-extension", extension], { env: this.environ, timeout: HANG });
   }
 
   /** Runs the `lerim` command of the installed extension, as a person does in a terminal. */
@@ -78,7 +78,7 @@ export class Machine {
     const python = join(process.env.LERIM_JOURNEY_ENV, "bin", "python");
     const [name] = readdirSync(join(this.root, "extensions")).filter((entry) => entry.startsWith("lerim."));
     const env = { ...this.environ, PYTHONPATH: join(this.root, "extensions", name, "server") };
-    await promisify(execFile)(python, ["-P", "-m", "lerim", ...args], { env, timeout: 60_000 });
+    await promisify(execFile)(python, ["-P", "-m", "lerim", ...args], { env, timeout: HANG });
   }
 
   /** Starts the editor's server; its address. A server that does not come up in time is started once more. */
@@ -93,7 +93,7 @@ export class Machine {
       closeSync(log);
       try {
         const address = `http://127.0.0.1:${port}`;
-        await until("the editor's server answers", async () => (await fetch(`${address}/healthz`)).ok, 60);
+        await until("the editor's server answers", async () => (await fetch(`${address}/healthz`)).ok);
         return address;
       } catch (error) {
         await this.stop();
@@ -107,7 +107,7 @@ export class Machine {
     const server = this.#server;
     if (server === undefined || server.exitCode !== null) return;
     process.kill(-server.pid, "SIGTERM");
-    await until("the editor's server has ended", () => server.exitCode !== null || server.signalCode !== null, 30);
+    await until("the editor's server has ended", () => server.exitCode !== null || server.signalCode !== null);
   }
 
   /** Kills the editor's own processes at once, as a crash does; what the extension started is left to itself. */
@@ -135,7 +135,7 @@ export class Machine {
       const left = this.processes();
       for (const line of left) tryKill(Number.parseInt(line, 10));
       return left.length === 0;
-    }, 20);
+    });
     rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 

@@ -9,7 +9,7 @@ import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
 import { step } from "./screen.mjs";
-import { until } from "./until.mjs";
+import { JOURNEY, until } from "./until.mjs";
 
 const filler = "The importer reads rows and hands them on to the next one. ".repeat(60);
 const quote = (name) => `amounts of \`${name}\` are kept in cents by agreement with billing`;
@@ -20,7 +20,7 @@ const item = (name) => ({
 });
 const names = ["Price", "Total", "Refund", "Voucher", "Discount", "Postage"];
 
-test("the editor's own model", { skip: missing() ?? false, timeout: 300_000 }, async (t) => {
+test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
   const person = new Person("models", "shop");
   const { machine, screen, root } = person;
   const run = (name, body) => step(t, () => screen, name, body);
@@ -73,7 +73,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: 300_000 }, a
   await run("candidates come in window by window", async () => {
     play({ held: [title("Total"), title("Refund")] });
     await screen.command("Lerim: Sync");
-    await until("the first window's candidate is there, and the others are still asked", () => review().length === 1 && asked("Total") > 0 && asked("Refund") > 0, 60);
+    await until("the first window's candidate is there, and the others are still asked", () => review().length === 1 && asked("Total") > 0 && asked("Refund") > 0);
     const panel = await Panel.open(screen);
     await panel.holds(1);
     await screen.shot("first-window");
@@ -82,7 +82,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: 300_000 }, a
     await screen.shot("second-window");
     play({ held: [] });
     await panel.holds(3);
-    await screen.notification(/3 new candidates/, 60);
+    await screen.notification(/3 new candidates/);
     await screen.shot("found");
     await panel.select(/Refund/);
     assert.match(await panel.text(), /amounts of `Refund` are kept in cents/);
@@ -94,7 +94,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: 300_000 }, a
     play({ held: [title("Discount")] });
     talk("Voucher", "Discount");
     await screen.command("Lerim: Sync");
-    await until("one window is answered and one is asked", () => review().length === 4 && asked("Discount") > 0, 60);
+    await until("one window is answered and one is asked", () => review().length === 4 && asked("Discount") > 0);
     await screen.shot("asking");
     await screen.button("Cancel");
     await until("the model was told", () => told("cancelled").some((line) => line.asked.includes(title("Discount"))));
@@ -106,8 +106,8 @@ test("the editor's own model", { skip: missing() ?? false, timeout: 300_000 }, a
     const before = asked("Voucher");
     await screen.command("Notifications: Clear All Notifications");
     await screen.command("Lerim: Sync");
-    await until("the rest is found", () => review().length === 5, 60);
-    await screen.notification(/new candidate/, 60);
+    await until("the rest is found", () => review().length === 5);
+    await screen.notification(/new candidate/);
     assert.equal(asked("Voucher"), before, "an answered window is not asked again");
     await screen.command("Notifications: Clear All Notifications");
   });
@@ -116,9 +116,9 @@ test("the editor's own model", { skip: missing() ?? false, timeout: 300_000 }, a
     play({ held: [title("Postage")] });
     talk("Postage");
     await screen.command("Lerim: Sync");
-    await until("the window is asked", () => asked("Postage") > 0, 60);
+    await until("the window is asked", () => asked("Postage") > 0);
     play({ models: [] });
-    await screen.notification(/took the model away/, 60);
+    await screen.notification(/took the model away/);
     await screen.shot("gone");
     assert.equal(review().length, 5, "what was found is kept");
     await screen.command("Notifications: Clear All Notifications");
@@ -126,6 +126,6 @@ test("the editor's own model", { skip: missing() ?? false, timeout: 300_000 }, a
     await until("the editor offers the model again", async () => {
       await screen.command("Lerim: Sync");
       return review().length === 6;
-    }, 60);
+    });
   });
 });

@@ -7,9 +7,9 @@ import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
 import { step } from "./screen.mjs";
-import { until } from "./until.mjs";
+import { JOURNEY, until } from "./until.mjs";
 
-test("the oldest editor", { skip: missing() ?? false, timeout: 300_000 }, async (t) => {
+test("the oldest editor", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
   const person = new Person("oldest", "shop", { editor: process.env.LERIM_EDITOR_OLDEST });
   const { machine, screen, root } = person;
   const run = (name, body) => step(t, () => screen, name, body);
@@ -28,7 +28,7 @@ test("the oldest editor", { skip: missing() ?? false, timeout: 300_000 }, async 
 
   await run("what the person said is found, accepted and shown in the hover and the lens", async () => {
     await screen.command("Lerim: Sync");
-    await screen.notification(/1 session read, 1 new candidate/, 60);
+    await screen.notification(/1 session read, 1 new candidate/);
     const panel = await Panel.open(screen);
     await panel.select(/cents/);
     await screen.shot("candidate");

@@ -28,12 +28,12 @@ export class Panel {
     return (await this.#frame.locator("#review").innerText()).replaceAll(/\s+/g, " ");
   }
 
-  async says(pattern, seconds = 20) {
-    return until(`the panel says ${pattern}`, async () => pattern.test(await this.text()), seconds);
+  async says(pattern) {
+    return until(`the panel says ${pattern}`, async () => pattern.test(await this.text()));
   }
 
-  async holds(count, seconds = 30) {
-    return until(`the panel holds ${count} candidates`, async () => (await this.titles()).length === count, seconds);
+  async holds(count) {
+    return until(`the panel holds ${count} candidates`, async () => (await this.titles()).length === count);
   }
 
   /** Waits until a title holds `pattern`, or none does. */
@@ -70,7 +70,7 @@ export class Panel {
 
   /** The memories that would end, each with what takes its place and how its title is drawn. */
   async endings() {
-    await this.#frame.locator(".candidate .ending").first().waitFor({ timeout: 20_000 });
+    await this.#frame.locator(".candidate .ending").first().waitFor();
     return this.#frame.locator(".candidate .ending:not(.near)").evaluateAll((items) => items.map((item) => ({
       whole: item.textContent,
       struck: item.querySelector("del")?.textContent ?? "",

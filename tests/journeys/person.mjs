@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { Machine } from "./machine.mjs";
 import { Screen } from "./screen.mjs";
+import { until } from "./until.mjs";
 
 export class Person {
   /** `name` begins the names of the screenshots, `project` is the repository's folder; `editor` as a machine takes it. */
@@ -33,6 +34,12 @@ export class Person {
   async work() {
     await this.visit();
     await this.screen.status(/No candidates wait/);
+  }
+
+  /** Closes the window and waits until its sidecar has ended, so that nothing is written late. */
+  async leave() {
+    await this.screen.leave();
+    await until("the sidecar ended with the window", () => this.machine.processes(/-m lerim/).length === 0);
   }
 
   async end() {

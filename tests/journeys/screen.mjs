@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { repository } from "./machine.mjs";
-import { until } from "./until.mjs";
+import { HANG, until } from "./until.mjs";
 
 const browserArguments = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -24,6 +24,7 @@ export class Screen {
     this.#browser = await chromium.launch({ executablePath, args: browserArguments, env: environ });
     const context = await this.#browser.newContext({ viewport: { width: 1400, height: 900 } });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    context.setDefaultTimeout(HANG);
     this.page = await context.newPage();
   }
 
@@ -31,16 +32,21 @@ export class Screen {
     await this.#browser?.close();
   }
 
+  /** Closes the window, as far as a browser has one: the page shows nothing, and the editor ends what belonged to it. */
+  async leave() {
+    await this.page.goto("about:blank");
+  }
+
   /** Opens a folder; `trust` is the answer to the editor's own question, where it has not been `asked` before. */
   async visit(address, folder, { trust = true, asked = true } = {}) {
     await this.page.goto(`${address}/?folder=${encodeURIComponent(folder)}`);
-    await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    await this.page.locator(".monaco-workbench").waitFor();
     if (!asked) return;
     const answer = this.page.locator(".monaco-dialog-box").getByRole("button", { name: trust ? "Yes, I trust the authors" : "No, I don't trust the authors" });
-    await answer.waitFor({ timeout: 60_000 });
+    await answer.waitFor();
     await this.shot("trust");
     await answer.click();
-    await this.page.locator(".monaco-dialog-box").waitFor({ state: "detached", timeout: 20_000 });
+    await this.page.locator(".monaco-dialog-box").waitFor({ state: "detached" });
   }
 
   /** Runs a command through the palette, by its title; one that asks `further` leaves the input open. */
@@ -80,8 +86,8 @@ export class Screen {
     await until(`quick open offers ${path}`, async () => (await this.#rows())[0]?.includes(name));
     await this.page.keyboard.press("Enter");
     await this.#closed();
-    await this.page.locator(".tab.active", { hasText: name }).waitFor({ timeout: 20_000 });
-    await this.page.locator(".editor-instance .view-line").first().waitFor({ timeout: 20_000 });
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+    await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
   /** Types into the list that a command opened, and takes its first entry once that holds `entry`. */
@@ -127,14 +133,14 @@ export class Screen {
   }
 
   /** The text of the first notification that holds `pattern`, once one does. */
-  async notification(pattern, seconds = 30) {
-    return until(`a notification says ${pattern}`, async () => (await this.notifications()).find((text) => pattern.test(text)), seconds);
+  async notification(pattern) {
+    return until(`a notification says ${pattern}`, async () => (await this.notifications()).find((text) => pattern.test(text)));
   }
 
   /** Clicks a button of the notification or dialog that is shown. */
   async button(name) {
     const place = this.page.locator(".notification-list-item, .monaco-dialog-box").getByRole("button", { name });
-    await place.first().click({ timeout: 20_000 });
+    await place.first().click();
   }
 
   /** Waits for the dialog whose text holds `pattern`. */
@@ -144,11 +150,11 @@ export class Screen {
   }
 
   /** What the status item says to a screen reader, once it holds `pattern`. */
-  async status(pattern, seconds = 60) {
+  async status(pattern) {
     return until(`the status item says ${pattern}`, async () => {
       const labels = await this.page.locator(".statusbar-item a[aria-label^=Lerim]").evaluateAll((nodes) => nodes.map((node) => node.ariaLabel));
       return labels.find((label) => pattern.test(label));
-    }, seconds);
+    });
   }
 
   /** The visible text of the active editor, lines in order from top to bottom. */
@@ -159,39 +165,41 @@ export class Screen {
   }
 
   /** Rests the mouse on a word of the active editor; the hover's text once it holds `pattern`. */
-  async hover(word, pattern, seconds = 30) {
+  async hover(word, pattern) {
     const target = this.page.locator(".editor-instance .view-line span span", { hasText: new RegExp(`^\\s*${word.replaceAll(/[./]/g, "\\$&")}\\s*$`) }).first();
+    let patience = 4000; // a hover that an edit took away does not come back by itself; each time a slow machine gets longer
     return until(`the hover of ${word} says ${pattern}`, async () => {
       await this.page.mouse.move(5, 5);
-      await target.hover({ timeout: 5000 });
+      await target.hover();
+      patience *= 1.5;
       return until("a hover shows", async () => {
         const texts = await this.page.locator(".monaco-hover:visible").allInnerTexts();
         return texts.map((text) => text.replaceAll(/\s+/g, " ")).find((text) => pattern.test(text));
-      }, 4);
-    }, seconds);
+      }, patience);
+    });
   }
 
   /** Clicks a link of the hover that is shown. */
   async hoverLink(name) {
-    await this.page.locator(".monaco-hover:visible").getByRole("link", { name }).or(this.page.locator(".monaco-hover:visible a", { hasText: name })).first().click({ timeout: 10_000 });
+    await this.page.locator(".monaco-hover:visible").getByRole("link", { name }).or(this.page.locator(".monaco-hover:visible a", { hasText: name })).first().click();
   }
 
   /** The text of the code lens that holds `pattern`. */
-  async lens(pattern, seconds = 30) {
+  async lens(pattern) {
     return until(`a code lens says ${pattern}`, async () => {
       const texts = await this.page.locator(".codelens-decoration").allInnerTexts();
       return texts.find((text) => pattern.test(text));
-    }, seconds);
+    });
   }
 
   /** The frame of the webview in which `selector` is found. */
-  async frame(selector, seconds = 30) {
+  async frame(selector) {
     return until(`a panel shows ${selector}`, async () => {
       for (const frame of this.page.frames()) {
         if (frame !== this.page.mainFrame() && (await frame.locator(selector).count()) > 0) return frame;
       }
       return undefined;
-    }, seconds);
+    });
   }
 
   /** What the turns say that transcript viewers stand at. */

@@ -8,11 +8,11 @@ import { Machine, missing } from "./machine.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
 import { Screen, step } from "./screen.mjs";
-import { until } from "./until.mjs";
+import { JOURNEY, until } from "./until.mjs";
 
 const hostile = "[click me](command:workbench.action.terminal.new) <b>bold</b> \u202Edesrever\u202C";
 
-test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, async (t) => {
+test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
   let machine, screen, address, root, foreign;
   const run = (name, body) => step(t, () => screen, name, body);
   const settings = (values) => machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
@@ -22,10 +22,10 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
     return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
   };
   const row = (view, pattern) => screen.page.locator(`.pane:has(.pane-header[aria-label^="${view}"]) .monaco-list-row`, { hasText: pattern }).first();
-  const listed = (view, pattern, seconds = 20) => until(`${view} lists ${pattern}`, async () => (await rows(view)).find((text) => pattern.test(text)), seconds);
+  const listed = (view, pattern) => until(`${view} lists ${pattern}`, async () => (await rows(view)).find((text) => pattern.test(text)));
   const sideBar = async () => {
     await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
-    await screen.page.locator('.pane-header[aria-label^="Sessions"]').waitFor({ timeout: 20_000 });
+    await screen.page.locator('.pane-header[aria-label^="Sessions"]').waitFor();
     await fold("Memories", false); // its rows are another journey's; these need the room
   };
   const viewer = () => screen.frame("#transcript .heading");
@@ -89,7 +89,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: 300_000 }, 
     await until("the welcome offers a sync", async () => /No sessions of this window's repositories/.test(await screen.page.locator(".sidebar").innerText()));
     await screen.shot("welcome");
     await screen.page.locator(".sidebar .welcome-view-content").getByRole("button", { name: "Sync" }).click();
-    const text = await screen.notification(/sessions read, \d+ new candidates/, 60);
+    const text = await screen.notification(/sessions read, \d+ new candidates/);
     assert.match(text, /^.*4 sessions read/);
     await screen.shot("synced");
     await screen.command("Notifications: Clear All Notifications");

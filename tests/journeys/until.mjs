@@ -1,8 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Waits until `check` gives something true, and gives that; past `seconds` it fails saying what was waited for. */
-export async function until(what, check, seconds = 20) {
-  const deadline = Date.now() + seconds * 1000;
+/** How long, in milliseconds, anything is waited for. It only ends a hang: a machine four times slower stays far below it. */
+export const HANG = 180_000;
+
+/** How long, in milliseconds, a whole journey may take; for hangs, too. */
+export const JOURNEY = 2_400_000;
+
+/** Waits until `check` returns something truthy and returns it. Fails after `limit` milliseconds, saying what was waited for. */
+export async function until(what, check, limit = HANG) {
+  const deadline = Date.now() + limit;
   let last = "";
   for (;;) {
     try {
@@ -11,7 +17,7 @@ export async function until(what, check, seconds = 20) {
     } catch (error) {
       last = `; last: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`;
     }
-    if (Date.now() > deadline) throw new Error(`Waited ${seconds} s in vain: ${what}${last}`);
+    if (Date.now() > deadline) throw new Error(`Waited ${limit / 1000} s in vain: ${what}${last}`);
     await pause(100);
   }
 }

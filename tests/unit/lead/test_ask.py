@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -93,16 +92,13 @@ def test_a_sentence_is_told_while_the_model_still_writes(desk: Desk) -> None:
     ):
         first = json.loads(job.process.stdout.readline())
         assert first["sentence"]["text"] == "Amounts of `Money` are integer cents."
-        began = time.monotonic()
         job.send({"event": "cancel"})
         job.follow()
-        took = time.monotonic() - began
     last = job.lines[-1]["answer"]
     assert (last["state"], [one["text"] for one in last["sentences"]]) == (
         "cancelled",
         ["Amounts of `Money` are integer cents."],
     )
-    assert took < 20  # a hang is 60 s; what a cancel takes is measured by no test
 
 
 def test_sentences_their_sources_do_not_hold_are_left_out_and_counted(desk: Desk) -> None:

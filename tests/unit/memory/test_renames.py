@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,9 +81,7 @@ def test_what_is_too_much_too_slow_or_fails_is_none(tmp_path: Path) -> None:
     assert run(program("print('x' * 100_000)"), tmp_path, most=1000) is None
     assert run(program("import sys; print(1); sys.exit(3)"), tmp_path) is None
     assert run(Launch((str(tmp_path / "none"),), {}, 0, new_session=False), tmp_path) is None
-    began = time.monotonic()
-    assert run(program("import time; time.sleep(600)"), tmp_path, seconds=0.3) is None
-    assert time.monotonic() - began < 60
+    assert run(program("import time; time.sleep(3600)"), tmp_path, seconds=0.3) is None
 
 
 @pytest.mark.parametrize("version", ["2", "3", "4"])
