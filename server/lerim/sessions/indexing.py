@@ -23,7 +23,7 @@ LEAST_CHARACTERS = 1_000
 BATCH_TRANSCRIPTS = 100
 _PLACES = ("bad-line", "bad-row", "line-too-long")
 """Problem codes of single lines and rows; `many` tells how many more there were."""
-DAMAGE = ("bad-row", "too-long", "broken-log")
+DAMAGE = ("bad-row", "cut-short", "broken-log")
 """Problem codes of transcripts that are read but for a part that is damaged: kept with them, for the doctor."""
 
 
