@@ -61,10 +61,11 @@ RENAMED = {"path": "place"}
 
 
 def written_as(home: Home, form: int) -> None:
-    """Replaces the catalog of `home` by one of an earlier form (1 to 4) with the same transcripts, turns and jobs."""
-    if form == 4:
+    """Replaces the catalog of `home` by one of an earlier form (1 to 5) with the same transcripts, turns and jobs."""
+    if form >= 4:
         with closing(sqlite3.connect(home.catalog)) as db:
-            db.executescript("DROP TABLE counted; PRAGMA user_version = 4")
+            later = "DROP TABLE damaged_stores;" + ("DROP TABLE counted;" if form == 4 else "")
+            db.executescript(f"{later} PRAGMA user_version = {form}")
         return
     older = home.catalog.with_suffix(".older")
     with closing(sqlite3.connect(older)) as db:

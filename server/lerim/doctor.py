@@ -13,13 +13,14 @@ from typing import Literal
 
 import msgspec
 
+from lerim.errors import ReaderError
 from lerim.extraction.redact import clean
 from lerim.memory.lines import moment
 from lerim.paths import Home
 from lerim.project import Owners, Project, listed
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import Stores, discover, likely, open_databases, standing
-from lerim.sessions.health import UNREADABLE, Health
+from lerim.sessions.health import FAILED, UNREADABLE, Health
 from lerim.sessions.model import NAMES, Platform, Stamp, Transcript
 from lerim.sessions.platforms import choices, places
 from lerim.sessions.readers import READERS
@@ -27,6 +28,7 @@ from lerim.sessions.stored import file_of
 from lerim.sessions.troubles import SKIPPED
 
 NO_FOLDER = "no-folder"
+_REASONS = {SKIPPED: SKIPPED, ReaderError.code: FAILED}
 _HOMELESS = "It does not say which folder it ran in, so it is of no project."
 SHARED = "User"
 """The folder of an editor that an agent keeps its sessions in: that it is there says nothing of the agent."""
@@ -126,7 +128,7 @@ class _Look:
 
     def agent(self, platform: Platform, roots: list[Path]) -> AgentView:
         stores = discover({platform: roots}, self.folders)
-        open_databases(stores, self.health.stores, self.folders)
+        open_databases(stores, self.health.stores, self.folders, self.health.damaged)
         main = [one for one in standing(stores, self.health.stamps)[0] if not one.parent]
         there: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
         there |= self._kept(platform, stores)
@@ -179,9 +181,8 @@ class _Look:
     def _skipped(self, stores: Stores, there: Mapping[str, Stamp | None]) -> list[SkippedView]:
         met: dict[str, list[tuple[str, str]]] = {}
         for problem in stores.problems:
-            met.setdefault(SKIPPED if problem.code == SKIPPED else UNREADABLE, []).append(
-                (problem.path, problem.message)
-            )
+            reason = _REASONS.get(problem.code, UNREADABLE)
+            met.setdefault(reason, []).append((problem.path, problem.message))
         for place in there:
             one = self.health.transcripts.get(place)
             if one is None:

@@ -95,7 +95,8 @@ class Errand:
         """What lies in the agents' stores, and what of it is new or changed, newest first."""
         folders = [*owners.folders, *catalog.folders()]
         stores = discover(roots_of(self.environ, self.home), folders)
-        open_databases(stores, catalog.stores(), folders)
+        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores())
+        catalog.keep_damaged(stores.damaged)
         found = changes(stores, catalog.stamps())
         catalog.vanished(found.vanished)
         return stores, sorted((*found.new, *found.changed), key=lambda one: one.mtime_ns, reverse=True)

@@ -5,7 +5,8 @@ LerimError
 ├── SettingsError      a setting is unknown, broken or not allowed where it stands
 ├── ProjectError       no repository, or one that cannot be used
 ├── TranscriptError    a transcript cannot be opened at all (bad records are counted, never raised)
-│   └── UnfinishedError  it is being written at this moment; the next sync reads it
+│   ├── UnfinishedError  it is being written at this moment; the next sync reads it
+│   └── ReaderError    the reader itself failed on it, in a way nobody expected
 ├── CatalogError       the catalog of sessions cannot be used
 ├── MemoryError_       a memory file cannot be read or written
 │   ├── NotFoundError  no memory or candidate of that id
@@ -83,6 +84,13 @@ class UnfinishedError(TranscriptError):
     told: the next sync meets it again."""
 
     code = "unfinished"
+
+
+class ReaderError(TranscriptError):
+    """A reader failed on a store or a session in a way nobody expected. The message names the kind of the fault and the
+    line of our code, never text of the session."""
+
+    code = "reader"
 
 
 class CatalogError(LerimError):

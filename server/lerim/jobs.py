@@ -26,7 +26,7 @@ from lerim.project import Project, personal
 from lerim.report import Emit, Progress, SessionCounts, Stage, SyncReport, combine
 from lerim.rules_pass import sync
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.indexing import Readable
+from lerim.sessions.indexing import DAMAGE, Readable
 from lerim.sessions.model import Transcript
 from lerim.sessions.readers import probe
 from lerim.sessions.session_rows import CLOSED
@@ -131,7 +131,7 @@ def index_rest(errand: Errand, candidates: int) -> list[Problem]:
         for indexed in catalog.index_all(readings(), owners):
             if indexed.taken or (indexed.failed and any(problem.code == CLOSED for problem in indexed.problems)):
                 waiting.add(indexed.transcript.path)
-            elif indexed.failed or any(problem.code == "bad-row" for problem in indexed.problems):
+            elif indexed.failed or any(problem.code in DAMAGE for problem in indexed.problems):
                 folders = indexed.session.cwds if indexed.session else (probe(indexed.transcript),)
                 if not any(map(owners.owner, folders)):
                     damaged += indexed.problems

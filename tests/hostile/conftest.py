@@ -14,11 +14,21 @@ import pytest_asyncio
 from desk import Desk
 from lerim.paths import Home
 from rights import Terminal, close
+from stories import FIRST
+from story_stores import AGENTS
 from window import Editor, opened, server_environ
 
 
 @pytest.fixture
 def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+@pytest.fixture
+def machine(repo: Path, isolated: Path) -> Desk:
+    """A person who used every agent in this repository."""
+    for agent, write in AGENTS.items():
+        write(isolated, repo, f"good-{agent}", FIRST)
     return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 

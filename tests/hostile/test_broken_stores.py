@@ -16,21 +16,12 @@ import cursor_store
 import opencode_store
 from desk import Desk, correction
 from lerim.doctor import examine
-from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
 from rights import Terminal, bound
 from stories import FIRST
 from story_stores import AGENTS
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and links")]
-
-
-@pytest.fixture
-def machine(repo: Path, isolated: Path) -> Desk:
-    """A person who used every agent in this repository."""
-    for agent, write in AGENTS.items():
-        write(isolated, repo, f"good-{agent}", FIRST)
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def whole(desk: Desk, more: int = 0) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lerim.errors import LerimError
 from lerim.sessions.model import Platform, Transcript
-from lerim.sessions.readers import LISTERS, READERS
+from lerim.sessions.readers import find_sessions, list_sessions
 
 DEEP = 3
 Key = tuple[Platform, str]
@@ -40,10 +40,10 @@ def _folders(folder: Path, deep: int) -> Iterator[Path]:
 
 def _stored(platform: Platform, root: Path) -> Iterator[Transcript]:
     """The sessions of a root, those in databases first; one that cannot be read is one that is not there."""
-    store = READERS[platform].find(root, ())
+    store = find_sessions(platform, root, ())
     for database in store.databases:
         try:
-            yield from LISTERS[platform].listed(database, ())[0]
+            yield from list_sessions(database, ())[0]
         except LerimError:
             continue
     yield from store.transcripts

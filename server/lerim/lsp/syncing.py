@@ -148,7 +148,8 @@ def _behind(sidecar: Sidecar, projects: Sequence[str], stores: Stores, owners: O
     from lerim.sessions.regular import readable
 
     with Catalog.open(sidecar.home) as catalog:
-        open_databases(stores, catalog.stores(), folders)
+        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores())
+        catalog.keep_damaged(stores.damaged)
         found = changes(stores, catalog.stamps())
         stale = (*found.new, *found.changed)
         own = frozenset[str]().union(*(catalog.places_of(project) for project in projects))

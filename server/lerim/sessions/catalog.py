@@ -40,7 +40,7 @@ from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
 from lerim.sessions.health import Health
 from lerim.sessions.indexing import Indexed, Owning, Readable
-from lerim.sessions.model import Database, Platform, Stamp, StoreStamp, Transcript
+from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp, Transcript
 from lerim.sessions.query import Query
 from lerim.sessions.queue import Job
 from lerim.sessions.queue_rows import JobRow
@@ -100,6 +100,17 @@ class Catalog:
         with self._telling(), transaction(self.db):
             rows = [(_spelled(one.path), *one.stamp) for one in databases]
             self.db.executemany("INSERT OR REPLACE INTO stores VALUES (?, ?, ?, ?, ?)", rows)
+            self.db.executemany("DELETE FROM damaged_stores WHERE path = ?", [(path,) for path, *_ in rows])
+
+    def damaged_stores(self) -> dict[Path, DamagedStore]:
+        """The databases that this version of Lerim could not read, as they were then."""
+        with self._telling():
+            return health.damaged_stores(self.db)
+
+    def keep_damaged(self, stores: Iterable[DamagedStore]) -> None:
+        """Remembers that these databases cannot be read before they change."""
+        with self._telling(), transaction(self.db):
+            health.keep_damaged(self.db, stores)
 
     def resume_of(self, place: str | Path) -> bytes | None:
         """Where reading the transcript of this place goes on; None from the start."""
@@ -334,6 +345,7 @@ class Catalog:
             return Health(
                 health.transcripts(self.db, project),
                 self.stores(),
+                health.damaged_stores(self.db),
                 self.places_of(project) if project else frozenset(),
                 health.redactions(self.db, project),
                 health.failures(self.db, project),

@@ -17,12 +17,12 @@ from lerim.paths import Home
 from lerim.registry import private_folder
 from lerim.sessions import turn_words
 
-VERSION = 5
+VERSION = 6
 BUSY_MS = 30_000
 
 # transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions. A place
 # is a file, or a database and the session's key in it. stores are the databases, as they were when all of their
-# sessions had been taken in.
+# sessions had been taken in; damaged_stores those that cannot be read as they are, and which version of Lerim found so.
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
 # a new alias moves every turn by one row. words holds only the index (see turn_words.py); the text stands once, packed,
 # in turns.body, which is last because reading what stands before it is cheap. touched are the files of a turn's calls.
@@ -82,6 +82,13 @@ CREATE TABLE IF NOT EXISTS frictions (
 SYNCS = """
 CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
 """
+DAMAGED_STORES = """
+CREATE TABLE damaged_stores (
+    path TEXT PRIMARY KEY, platform TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    wal_size INTEGER NOT NULL, wal_mtime_ns INTEGER NOT NULL, version TEXT NOT NULL, code TEXT NOT NULL,
+    place TEXT NOT NULL, message TEXT NOT NULL
+) WITHOUT ROWID;
+"""
 COUNTED = """
 CREATE TABLE counted (text INTEGER PRIMARY KEY, tokens INTEGER NOT NULL);
 """
@@ -108,6 +115,7 @@ CREATE INDEX jobs_waiting ON jobs (project, state);
 {FRICTIONS}
 {SYNCS}
 {COUNTED}
+{DAMAGED_STORES}
 """
 
 # Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
@@ -166,7 +174,12 @@ INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', 
     FROM positions p JOIN transcripts t ON t.id = p.transcript WHERE p.kind = 'extract' AND t.parent = '';
 PRAGMA user_version = 5
 """
-_STEPS = (FROM_1, FROM_2, FROM_3, FROM_4)
+# Form 5 opened damaged databases in every cycle.
+FROM_5 = f"""
+{DAMAGED_STORES}
+PRAGMA user_version = 6
+"""
+_STEPS = (FROM_1, FROM_2, FROM_3, FROM_4, FROM_5)
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 

@@ -6,7 +6,6 @@ results. Events and items tell most things twice; each makes one turn.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
@@ -31,7 +30,19 @@ from lerim.sessions.shapes import read as shaped
 from lerim.sessions.typed import OWN, Typed, cut
 from lerim.sessions.values import ends, known, moment, plain
 
-_PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.DOTALL)
+_PLAN, _PLAN_END = "<proposed_plan>", "</proposed_plan>"
+
+
+def _around_plans(text: str) -> list[str]:
+    """A text without the plans proposed in it, and then those plans."""
+    around: list[str] = []
+    plans: list[str] = []
+    at = 0
+    while (start := text.find(_PLAN, at)) >= 0 and (end := text.find(_PLAN_END, start)) >= 0:
+        around.append(text[at:start])
+        at = end + len(_PLAN_END)
+        plans.append(text[start:at])
+    return ["".join([*around, text[at:]]), *plans]
 
 
 class _Held(NamedTuple):
@@ -136,12 +147,8 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
     def _say(self, source: str, text: str, native: str) -> None:
         """Something the model said. An event leaves out the plan that its item proposes."""
         text = plain(cut(text, (OWN, "oai-mem-citation")))
-        if "<proposed_plan>" in text:
-            plans = [match[0] for match in _PLAN.finditer(text)]
-            for said in (_PLAN.sub("", text), *plans):
-                self._say_once(source, said, native)
-        else:
-            self._say_once(source, text, native)
+        for said in _around_plans(text):
+            self._say_once(source, said, native)
 
     def _say_once(self, source: str, text: str, native: str) -> None:
         if text.strip() and not self._skipped() and not self._tally.paired(source, text):

@@ -22,6 +22,9 @@ DEEP = 64
 PIECES = 1000
 """Entries that are looked for in a line that cannot be read."""
 
+MENDED = 50
+"""Damaged lines of a log in which whole entries are looked for: a crash damages one or two."""
+
 _PUSHED = re.compile(rb'\{"kind":2,"k":\["requests"\]')
 _HEAD = re.compile(rb'(?=\{"kind":[0-3],"[kv]":)')
 _WHOLE = b'{"kind":0,'
@@ -83,7 +86,7 @@ def _replayed(path: Path) -> tuple[State, list[Fault]]:
                     continue
                 what = str(error).split(":")[0]
                 faults.append((f"@{start}", f"A line of this chat could not be read ({what})"))
-                entries = _mended(data)
+                entries = _mended(data) if len(faults) <= MENDED else []
             now = _changed(now, entries, start, faults)
     if half and not now:
         # VS Code rewrites a long log as one line: until that is whole, nothing of the chat is there.

@@ -25,6 +25,8 @@ from lerim.sessions.whole import Loaded
 
 _NODES = 200_000
 _DEPTH = 50
+_AGAIN = 1000
+"""Bytes of the longest message that may stand in a chat more than once: longer ones hold ids of their own."""
 _SIDE_FILE = 64 * 1024
 
 
@@ -131,15 +133,21 @@ def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tup
     talk = Talk(transcript.session_id, text(meta.last_used_model), brief)
     faults = 0
     root = text(meta.latest_root_blob_id).lower()
-    messages = list(_messages(db, root, 0, {root})) or [
+    messages = list(_messages(db, root, 0, {root}, {})) or [
         key for key, data in _blobs(db) if data[:1] == b"{" or _payload(_blob(db, key))
     ]
     seen: dict[str, int] = {}
+    long: set[str] = set()
     for key in messages:
         seen[key] = seen.get(key, 0) + 1
+        if seen[key] > 1 and key in long:
+            continue
         native = f"{transcript.session_id}:{key}" + (f":{seen[key]}" if seen[key] > 1 else "")
+        said = _payload(_blob(db, key))
+        if len(said) > _AGAIN:
+            long.add(key)
         try:
-            _take(talk, shaped(_payload(_blob(db, key)), _Message), native, brief=brief)
+            _take(talk, shaped(said, _Message), native, brief=brief)
         except ValueError:
             faults += 1
     return meta, talk, _inside(_blob(db, root)), faults
@@ -171,19 +179,22 @@ def _blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
         yield from ((key, data if isinstance(data, bytes) else b"") for _, key, data in ordered)
 
 
-def _messages(db: sqlite3.Connection, node: str, depth: int, had: set[str]) -> Iterator[str]:
-    """The ids of the messages below a node of the tree, in order. A node met again is not opened again."""
-    data = _blob(db, node)
-    for _, value in _fields(data):
+def _messages(
+    db: sqlite3.Connection, node: str, depth: int, had: set[str], are_messages: dict[str, bool]
+) -> Iterator[str]:
+    """The ids of the messages below a node of the tree, in order. A node met again is not opened again, and what
+    stands in `are_messages` not looked at again."""
+    for _, value in _fields(_blob(db, node)):
         if len(value) != 32 or len(had) > _NODES:
             continue
         child = value.hex()
-        start = _blob(db, child)
-        if _payload(start):
+        if child not in are_messages:
+            are_messages[child] = bool(_payload(_blob(db, child)))
+        if are_messages[child]:
             yield child
-        elif start and child not in had and depth < _DEPTH:
+        elif child not in had and depth < _DEPTH:
             had.add(child)
-            yield from _messages(db, child, depth + 1, had)
+            yield from _messages(db, child, depth + 1, had, are_messages)
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -7,12 +7,13 @@ import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from lerim.errors import LerimError, Problem
 from lerim.sessions.claude_files import folder_name
 from lerim.sessions.live import OLDER
-from lerim.sessions.model import Database, Found, Platform, Stamp, StoreStamp, Transcript
-from lerim.sessions.readers import LISTERS, READERS
+from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp, Transcript
+from lerim.sessions.readers import find_sessions, list_sessions, problem_of
 from lerim.sessions.stored import path_of, spelled
 
 
@@ -28,11 +29,13 @@ class Changes:
 
 @dataclass(slots=True)
 class Stores:
-    """What `look` and `open_databases` found on this machine. `opened` are the databases that were listed."""
+    """What `discover` and `open_databases` found on this machine. `opened` are the databases that were listed,
+    `damaged` those that turned out now to be unusable as they are."""
 
     transcripts: list[Transcript] = field(default_factory=list)
     databases: list[Database] = field(default_factory=list)
     opened: list[Database] = field(default_factory=list)
+    damaged: list[DamagedStore] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -47,12 +50,7 @@ def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
     stores = Stores()
     for platform, places in roots.items():
         for root in places:
-            try:
-                found: Found = READERS[platform].find(root, folders)
-            except OSError as error:
-                what = f"This store cannot be looked at: {error.strerror or error}"
-                stores.problems.append(Problem("unreadable", str(root), what))
-                continue
+            found = find_sessions(platform, root, folders)
             stores.transcripts += found.transcripts
             had = {one.path for one in stores.databases}  # OPENCODE_DB may name one that lies in the data folder
             stores.databases += [one for one in found.databases if one.path not in had]
@@ -60,20 +58,31 @@ def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
     return stores
 
 
-def open_databases(stores: Stores, known: Mapping[Path, StoreStamp], folders: Sequence[str] = ()) -> None:
+def open_databases(
+    stores: Stores,
+    known: Mapping[Path, StoreStamp],
+    folders: Sequence[str] = (),
+    damaged: Mapping[Path, DamagedStore] = MappingProxyType({}),
+) -> None:
     """Adds the sessions of those databases that are not as they were when the catalog last had all of them.
 
-    A database that cannot be opened is a problem of its own; it is tried again in every cycle.
+    A database that cannot be read is a problem of its own. Where it is damaged it is not opened again before it changes
+    (`damaged` tells what was found then); where the system or a lock was in the way, in every cycle.
     """
     for database in stores.databases:
         if known.get(database.path) == database.stamp:
             continue
-        lister = LISTERS[database.platform]
+        before = damaged.get(database.path)
+        if before is not None and before.database.stamp == database.stamp:
+            stores.problems.append(before.problem)
+            continue
         try:
-            transcripts, problems = lister.listed(database, folders)
+            transcripts, problems = list_sessions(database, folders)
         except LerimError as error:
-            where = error.where or str(database.path)
-            stores.problems.append(Problem(error.code, where, f"{error.message} {error.todo}".strip()))
+            problem = problem_of(error, str(database.path))
+            stores.problems.append(problem)
+            if not isinstance(error.__cause__, OSError):
+                stores.damaged.append(DamagedStore(database, problem))
             continue
         stores.problems += problems
         if any(problem.code == OLDER for problem in problems):

@@ -87,20 +87,42 @@ class _Line(Message, gc=False):
     session_id: str | None = ""
 
 
+_Said = tuple[str | None, str]
+
+
+def _said(message: Message) -> _Said:
+    return message.type, words(message.content)[0]
+
+
+SALVAGED = 50
+"""Damaged lines of a log in which whole messages are looked for: a crash damages one or two."""
+
+
 @dataclass(slots=True)
 class Recorded:
     """A session as its files tell it. `faults`: where and what could not be read. `text`: how its files begin.
-    `copies`: messages written again under a new id, with the id they had first."""
+    `copies`: messages written again under a new id, with the id they had first. `said`: the names of the messages by
+    what they say."""
 
     header: Header = field(default_factory=Header)
     messages: dict[str, Message] = field(default_factory=dict)
     faults: list[tuple[str, str]] = field(default_factory=list)
     text: bytes = b""
     copies: dict[str, str] = field(default_factory=dict)
+    said: dict[_Said, dict[str, None]] = field(default_factory=dict)
 
     def put(self, message: Message, fallback: str) -> None:
         """Takes a message: a new one at the end, a newer version of a known one in its place."""
-        self.messages[known(message.id) or fallback] = message
+        name = known(message.id) or fallback
+        if (before := self.messages.get(name)) is not None:
+            self.said[_said(before)].pop(name, None)
+        self.messages[name] = message
+        self.said.setdefault(_said(message), {})[name] = None
+
+    def drop(self, name: str) -> None:
+        """Takes a message out, where it is there."""
+        if (message := self.messages.pop(name, None)) is not None:
+            self.said[_said(message)].pop(name, None)
 
     def head(self, told: Header) -> None:
         """Takes what is told of the session; what is not told stays as it was."""
@@ -110,11 +132,9 @@ class Recorded:
 
     def rewind(self, native: str) -> None:
         """Drops a message and all after it, as the person did."""
-        names = list(self.messages)
         native = self.copies.get(native, native)
-        if native in self.messages:
-            for name in names[names.index(native) :]:
-                del self.messages[name]
+        while native in self.messages:
+            self.drop(next(reversed(self.messages)))
 
 
 def recorded(path: Path) -> Recorded:
@@ -180,7 +200,8 @@ def _replay(path: Path, session: Recorded) -> None:
                 if complete:
                     what = str(error).split(":")[0]
                     session.faults.append((f"@{start}", f"A line of this session could not be read ({what})"))
-                    _save(data, start, session)
+                    if len(session.faults) <= SALVAGED:
+                        _save(data, start, session)
 
 
 def _save(data: bytes, start: int, session: Recorded) -> None:
@@ -209,18 +230,20 @@ def _shorten(kept: list[Message], noted: str | None, session: Recorded) -> None:
     """Takes a shortened history: what it leaves out was said all the same, what it adds is new. The program may write
     all that it keeps again, under new ids, just before: such a copy says nothing that was not said."""
     ids = {one.id for one in kept}
-    left = {(one.type, words(one.content)[0]): name for name, one in session.messages.items() if name not in ids}
+    originals: dict[_Said, str | None] = {}
     end = moment(noted)
     for one in kept:
         native = known(one.id)
         if not native or native in session.copies:
             continue
         time = moment(one.timestamp)
-        said = words(one.content)[0]
-        original = left.get((one.type, said)) if said and end and time and end - time <= COPYING else None
+        said = _said(one)
+        if said not in originals:
+            originals[said] = next((name for name in reversed(session.said.get(said, {})) if name not in ids), None)
+        original = originals[said] if said[1] and end and time and end - time <= COPYING else None
         if original is not None:
             session.copies[native] = original
-            session.messages.pop(native, None)
+            session.drop(native)
         elif native not in session.messages:
             session.put(one, native)
 

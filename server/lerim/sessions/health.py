@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-from lerim.sessions.model import Platform, Stamp, StoreStamp
-from lerim.sessions.stored import moment
+from lerim import __version__
+from lerim.errors import Problem
+from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp
+from lerim.sessions.stored import moment, path_of, spelled
+from lerim.sessions.turn_text import storable
 
 FAILED = "failed"
 UNREADABLE = "unreadable"
@@ -38,11 +42,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """All of it: transcripts by place, the databases as they were, what was cut out by agent, what jobs failed on
-    (agent, place, error, when), and when the project was synced."""
+    """All of it: transcripts by place, the databases as they were (those that could be read, and those that could not),
+    what was cut out by agent, what jobs failed on (agent, place, error, when), and when the project was synced."""
 
     transcripts: dict[str, Known] = field(default_factory=dict)
     stores: dict[Path, StoreStamp] = field(default_factory=dict)
+    damaged: dict[Path, DamagedStore] = field(default_factory=dict)
     own: frozenset[str] = frozenset()
     redactions: dict[str, int] = field(default_factory=dict)
     failures: list[tuple[Platform, str, str, datetime | None]] = field(default_factory=list)
@@ -114,3 +119,35 @@ def synced(db: sqlite3.Connection, project: str) -> datetime | None:
     """When the last sync of a project ended."""
     row = db.execute("SELECT ended FROM syncs WHERE project = ?", (project,)).fetchone()
     return moment(row[0]) if row else None
+
+
+def damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
+    """The databases that this version of Lerim could not read, as they were then: another version tries again."""
+    rows = db.execute(
+        "SELECT path, platform, size, mtime_ns, wal_size, wal_mtime_ns, code, place, message FROM damaged_stores"
+        " WHERE version = ?",
+        (__version__,),
+    )
+    return {
+        path_of(path): DamagedStore(
+            Database(cast(Platform, platform), path_of(path), (size, at, wal, wal_at)), Problem(code, place, message)
+        )
+        for path, platform, size, at, wal, wal_at, code, place, message in rows
+    }
+
+
+def keep_damaged(db: sqlite3.Connection, stores: Iterable[DamagedStore]) -> None:
+    """Remembers what was found of databases that cannot be read; inside a transaction."""
+    rows = [
+        (
+            spelled(one.database.path),
+            one.database.platform,
+            *one.database.stamp,
+            __version__,
+            one.problem.code,
+            storable(one.problem.path),
+            storable(one.problem.message)[:2000],
+        )
+        for one in stores
+    ]
+    db.executemany("INSERT OR REPLACE INTO damaged_stores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)

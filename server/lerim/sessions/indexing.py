@@ -23,17 +23,25 @@ LEAST_CHARACTERS = 1_000
 BATCH_TRANSCRIPTS = 100
 _PLACES = ("bad-line", "bad-row", "line-too-long")
 """Problem codes of single lines and rows; `many` tells how many more there were."""
+DAMAGE = ("bad-row", "cut-short", "broken-log")
+"""Problem codes of transcripts that are read but for a part that is damaged: kept with them, for the doctor."""
 
 
 class Readable(Protocol):
     """A reading of one transcript: its turns, and after the last one the session, the resume position and problems."""
 
-    session: Session
-    resume: bytes
-    problems: list[Problem]
-    restarted: bool
-    ids: frozenset[str] | None
-    """Of all turns the session has now, where that is known: others that were read from it before are gone."""
+    @property
+    def session(self) -> Session: ...
+    @property
+    def resume(self) -> bytes: ...
+    @property
+    def problems(self) -> list[Problem]: ...
+    @property
+    def restarted(self) -> bool: ...
+    @property
+    def ids(self) -> frozenset[str] | None:
+        """Of all turns the session has now, where that is known: others that were read from it before are gone."""
+        ...
 
     def __iter__(self) -> Iterator[Turn]: ...
 
@@ -163,7 +171,7 @@ def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
     if one.problem:
         session_rows.fail(db, one.transcript, one.problem)
     elif one.ended:
-        damage = next((problem.message for problem in together(one.reading.problems) if problem.code == "bad-row"), "")
+        damage = next((problem.message for problem in together(one.reading.problems) if problem.code in DAMAGE), "")
         session_rows.finish(db, row, one.transcript, one.reading.session, one.reading.resume, damage)
         if one.reading.ids is not None:
             turns.keep_only(db, row, one.reading.ids)

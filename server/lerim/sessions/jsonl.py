@@ -20,7 +20,7 @@ import msgspec
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.claude_tally import Seen, Tally
 from lerim.sessions.claude_turns import Draft, Drafts
-from lerim.sessions.compressed import SUFFIX, UNPACKED, unpacked
+from lerim.sessions.compressed import SUFFIX, Unpacked
 from lerim.sessions.lines import BLOCK, fingerprint, lines
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
 from lerim.sessions.regular import buffered, unbuffered, unreadable
@@ -31,6 +31,9 @@ PROBLEMS = 100
 
 PEEK = 256 * 1024
 
+CUT_SHORT = "cut-short"
+"""The problem code of a packed transcript that was read in part, because it is damaged or holds too much."""
+
 Kept = TypeVar("Kept", bound=Tally)
 Record = TypeVar("Record")
 Ended = TypeVar("Ended", bound=Drafts)
@@ -40,7 +43,8 @@ def beginning(path: Path, decode: Callable[[bytes], list[Record]]) -> Iterator[R
     """The records in a transcript's first 256 kB, as far as they can be read; none where the file cannot be."""
     try:
         with buffered(path) as file:
-            start = unpacked(file, PEEK).read(PEEK) if path.name.endswith(SUFFIX) else file.read(PEEK)
+            packed = path.name.endswith(SUFFIX)
+            start = Unpacked(file, PEEK, path.stat().st_size).read(PEEK) if packed else file.read(PEEK)
     except OSError:
         return
     for line in start.split(b"\n"):
@@ -116,11 +120,12 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
 
     def __iter__(self) -> Iterator[Turn]:
         try:
-            if not stat.S_ISREG(self.path.stat().st_mode):
+            known = self.path.stat()
+            if not stat.S_ISREG(known.st_mode):
                 raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
             with unbuffered(self.path) as raw:
                 if self.path.name.endswith(SUFFIX):
-                    with unpacked(raw, BLOCK) as file:
+                    with Unpacked(raw, BLOCK, known.st_size) as file:
                         yield from self._packed(file)
                 else:
                     with BufferedReader(raw, BLOCK) as file:
@@ -149,12 +154,15 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         self.session = self._session()
         return True
 
-    def _packed(self, file: BinaryIO) -> Iterator[Turn]:
+    def _packed(self, file: Unpacked) -> Iterator[Turn]:
         self.restarted = bool(self._known)
         self.resume = b""
-        offset = yield from self._read(file, 0)
-        if offset >= UNPACKED:
-            self._told("too-long", "", "This transcript holds too much when it is unpacked; its end was left out")
+        yield from self._read(file, 0)
+        if file.stopped and not file.unpacked:
+            what = f"This packed transcript cannot be read: it {file.stopped}"
+            raise TranscriptError(what, where=str(self.path), todo="It is tried again when it changes.")
+        if file.stopped:
+            self._told(CUT_SHORT, "", f"This packed transcript was read in part: it {file.stopped}")
         yield from self._rest()
 
     def _growing(self, raw: FileIO, file: BinaryIO) -> Iterator[Turn]:
@@ -166,13 +174,13 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
 
     def _read(self, file: BinaryIO, offset: int) -> Generator[Turn, None, int]:
         drafts, tally = self._drafts, self._tally
-        decode, take, growing = self._decode, self._take, self._file is not None
+        decode, take = self._decode, self._take
         for start, end, data, complete in lines(file, offset):
             try:
                 records = decode(data) if data is not None else self._skipped_line(start, complete)
             except BadLine as fault:
                 records = self._faulty(fault, start) if complete else None
-            if records is None or (start >= UNPACKED and not growing):
+            if records is None:
                 break
             self._line, offset = start, end
             if len(records) > 1:

@@ -9,6 +9,10 @@ seen: what `read` returns was computed inside one committed state.
 - Any other is read without a lock, and what was read is thrown away if the file changed meanwhile: a lock would make
   a writer wait.
 - Where neither works, a copy of file, `-wal` and `-journal` is read that was taken while none of them changed.
+- A `-wal` or `-journal` that is damaged as a whole is passed over, as SQLite does, and never copied (live_logs.py).
+
+No query runs for longer than the size of its database can explain: pages that lead to one another make a few bytes
+look like billions of rows.
 """
 
 from __future__ import annotations
@@ -25,7 +29,8 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.live_copy import copied, fresh
+from lerim.sessions import live_logs
+from lerim.sessions.live_copy import copied, fresh, newest
 from lerim.sessions.model import Database, Platform
 from lerim.sessions.regular import unbuffered
 
@@ -35,13 +40,24 @@ CELL_LIMIT = 64 * 1024 * 1024
 OLDER = "older-state"
 """The problem code of a database of which only an older state could be read."""
 
+BROKEN_LOG = "broken-log"
+"""The problem code of a database that was read without the `-wal` or `-journal` beside it, because that is damaged."""
+
+STEPS, STEPS_A_BYTE = 20_000_000, 10
+"""Steps of SQLite's machine that all queries of one look at a database may take, and more for each byte of it."""
+
+_STEPS_AT_ONCE = 100_000
+_SETTLED_NS = 1_000_000_000
+"""Where nothing was written for so long, waiting for a writer to end is in vain."""
+
 _TRIES = 5
 _PAUSE = 0.05
 _BUSY_SECONDS = 0.2
-_JOURNAL = bytes.fromhex("d9d505f920a163d7")
-"""How a `-journal` begins that has to be rolled back, or belongs to a transaction that is going on."""
-
 _ALWAYS_BUSY = "it is written all the time"
+_ENDLESS = "its pages lead to one another: it seems to hold more rows than its size allows"
+
+SQLITE_FAULTS = (sqlite3.Error, UnicodeDecodeError)
+"""What reading a damaged database raises: the second where SQLite quotes the damage in its message."""
 
 Found = TypeVar("Found")
 
@@ -51,12 +67,18 @@ class _Moved(Exception):  # noqa: N818 - a finding, met by trying again
 
 
 class _Mark(NamedTuple):
-    """What changes whenever the database does: size, time, file and commit counter, and the same of its `-wal`."""
+    """What changes whenever the database does: size, time, file and commit counter, and the same of its `-wal`.
+
+    `logged`: the `-wal` holds what the file does not. `hot`: the `-journal` has to be rolled back, or belongs to a
+    transaction that is going on. `broken` are the endings of those that are damaged.
+    """
 
     file: tuple[int, int, int]
     wal: tuple[int, int, int]
     counters: bytes
+    logged: bool
     hot: bool
+    broken: tuple[str, ...]
 
 
 def databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]) -> list[Database]:
@@ -87,17 +109,23 @@ def read(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list
     """
     try:
         for attempt in range(_TRIES):
+            before = _mark(path)
             try:
-                return _at_once(path, work)
+                found = _at_once(path, work, before)
             except _Moved:
+                if _mark(path) == before and abs(time.time_ns() - newest(path)) > _SETTLED_NS:
+                    break
                 if attempt < _TRIES - 1:
                     time.sleep(_PAUSE * 2**attempt)
+                continue
+            problems += (_passed_over(path, ending) for ending in before.broken)
+            return found
         with copied(path) as copy:
             if copy is not None:
                 with _opened(copy, "mode=rw") as db:
                     return work(db)
         return _before_wal(path, work, problems)
-    except sqlite3.Error as error:
+    except SQLITE_FAULTS as error:
         raise _unreadable(path, error) from _cause(error)
     except OSError as error:
         raise TranscriptError(
@@ -107,10 +135,15 @@ def read(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list
         ) from error
 
 
+def _passed_over(path: Path, ending: str) -> Problem:
+    what = f"The {ending} beside this database is damaged; what only it holds was passed over"
+    return Problem(BROKEN_LOG, str(path), f"{what}. Start the program it belongs to, which puts it away.")
+
+
 def _before_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
     """What the file alone says, where its `-wal` can neither be read in place nor copied."""
     before = _mark(path)
-    if before.hot or not before.wal[0]:
+    if before.hot or not before.logged:
         raise sqlite3.OperationalError(_ALWAYS_BUSY)
     with _opened(path, "mode=ro&immutable=1") as db:
         found = work(db)
@@ -123,18 +156,17 @@ def _before_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problem
     return found
 
 
-def _at_once(path: Path, work: Callable[[sqlite3.Connection], Found]) -> Found:
-    before = _mark(path)
+def _at_once(path: Path, work: Callable[[sqlite3.Connection], Found], before: _Mark) -> Found:
     if before.hot:
         raise _Moved
-    if before.wal[0]:
+    if before.logged:
         return _beside_writers(path, work, before)
-    if fresh(before.file[1]):
+    if fresh(before.file[1]) or (before.broken and fresh(before.wal[1])):
         raise _Moved
     try:
         with _opened(path, "mode=ro&immutable=1") as db:
             found = work(db)
-    except sqlite3.Error:
+    except SQLITE_FAULTS:
         if _mark(path) != before:
             raise _Moved from None
         raise
@@ -147,7 +179,7 @@ def _beside_writers(path: Path, work: Callable[[sqlite3.Connection], Found], bef
     try:
         with _opened(path, "mode=ro&readonly_shm=1") as db:
             return work(db)
-    except sqlite3.Error as error:
+    except SQLITE_FAULTS as error:
         if _primary(error) in _CLOSED or _mark(path) != before:
             raise _Moved from error
         raise
@@ -163,7 +195,7 @@ _CLOSED = (
 )
 
 
-def _primary(error: sqlite3.Error) -> int:
+def _primary(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
@@ -173,12 +205,24 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
     db = sqlite3.connect(f"{address(path.absolute())}?{how}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
     with closing(db):
         db.text_factory = bytes
+        _bound(db, path.stat().st_size)
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_LIMIT)
         db.execute("PRAGMA query_only = ON")
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("BEGIN")
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         yield db
+
+
+def _bound(db: sqlite3.Connection, size: int) -> None:
+    left = STEPS + STEPS_A_BYTE * size
+
+    def is_too_much() -> bool:
+        nonlocal left
+        left -= _STEPS_AT_ONCE
+        return left < 0
+
+    db.set_progress_handler(is_too_much, _STEPS_AT_ONCE)
 
 
 def address(path: PurePath) -> str:
@@ -204,26 +248,29 @@ def _mark(path: Path) -> _Mark:
     if not stat.S_ISREG(known.st_mode):
         raise OSError(errno.EINVAL, "it is not a file")
     wal = _stamp(_beside(path, "-wal"))
+    log = live_logs.wal(_beside(path, "-wal")) if wal[0] else live_logs.NONE
+    journal = live_logs.journal(_beside(path, "-journal"), known.st_size)
     # Closing a file gives up every lock this process holds on it: SQLite reads beside writers under locks.
-    head = b"" if wal[0] else _head(path)[24:40]
-    hot = _head(_beside(path, "-journal")).startswith(_JOURNAL)
-    return _Mark((known.st_size, known.st_mtime_ns, known.st_ino), wal, head, hot)
+    head = b"" if log.used else _head(path)[24:40]
+    broken = tuple(ending for ending, one in (("-wal", log), ("-journal", journal)) if one.damaged)
+    stamp = (known.st_size, known.st_mtime_ns, known.st_ino)
+    return _Mark(stamp, wal, head, bool(log.used), bool(journal.used), broken)
 
 
 def _head(path: Path) -> bytes:
-    try:
-        with unbuffered(path) as file:
-            return file.read(100)
-    except FileNotFoundError:
-        return b""
+    with unbuffered(path) as file:
+        return file.read(100)
 
 
-def _unreadable(path: Path, error: sqlite3.Error) -> TranscriptError:
+def _unreadable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> TranscriptError:
     code = _primary(error)
     if error.args == (_ALWAYS_BUSY,):
         code = sqlite3.SQLITE_BUSY
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        what = f"This database is damaged, or is none: {error}."
+    if _is_damage(error):
+        said = _ENDLESS if code == sqlite3.SQLITE_INTERRUPT else str(error)
+        if isinstance(error, UnicodeDecodeError):
+            said = "SQLite's message about it is no text"
+        what = f"This database is damaged, or is none: {said}."
         todo = "Start the program it belongs to, which may repair it; other sessions are read all the same."
     elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
         what = "The program this database belongs to keeps it locked, or writes it all the time."
@@ -234,7 +281,11 @@ def _unreadable(path: Path, error: sqlite3.Error) -> TranscriptError:
     return TranscriptError(what, where=str(path), todo=todo)
 
 
-def _cause(error: sqlite3.Error) -> Exception:
+def _cause(error: sqlite3.Error | UnicodeDecodeError) -> Exception:
     """Being locked passes: it is told as the error of the system that it is, which is tried again unchanged."""
-    damaged = _primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    return error if damaged else BlockingIOError(errno.EAGAIN, str(error))
+    return error if _is_damage(error) else BlockingIOError(errno.EAGAIN, str(error))
+
+
+def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
+    codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
+    return isinstance(error, UnicodeDecodeError) or _primary(error) in codes

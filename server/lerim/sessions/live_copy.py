@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lerim.sessions.regular import unbuffered
+from lerim.sessions import live_logs
+from lerim.sessions.regular import buffered, unbuffered
 
 _TRIES = 4
 _PAUSE = 0.1
 _FRESH_NS = 20_000_000
 """A file written so shortly ago may be written again without its time changing: clocks of file systems are coarse."""
 _ENDINGS = ("", "-wal", "-journal")
+_BLOCK = 1024 * 1024
 _SALTS = 32
 """Bytes at the start of a `-wal` that change when it is begun anew."""
 
@@ -36,15 +38,20 @@ def fresh(mtime_ns: int) -> bool:
     return abs(time.time_ns() - mtime_ns) < _FRESH_NS
 
 
+def newest(path: Path) -> int:
+    """When the database or a file beside it was last written, in nanoseconds. Raises OSError."""
+    return max(written for _, written, _, _ in _state(path))
+
+
 def _copy(path: Path, target: Path) -> Path | None:
-    needed = sum(size for size, _, _, _ in _state(path))
-    if shutil.disk_usage(target.parent).free < needed * 1.1:
-        return None
     for attempt in range(_TRIES):
         before = _state(path)
+        sizes = _used(path, before[0][0])
+        if shutil.disk_usage(target.parent).free < sum(sizes.values()) * 1.1:
+            return None
         try:
             for ending in _ENDINGS:
-                _copy_one(f"{path}{ending}", f"{target}{ending}", must=not ending)
+                _copy_one(f"{path}{ending}", f"{target}{ending}", sizes[ending])
         except OSError:
             _state(path)
             return None
@@ -54,13 +61,22 @@ def _copy(path: Path, target: Path) -> Path | None:
     return None
 
 
-def _copy_one(source: str, target: str, *, must: bool) -> None:
+def _used(path: Path, size: int) -> dict[str, int]:
+    """How many bytes of the database and of the files beside it SQLite would use. Raises OSError."""
+    log, journal = Path(f"{path}-wal"), Path(f"{path}-journal")
+    wal = live_logs.wal_end(log) if live_logs.wal(log).used else 0
+    return {"": size, "-wal": wal, "-journal": live_logs.journal(journal, size).used}
+
+
+def _copy_one(source: str, target: str, size: int) -> None:
+    """Copies the first `size` bytes of a file; nothing where that is none."""
     Path(target).unlink(missing_ok=True)
-    try:
-        shutil.copyfile(source, target)
-    except FileNotFoundError:
-        if must:
-            raise
+    if not size and not target.endswith("copy"):
+        return
+    with buffered(Path(source)) as given, Path(target).open("wb") as taken:
+        while size and (block := given.read(min(size, _BLOCK))):
+            taken.write(block)
+            size -= len(block)
 
 
 def _state(path: Path) -> _State:

@@ -226,6 +226,14 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True)
+class DamagedStore:
+    """A database that cannot be read as it is, and why."""
+
+    database: Database
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What lies in an agent's store: transcripts, databases that hold more, and what could not be looked at."""
 

@@ -1,16 +1,25 @@
-"""The agents whose sessions are read: where the store of each may lie, and the module that reads it."""
+"""The agents whose sessions are read: where the store of each may lie, and the module that reads it.
+
+Every call of a reader goes through the functions at the end of this file. Stores are damaged in ways nobody thought of,
+and readers have faults: whatever is raised becomes the problem of that one store or session, and the others go on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Protocol
 
 from lerim import paths
-from lerim.errors import Problem
+from lerim.errors import LerimError, Problem, ReaderError
 from lerim.sessions import claude, codex, copilot, cursor, gemini, opencode
 from lerim.sessions.indexing import Readable
-from lerim.sessions.model import Database, Found, Platform, Transcript
+from lerim.sessions.model import NAMES, Database, Found, Platform, Session, Transcript, Turn
+from lerim.sessions.regular import unreadable
+from lerim.sessions.whole import Loaded, WholeReading
 
 
 class Reader(Protocol):
@@ -56,11 +65,119 @@ ROOTS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ...]]] = 
 }
 
 
+def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Found:
+    """What lies at a root, by stat alone; a root that cannot be looked at is a problem of the result."""
+    try:
+        with _own_faults(platform, str(root)):
+            return READERS[platform].find(root, folders)
+    except LerimError as error:
+        cause = error.__cause__
+        if isinstance(cause, OSError):
+            what = f"This store cannot be looked at: {cause.strerror or cause}"
+            return Found(problems=[Problem("unreadable", str(root), what)])
+        return Found(problems=[problem_of(error, str(root))])
+
+
+def list_sessions(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
+    """The sessions in a database, each with its stamp. Raises LerimError, and nothing else."""
+    with _own_faults(database.platform, str(database.path)):
+        return LISTERS[database.platform].listed(database, folders)
+
+
 def reading(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
-    """A reading of a session of any agent."""
-    return READERS[transcript.platform].read(transcript, resume, brief=brief)
+    """A reading of a session of any agent. Iterating it raises LerimError, and nothing else."""
+    try:
+        with _own_faults(transcript.platform, transcript.place):
+            found = READERS[transcript.platform].read(transcript, resume, brief=brief)
+    except LerimError as error:
+        found = WholeReading(transcript, partial(_failed, error))
+    return GuardedReading(transcript, found)
 
 
 def probe(transcript: Transcript) -> str:
-    """The working folder a session of any agent begins in; '' where that is not known."""
-    return transcript.cwd or READERS[transcript.platform].probe(transcript)
+    """The working folder a session of any agent begins in; '' where that is not known. A session that cannot be read is
+    reported when it is read."""
+    if transcript.cwd:
+        return transcript.cwd
+    try:
+        with _own_faults(transcript.platform, transcript.place):
+            return READERS[transcript.platform].probe(transcript)
+    except LerimError:
+        return ""
+
+
+def problem_of(error: LerimError, where: str) -> Problem:
+    """An error as a problem; `where` is used if the error names no place itself."""
+    return Problem(error.code, error.where or where, f"{error.message} {error.todo}".strip())
+
+
+class GuardedReading:
+    """A reading that raises no other error than LerimError while it is iterated."""
+
+    def __init__(self, transcript: Transcript, inner: Readable) -> None:
+        self._transcript = transcript
+        self._inner = inner
+
+    def __iter__(self) -> Iterator[Turn]:
+        with _own_faults(self._transcript.platform, self._transcript.place):
+            yield from self._inner
+
+    def checkpoint(self) -> bool:
+        """See Readable."""
+        return self._inner.checkpoint()
+
+    @property
+    def session(self) -> Session:
+        """See Readable."""
+        return self._inner.session
+
+    @property
+    def resume(self) -> bytes:
+        """See Readable."""
+        return self._inner.resume
+
+    @property
+    def problems(self) -> list[Problem]:
+        """See Readable."""
+        return self._inner.problems
+
+    @property
+    def restarted(self) -> bool:
+        """See Readable."""
+        return self._inner.restarted
+
+    @property
+    def ids(self) -> frozenset[str] | None:
+        """See Readable."""
+        return self._inner.ids
+
+
+@contextmanager
+def _own_faults(platform: Platform, where: str) -> Iterator[None]:
+    """Turns every exception that is none of ours into a LerimError which names agent and place. An interrupt passes."""
+    try:
+        yield
+    except LerimError:
+        raise
+    except OSError as error:
+        raise unreadable(Path(where), error) from error
+    except Exception as error:
+        what = "there is not enough memory" if isinstance(error, MemoryError) else _place(error)
+        message = f"What {NAMES[platform]} keeps here could not be read: {what}."
+        todo = "It is left out until it changes, and everything else is read; please report this fault of Lerim."
+        raise ReaderError(message, where=where, todo=todo) from error
+
+
+def _place(error: Exception) -> str:
+    """The kind of an exception and the deepest line of our own that it came through; never its text, which may quote
+    the session."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(_OWN)] or frames
+    return f"{type(error).__name__} in {Path(own[-1].filename).name}, line {own[-1].lineno}"
+
+
+_OWN = Path(__file__).parents[1]
+
+
+def _failed(error: LerimError, _transcript: Transcript) -> Loaded:
+    raise error

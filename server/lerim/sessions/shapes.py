@@ -21,6 +21,9 @@ FAULTS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 
 _PATIENT = 8 * 1024 * 1024
 
+_TOGETHER = 1000
+"""Objects that are read of one line: programs that are killed leave two or three on one."""
+
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 
 
@@ -37,6 +40,8 @@ def patient(line: bytes, shape: type[Shape]) -> list[Shape]:
     records: list[Shape] = []
     position = 0
     while position < len(text):
+        if len(records) >= _TOGETHER:
+            raise BadLine("too many objects on one line", records)
         try:
             value, position = OBJECTS.raw_decode(text, position)
             if not isinstance(value, dict):

@@ -1,0 +1,158 @@
+"""Databases that are damaged or lie beside garbage: each costs itself alone, and no more work than its size allows."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import struct
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from desk import Desk
+from lerim.doctor import examine
+from lerim.sessions import live
+from rights import Terminal, tree
+from story_stores import AGENTS
+
+DATABASES = (".local/share/opencode/opencode.db", ".config/Cursor/User/globalStorage/state.vscdb")
+LONG_AGO = 1_700_000_000
+
+
+def dated(path: Path) -> None:
+    os.utime(path, (LONG_AGO, LONG_AGO))
+
+
+def with_a_message_that_is_no_text(good: bytes) -> bytes:
+    """The database with a table of a name that is no UTF-8, whose definition SQLite cannot take: it quotes the name."""
+    bad = good.replace(b"tablemessagemessage", b"tablem\xff\xfe\xfdagemessage")
+    assert bad != good
+    return bad.replace(b"CREATE TABLE message", b"CREATE TABEL message")
+
+
+def test_a_database_whose_fault_is_told_in_no_text_stops_no_other_agent(
+    machine: Desk, isolated: Path, terminal: Terminal
+) -> None:
+    data = isolated / ".local" / "share" / "opencode"
+    bad = data / "opencode-old.db"
+    bad.write_bytes(with_a_message_that_is_no_text((data / "opencode.db").read_bytes()))
+    for _ in range(2):
+        done = terminal("sync", "--json")
+        assert done.returncode == 0, done.stderr
+        report = json.loads(done.stdout)
+        assert report["sessions"]["found"] == len(AGENTS)
+        assert [one["path"] for one in report["problems"]] == [str(bad)]
+        assert "damaged" in report["problems"][0]["message"]
+    agents = {view.platform: view for view in examine(machine.home, os.environ)}
+    assert [one.example for one in agents["opencode"].skipped] == [str(bad)]
+
+
+def test_a_damaged_database_is_not_opened_again_before_it_changes(machine: Desk, isolated: Path) -> None:
+    data = isolated / ".local" / "share" / "opencode"
+    good, bad = (data / "opencode.db").read_bytes(), data / "opencode-old.db"
+    bad.write_bytes(with_a_message_that_is_no_text(good))
+    dated(bad)
+    first = machine.sync()
+    assert [one.path for one in first.problems] == [str(bad)]
+    bad.write_bytes(good)  # whoever opened it would find it whole
+    dated(bad)
+    assert machine.sync().problems == first.problems
+    bad.touch()
+    assert machine.sync().problems == []
+
+
+GARBAGE = {
+    "wal of noise": ("-wal", os.urandom(1 << 20) * 32),
+    "wal of zeros": ("-wal", bytes(32 << 20)),
+    "wal that begins as one": ("-wal", struct.pack(">III", 0x377F0682, 3007000, 4096) + os.urandom(1 << 20) * 32),
+    "journal of noise": ("-journal", b"\1" + os.urandom(1 << 20) * 32),
+    "journal that begins as one": ("-journal", bytes.fromhex("d9d505f920a163d7") + os.urandom(1 << 20) * 32),
+}
+
+
+@pytest.mark.parametrize("kind", GARBAGE)
+def test_garbage_beside_a_database_is_told_and_neither_copied_nor_touched(
+    machine: Desk, isolated: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    ending, garbage = GARBAGE[kind]
+    for name in DATABASES:
+        path = isolated / name
+        Path(f"{path}{ending}").write_bytes(garbage)
+        dated(path)
+        dated(Path(f"{path}{ending}"))
+    before = tree(isolated / ".local", isolated / ".config")
+    monkeypatch.setattr(tempfile, "tempdir", str(isolated / "no folder for copies"))
+    report = machine.sync()
+    assert tree(isolated / ".local", isolated / ".config") == before
+    assert report.sessions.found == report.sessions.new == len(AGENTS)
+    assert sorted(one.path for one in report.problems) == sorted(str(isolated / name) for name in DATABASES)
+    assert all(ending in one.message for one in report.problems)
+    views = examine(machine.home, os.environ, machine.place.project)
+    told = {view.platform: view.skipped for view in views}
+    assert all(ending in told[platform][0].message for platform in ("cursor", "opencode"))
+
+
+def test_of_a_log_that_was_left_behind_only_what_belongs_to_it_is_copied(tmp_path: Path) -> None:
+    (tmp_path / "live").mkdir()
+    (tmp_path / "dead").mkdir()
+    path = tmp_path / "dead" / "store.db"
+    with closing(sqlite3.connect(tmp_path / "live" / "store.db", isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = wal")
+        db.execute("CREATE TABLE thing (id TEXT)")
+        db.execute("INSERT INTO thing VALUES ('only in the log')")
+        for ending in ("", "-wal"):
+            Path(f"{path}{ending}").write_bytes((tmp_path / "live" / f"store.db{ending}").read_bytes())
+    whole = Path(f"{path}-wal").stat().st_size
+    with Path(f"{path}-wal").open("ab") as file:
+        file.write(os.urandom(1 << 20) * 32)
+    dated(path)
+    dated(Path(f"{path}-wal"))
+    sizes: list[int] = []
+
+    def work(db: sqlite3.Connection) -> list[tuple[bytes]]:
+        (place,) = (row[2] for row in db.execute("PRAGMA database_list"))
+        sizes.append(Path(f"{os.fsdecode(place)}-wal").stat().st_size)
+        return db.execute("SELECT id FROM thing").fetchall()
+
+    assert live.read(path, work, []) == [(b"only in the log",)]
+    assert sizes == [whole]
+
+
+def bomb(path: Path, levels: int = 10, children: int = 200) -> None:
+    """Makes the pages of table `message` a tree whose branches all are one page: few bytes, 200 ** 10 rows."""
+    data = bytearray(path.read_bytes())
+    size = int.from_bytes(data[16:18])
+    with closing(sqlite3.connect(path)) as db:
+        (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'message'").fetchone()
+    first = len(data) // size + 1
+    leaf = bytes(data[(root - 1) * size : root * size])
+    pages = [_branches(size, first + level + 1, children) for level in range(levels)]
+    data[(root - 1) * size : root * size] = _branches(size, first, children)
+    data += b"".join([*pages, leaf])
+    data[28:32] = (len(data) // size).to_bytes(4)
+    path.write_bytes(data)
+
+
+def _branches(size: int, page: int, children: int) -> bytes:
+    """An interior page of a table, each of whose cells leads to the same page."""
+    cells = b"".join(page.to_bytes(4) + bytes([number // 2 + 1]) for number in range(children))
+    start = size - len(cells)
+    head = struct.pack(">BHHHBI", 5, 0, children, start, 0, page)
+    pointers = b"".join((start + 5 * number).to_bytes(2) for number in range(children))
+    return (head + pointers).ljust(start, b"\0") + cells
+
+
+def test_a_database_whose_pages_lead_to_one_another_ends(machine: Desk, isolated: Path, terminal: Terminal) -> None:
+    data = isolated / ".local" / "share" / "opencode"
+    bad = data / "opencode-old.db"
+    bad.write_bytes((data / "opencode.db").read_bytes())
+    bomb(bad)
+    done = terminal("sync", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["sessions"]["found"] == len(AGENTS)
+    assert [one["path"] for one in report["problems"]] == [str(bad)]
+    assert "more rows than its size allows" in report["problems"][0]["message"]

@@ -1,0 +1,89 @@
+"""Packed rollouts: what is read of one is bounded by what lies on the disk, and told where it is cut."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import codex_lines as lines
+from lerim.sessions.compressed import BYTES, BYTES_A_BYTE, BYTES_A_LINE, LINES, Unpacked
+from lerim.sessions.lines import BLOCK
+
+if sys.version_info >= (3, 14) and not TYPE_CHECKING:
+    from compression import zstd
+else:
+    from backports import zstd
+
+NAME = "rollout-2026-03-01T00-00-00-0c0c0c0c-0000-4000-8000-00000000000c.jsonl.zst"
+HEAD = lines.encoded(lines.meta(), lines.prompt("Said before it"))
+MB = 1 << 20
+
+
+def packed(block: bytes, times: int) -> bytes:
+    packer = zstd.ZstdCompressor(level=3)
+    return b"".join([packer.compress(HEAD), *(packer.compress(block) for _ in range(times)), packer.flush()])
+
+
+BOMBS = {
+    "empty objects": (b"{}\n" * MB, 20, "lines"),
+    "empty lines": (b"\n" * MB, 60, "lines"),
+    "lines that are no JSON": (b"x\n" * MB, 30, "lines"),
+    "prompts": (lines.encoded(lines.prompt("Do it"), lines.said("Done")) * 1000, 60, "lines"),
+    "one line": (b" " * 16 * MB, 20, "MB"),
+    "objects on one line": (b"{}" * MB + b"\n", 30, "MB"),
+    "nested lists": (b"[" * MB + b"\n", 60, "MB"),
+    "nested deep inside": (b'{"payload":{"content":' + b"[" * MB + b"\n", 60, "MB"),
+    "numbers of many digits": ((b'{"payload":{"exit_code":' + b"9" * 4000 + b"}}\n") * 100, 100, "MB"),
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(tmp_path: Path, kind: str) -> None:
+    block, times, bound = BOMBS[kind]
+    path = tmp_path / NAME
+    path.write_bytes(packed(block, times))
+    size = path.stat().st_size
+    with path.open("rb") as file, Unpacked(file, BLOCK, size) as stream:
+        held = 0
+        while given := stream.read1(BLOCK):
+            held += given.count(b"\n")
+        assert stream.unpacked <= BYTES + BYTES_A_BYTE * size + BLOCK
+        assert held <= LINES + size // BYTES_A_LINE
+    turns, done = lines.reading(path)
+    assert turns[0].text == "Said before it"
+    told = [one for one in done.problems if one.code == "cut-short"]
+    assert [one.path for one in told] == [str(path)]
+    assert bound in told[0].message
+
+
+def test_work_on_a_packed_file_ends_when_its_time_is_over() -> None:
+    data = packed(lines.encoded(lines.prompt("Do it")) * 1000, 10)
+    clock = itertools.count(0.0, 8.0)
+    stream = Unpacked(io.BytesIO(data), BLOCK, len(data), lambda: next(clock))
+    assert 0 < len(stream.read()) < len(zstd.decompress(data))
+    assert "too long" in stream.stopped
+
+
+def test_a_rollout_that_is_damaged_in_the_middle_gives_what_stands_before_it(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    more = lines.encoded(*(lines.prompt(f"Step {at}") for at in range(3000)))
+    path.write_bytes(zstd.compress(HEAD) + zstd.compress(more)[:-200] + b"\xff" * 200)
+    turns, done = lines.reading(path)
+    assert turns[0].text == "Said before it"
+    assert [one.code for one in done.problems] == ["cut-short"]
+
+
+def test_a_real_looking_rollout_is_read_whole(tmp_path: Path) -> None:
+    said = (f"{at}: {hash(('a', at))} {'because the tests say so ' * 40}" for at in range(3000))
+    data = HEAD + lines.encoded(*(lines.prompt(one) for one in said))
+    plain, path = tmp_path / NAME.removesuffix(".zst"), tmp_path / NAME
+    plain.write_bytes(data)
+    path.write_bytes(zstd.compress(data))
+    turns, done = lines.reading(path)
+    assert done.problems == []
+    assert turns == lines.reading(plain)[0]

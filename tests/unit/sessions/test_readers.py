@@ -1,0 +1,75 @@
+"""The boundary around every reader: whatever goes wrong inside is the problem of one session."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
+from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.readers import GuardedReading
+
+TRANSCRIPT = Transcript("codex", Path("/store/rollout.jsonl"), "s", 1, 1, 1)
+SECRET = "what the person said"
+
+
+class Failing:
+    """A reading whose reader has a fault."""
+
+    session = Session("s", "codex", TRANSCRIPT.path)
+    resume = b""
+    restarted = False
+    ids = None
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+        self.problems: list[Problem] = []
+
+    def __iter__(self) -> Iterator[Turn]:
+        yield from ()
+        raise self.error
+
+    def checkpoint(self) -> bool:
+        return False
+
+
+FAULTS = (
+    UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET),
+    sqlite3.DatabaseError(SECRET),
+    RecursionError(SECRET),
+    MemoryError(),
+    KeyError(SECRET),
+    struct.error(SECRET),
+    AssertionError(SECRET),
+    EOFError(SECRET),
+)
+
+
+@pytest.mark.parametrize("error", FAULTS, ids=lambda error: type(error).__name__)
+def test_a_fault_of_a_reader_is_told_with_agent_place_and_line_and_without_words_of_the_session(
+    error: Exception,
+) -> None:
+    with pytest.raises(ReaderError) as raised:
+        list(GuardedReading(TRANSCRIPT, Failing(error)))
+    told = str(raised.value)
+    assert "Codex" in told
+    assert str(TRANSCRIPT.path) in told
+    assert SECRET not in told
+    assert isinstance(error, MemoryError) or f"{type(error).__name__} in " in told
+
+
+def test_an_error_of_the_system_keeps_being_one_that_is_tried_again() -> None:
+    with pytest.raises(TranscriptError) as raised:
+        list(GuardedReading(TRANSCRIPT, Failing(PermissionError(13, "Permission denied"))))
+    assert isinstance(raised.value.__cause__, PermissionError)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), LerimError("said so"), TranscriptError("gone")])
+def test_an_interrupt_and_our_own_errors_pass_as_they_are(error: BaseException) -> None:
+    with pytest.raises(type(error)) as raised:
+        list(GuardedReading(TRANSCRIPT, Failing(error)))
+    assert raised.value is error
