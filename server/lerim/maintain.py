@@ -33,6 +33,7 @@ from lerim.memory.lifecycle import Ground, unwanted
 from lerim.memory.links import repairs
 from lerim.memory.losses import OWN_WORDS, in_their_words
 from lerim.memory.renames import git_at
+from lerim.memory.search import load_all
 from lerim.memory.store import Stored
 from lerim.memory.upkeep import Planned, plan
 from lerim.memory.uses import Uses, unused_since
@@ -154,7 +155,7 @@ class _Job:
         """The steps in order. Raises MemoryError_, StoppedError."""
         self.tell("reading")
         store = self.place.store()
-        memories, problems = store.load_all(archived=True, go_on=self.go_on)
+        memories, problems = load_all(self.place.project, self.place.home, store, self.go_on)
         self.problems += problems
         if not memories:
             return
@@ -162,7 +163,7 @@ class _Job:
         if wrong and self.options.dry_run:
             self.counts["repaired"] = len(wrong)
         elif wrong and self.linked():
-            memories, _ = store.load_all(archived=True, go_on=self.go_on)
+            memories, _ = load_all(self.place.project, self.place.home, store, self.go_on)
         now = self.clock()
         self.tell("freshness")
         project = self.place.project

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import chain
 
 from lerim.memory.claim import Claim, bare, overlap
 
@@ -74,23 +75,22 @@ def near(
             return
         found = 0
         seen: set[int] = set()
-        for lists in (by_title, by_words):
-            for other in lists.listed(number, tally):
-                if other in seen:
-                    continue
-                seen.add(other)
-                tally.compared += 1
-                alike = overlap(title, titles[other])
-                if alike < share or alike + _largest_overlap(text, words[other]) < share + 1:
-                    continue
-                similarity = (alike + overlap(text, words[other])) / 2
-                if similarity < least:
-                    continue
-                if found == most:
-                    tally.cut.add(number)
-                    break
-                found += 1
-                yield Pair(other, number, similarity)
+        for other in chain(by_title.listed(number, tally), by_words.listed(number, tally)):
+            if other in seen:
+                continue
+            seen.add(other)
+            tally.compared += 1
+            alike = overlap(title, titles[other])
+            if alike < share or alike + _largest_overlap(text, words[other]) < share + 1:
+                continue
+            similarity = (alike + overlap(text, words[other])) / 2
+            if similarity < least:
+                continue
+            if found == most:
+                tally.cut.add(number)
+                break
+            found += 1
+            yield Pair(other, number, similarity)
         by_title.add(number)
         by_words.add(number)
 

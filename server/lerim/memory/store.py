@@ -81,13 +81,10 @@ class Store:
         """Every memory file by stat alone; links and folders that lead elsewhere are problems."""
         return find(self.memory_dir, self.anchor, archived=archived)
 
-    def load_all(
-        self, *, archived: bool = False, go_on: Callable[[], None] = lambda: None
-    ) -> tuple[list[Stored], list[Problem]]:
-        """Every memory that can be read, and a problem for each file that cannot. `go_on` is called before each file;
-        what it raises ends the reading."""
+    def load_all(self, *, archived: bool = False) -> tuple[list[Stored], list[Problem]]:
+        """Every memory that can be read, and a problem for each file that cannot."""
         found, problems = self.find(archived=archived)
-        memories, more = self._load_each(found, go_on)
+        memories, more = self._load_each(found)
         return memories, [*problems, *more]
 
     def load_many(self, names: Iterable[str]) -> tuple[dict[str, Stored], list[Problem]]:
@@ -120,11 +117,10 @@ class Store:
             return Problem(error.code, error.where, f"{error.message} {error.todo}")
         return None
 
-    def _load_each(self, found: Iterable[Found], go_on: Callable[[], None]) -> tuple[list[Stored], list[Problem]]:
+    def _load_each(self, found: Iterable[Found]) -> tuple[list[Stored], list[Problem]]:
         memories: list[Stored] = []
         problems: list[Problem] = []
         for item in found:
-            go_on()
             try:
                 stored, more = self.load_found(item)
             except NotFoundError:
