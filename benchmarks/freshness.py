@@ -17,9 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lerim.memory.freshness import Freshness, verify
+from lerim.memory.freshness import Freshness
 from lerim.memory.record import MemoryRecord, render
 from lerim.memory.renames import git_at
+from lerim.memory.verifying import verify
 from lerim.paths import Home
 from lerim.project import Project, locate
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from lerim.maintained import MaintainProgress, MaintainReport, StaleMemory
     from lerim.review.views import CandidateView
 
+GRACE = 0.8
+"""Seconds a maintaining has to stop after Ctrl-C before its process is ended."""
 _COUNTED = {
     "merged": "to be merged",
     "closed": "answered, to be closed",
@@ -115,7 +117,7 @@ def _told(project: Project, options: MaintainOptions, *, quiet: bool) -> Maintai
 def _one(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
     from lerim import maintain
 
-    with interruptible() as cancelled, _progress(quiet=quiet) as emit:
+    with interruptible(GRACE) as cancelled, _progress(quiet=quiet) as emit:
         return maintain.run(project, home(), os.environ, options, emit, cancelled)
 
 

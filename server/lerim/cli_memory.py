@@ -22,7 +22,7 @@ from lerim.memory.ends import current
 from lerim.memory.filters import SEARCHED, STATUSES, fits, narrowed, parsed
 from lerim.memory.freshness import Standing
 from lerim.memory.record import KINDS, LearningKind, Scope
-from lerim.memory.search import Filters, search
+from lerim.memory.search import Filters, load_all, search
 from lerim.memory.store import Stored
 from lerim.memory.uses import Uses
 from lerim.memory.views import MemoryView, memory_view
@@ -90,10 +90,12 @@ def list_command(
     """List the memories of this repository, the one changed last first."""
     place = place_of(repo, own)
     filters = _filters(place, primitive, kind, tag, file, status, archived, since, until)
-    stored, problems = place.store().load_all(archived=True)
+    stored, problems = load_all(place.project, place.home, place.store())
     found = [one for one in current(stored) if fits(one.record, one.status, filters)]
     found.sort(key=lambda one: (one.record.updated, one.record.id), reverse=True)
     stands = looked(place, found, problems)
+    if not as_json:  # what is not printed need not be searched for secrets
+        found = [replace(one, record=replace(one.record, body="", evidence=(), tags=())) for one in found]
     _show([_view(one, "global" if own else "project", stands) for one in found], problems, as_json=as_json)
 
 

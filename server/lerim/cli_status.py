@@ -17,6 +17,7 @@ from lerim.cli_standing import looked
 from lerim.errors import Problem
 from lerim.memory import rivals
 from lerim.memory.lines import moment
+from lerim.memory.search import load_all
 from lerim.models.state import ModelView, state
 from lerim.models.told import dollars, summed, taken, waiting
 from lerim.models.usage import Why
@@ -104,9 +105,9 @@ _KEPT_BY: dict[Why, str] = {
 
 
 def _status(at: Here) -> StatusView:
-    everything, problems = at.place.store().load_all(archived=True)
-    over = at.project.memory_dir / "archived"
-    stored = [item for item in everything if not item.path.is_relative_to(over)]
+    everything, problems = load_all(at.project, at.home, at.place.store())
+    over = f"{at.project.memory_dir / 'archived'}{os.sep}"
+    stored = [item for item in everything if not str(item.path).startswith(over)]
     proposals, more, blocked = queue.pending(at.place)
     model = state(at.project.key, at.settings, at.home, os.environ, datetime.now().astimezone())
     sessions, waits, newest = _sessions(at, model=bool(model.model) or model.provider in ("auto", "ollama"))

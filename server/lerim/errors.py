@@ -34,6 +34,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 
+class StoppedError(Exception):
+    """The person cancelled: ends a long calculation at once. Whoever started it catches it and says so."""
+
+
 class LerimError(Exception):
     """An error to show to the person: what happened, where, and what they can do.
 

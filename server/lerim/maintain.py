@@ -19,19 +19,21 @@ from typing import Literal
 from lerim import config
 from lerim.activity import log_maintain, note
 from lerim.config import Settings
-from lerim.errors import CatalogError, LerimError, MemoryError_, Problem
+from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError
 from lerim.last_maintained import remember
 from lerim.lead.insights import Insights
 from lerim.lock import project_lock
 from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage, StaleMemory
+from lerim.maintenance.merges import Effort
+from lerim.maintenance.themes import theme_grounds
 from lerim.memory import rivals
 from lerim.memory.ends import current
 from lerim.memory.freshness import Found, Freshness, Standing, subject_of
 from lerim.memory.lifecycle import Ground, unwanted
 from lerim.memory.links import repairs
 from lerim.memory.losses import OWN_WORDS, in_their_words
-from lerim.memory.reference import normalise
 from lerim.memory.renames import git_at
+from lerim.memory.search import load_all
 from lerim.memory.store import Stored
 from lerim.memory.upkeep import Planned, plan
 from lerim.memory.uses import Uses, unused_since
@@ -50,14 +52,15 @@ from lerim.review.place import Place
 from lerim.review.queue import Proposal, Proposed, Suggestion
 from lerim.review.run import MaintainAction, Run, try_write
 from lerim.review.views import candidate_view
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.catalog_schema import telling
-from lerim.sessions.grounds import last_worked_on, worked_on
 
 MOST_WAITING = 50
 """So many proposals of maintain's wait for the person at most: of a long list none is read."""
 
 
+_CUT = (
+    "{:,} memories say nearly what many others say, and were compared with the nearest only. "
+    "Decide what is proposed; the next maintaining finds the rest."
+)
 _OVER = "What it was proposed for is not so any more."
 
 
@@ -138,9 +141,21 @@ class _Job:
 
     def work(self) -> None:
         """Everything, in order; ends early when cancelled. Raises MemoryError_."""
+        with suppress(StoppedError):
+            self.steps()
+        if self.cancelled():
+            self.state = "cancelled"
+
+    def go_on(self) -> None:
+        """Raises StoppedError once the person cancelled."""
+        if self.cancelled():
+            raise StoppedError
+
+    def steps(self) -> None:
+        """The steps in order. Raises MemoryError_, StoppedError."""
         self.tell("reading")
         store = self.place.store()
-        memories, problems = store.load_all(archived=True)
+        memories, problems = load_all(self.place.project, self.place.home, store, self.go_on)
         self.problems += problems
         if not memories:
             return
@@ -148,7 +163,7 @@ class _Job:
         if wrong and self.options.dry_run:
             self.counts["repaired"] = len(wrong)
         elif wrong and self.linked():
-            memories, _ = store.load_all(archived=True)
+            memories, _ = load_all(self.place.project, self.place.home, store, self.go_on)
         now = self.clock()
         self.tell("freshness")
         project = self.place.project
@@ -157,7 +172,8 @@ class _Job:
         live = [one for one in current(memories) if one.status == "active"]
         found: list[Found] = []
         try:
-            freshness.check(now=now, subjects=[subject_of(one.record) for one in live], whole=True, tell=found.append)
+            subjects = [subject_of(one.record) for one in live]
+            freshness.check(now=now, subjects=subjects, whole=True, tell=found.append, go_on=self.go_on)
         except MemoryError_ as error:  # all else can be done without it
             self.problem(error)
         standings, moved = (found[-1].standings, found[-1].moved) if found else ({}, {})
@@ -172,16 +188,18 @@ class _Job:
         kept = uses.kept()
         refused = {name: why for name, (word, at) in uses.said().items() if (why := unwanted(word, at, kept.get(name)))}
         self.problems += uses.problems
-        grounds = self.grounds(memories, now)
+        grounds = self.grounds(memories)
         ours = lambda one: store.ours(one.record.id, one.hash)  # noqa: E731
         rules = self.settings.rules
-        planned = plan(memories, used, standings, moved, grounds, now, rules, self.cancelled, refused, ours)
+        effort = Effort()
+        planned = plan(memories, used, standings, moved, grounds, now, rules, self.cancelled, refused, ours, effort)
+        self.go_on()  # a plan that was cut short is empty: what waits must not be taken back for it
+        if effort.cut:
+            self.problems.append(Problem("too-many-alike", str(project.memory_dir), _CUT.format(effort.cut)))
         self.propose(planned)
         concerned = {target.record.id for one in planned for target in one.suggestion.targets}
         concerned |= {one.id for one in self.stale}
         self.counts["unchanged"] = len({one.record.id for one in live} - concerned)
-        if self.cancelled():
-            self.state = "cancelled"
 
     def remember(self) -> None:
         """Notes what was maintained, for the idle editor."""
@@ -207,36 +225,23 @@ class _Job:
         self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
         return True
 
-    def grounds(self, memories: Sequence[Stored], now: datetime) -> dict[str, Ground]:
-        """Of each theme whether its places are there, and when sessions last worked on them."""
-        themes = [one.record for one in memories if one.status == "active" and one.record.primitive == "theme"]
-        if not themes:
-            return {}
-        project = self.place.project
+    def grounds(self, memories: Sequence[Stored]) -> dict[str, Ground]:
+        """What the rules need of each theme; none where the catalog cannot tell, so that no theme ends for that."""
         try:
-            with Catalog.open(self.place.home) as catalog, telling(catalog.path):
-                oldest = min(one.updated for one in themes)
-                worked = worked_on(catalog.db, project.key, (str(project.root), *project.folders), oldest)
-        except CatalogError as error:  # without it nobody can tell; no theme ends for that
+            return theme_grounds(self.place.project, self.place.home, memories)
+        except CatalogError as error:
             self.problem(error)
             return {}
-        grounds: dict[str, Ground] = {}
-        for theme in themes:
-            paths = [place.path for place in map(normalise, theme.references) if place]
-            alive = not paths or any((project.root / path).exists() for path in paths)
-            grounds[theme.id] = Ground(alive, last_worked_on(paths, worked))
-        return grounds
 
     def propose(self, planned: Sequence[Planned]) -> None:
         """Puts each before the person, or does it where the review is automatic. Raises MemoryError_."""
-        if self.cancelled():
-            return  # the plan is not whole: what it lacks must not be taken back
         found = [one.suggestion for one in planned]
         waiting = [one for one in review.pending(self.place)[0] if one.maker == "maintain"]
         if not self.options.dry_run:
             waiting = self.taken_back(waiting, found)
         waits = {(one.targets, _about(one)): one for one in waiting}
         room = MOST_WAITING - len(waiting)
+        met_before = suggestions.met_before(self.place)
         for number, (why, one) in enumerate((one.why, one.suggestion) for one in planned):
             if self.cancelled():
                 return
@@ -248,7 +253,7 @@ class _Job:
             if room <= 0 and not self.automatic:
                 self.counts["left"] += 1
                 continue
-            if (met := suggestions.met(self.place, one)) is None:
+            if (met := met_before(one)) is None:
                 try:
                     met = self.put(one)
                 except LerimError as error:  # the next would meet it, too; what was done is told

@@ -13,8 +13,8 @@ import pytest
 from lsprotocol import types
 
 from conftest import RECORD, Editor, write_memory
-from lerim.memory.freshness import verify
 from lerim.memory.record import render
+from lerim.memory.verifying import verify
 from lerim.paths import Home
 from lerim.project import locate
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from heapq import nlargest
 
 from lerim.memory import kinds, measures
 from lerim.memory.asked import USES, Asked, asked, governed, in_order, lettered, parts, small
@@ -26,6 +27,8 @@ _MOST_MORE = 3
 """How many words the name or number may have that is asked for."""
 _FEW = 3
 """With so few words of its own, a question is looked at where a claim shares but one of them."""
+_LISTED = 10_000_000
+_COMPARED = 2_000_000
 _TOKEN = re.compile(r"[^\W_]{2,}")
 _SAID_SO = re.compile(r"^\s*(?:decided|decision|settled|resolved|agreed)\s*[:-]\s*", re.IGNORECASE)
 _IN_PLACE = re.compile(r"[,;]\s*(?:and )?not (?P<what>[^,;]+)(?:,(?=\s)|$)", re.IGNORECASE)
@@ -101,25 +104,37 @@ def _near(wanted: Asked, said: AbstractSet[str]) -> bool:
 
 
 def answered(
-    questions: Sequence[MemoryRecord], said: Sequence[MemoryRecord]
+    questions: Sequence[MemoryRecord], said: Sequence[MemoryRecord], go_on: Callable[[], None] = lambda: None
 ) -> Iterator[tuple[MemoryRecord, MemoryRecord]]:
-    """Each question with the first later decision or learning that answers it."""
-    begins: dict[str, set[int]] = defaultdict(set)
+    """Each question with the first later decision or learning that answers it. `go_on` is called between two of them;
+    what it raises ends the search.
+
+    What one claim costs is bounded: it looks at a share of _LISTED entries, those of its rarest words first, and is
+    compared with a share of _COMPARED questions, those that share most words with it.
+    """
+    begins: dict[str, list[int]] = defaultdict(list)
     least: list[int] = []
     for at, question in enumerate(questions):
         starts = _starts(question.title)
         least.append(2 if len(starts) > _FEW else 1)
         for start in starts:
-            begins[start].add(at)
+            begins[start].append(at)
     open_ = dict(enumerate(questions))
+    most_listed, most_compared = (max(16, total // max(1, len(said))) for total in (_LISTED, _COMPARED))
     for memory in sorted(said, key=lambda one: (one.updated, one.id)):
         if memory.primitive not in ("decision", "learning"):
             continue
+        go_on()
         shared: dict[int, int] = defaultdict(int)
-        for start in _starts(f"{memory.title} {memory.body}"):
-            for at in begins.get(start, ()):
+        left = most_listed
+        for under in sorted((begins[one] for one in _starts(f"{memory.title} {memory.body}") & begins.keys()), key=len):
+            for at in under[:left]:
                 shared[at] += 1
-        for at in sorted(at for at, count in shared.items() if at in open_ and count >= least[at]):
+            left -= len(under)
+            if left <= 0:
+                break
+        likely = [at for at, count in shared.items() if at in open_ and count >= least[at]]
+        for at in sorted(nlargest(most_compared, likely, key=lambda at: (shared[at], -at))):
             if memory.updated > open_[at].updated and answers(open_[at], memory.title, memory.body):
                 yield open_.pop(at), memory
 

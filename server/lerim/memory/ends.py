@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -28,12 +28,10 @@ def ended(links: Iterable[Link]) -> dict[str, Ended]:
     """What ended each memory that is ended. Of those that end each other, directly or round about, the one changed
     later ends the other; one that is superseded and resolved counts as superseded."""
     found: dict[str, Ended] = {}
-    ends: dict[str, set[str]] = defaultdict(set)
+    chains = Chains()
     for link in sorted(links, key=lambda one: (one.updated, one.ender), reverse=True):
-        if not reaches(ends, link.target, link.ender):
-            ends[link.ender].add(link.target)
-            if found.get(link.target) != "superseded":
-                found[link.target] = link.how
+        if chains.add(link.ender, link.target) and found.get(link.target) != "superseded":
+            found[link.target] = link.how
     return found
 
 
@@ -66,15 +64,31 @@ def links(record: MemoryRecord) -> tuple[tuple[Ended, tuple[str, ...]], ...]:
     return ("superseded", record.supersedes), ("resolved", record.resolves)
 
 
-def reaches(ends: Mapping[str, set[str]], start: str, goal: str) -> bool:
-    """Whether what one memory ends, and what that ends, leads to another."""
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        here = waiting.pop()
-        if here == goal:
-            return True
-        if here not in seen:
-            seen.add(here)
-            waiting += ends.get(here, ())
-    return False
+class Chains:
+    """What ends what, without circles."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, set[str]] = defaultdict(set)
+        self._ended: set[str] = set()
+
+    def add(self, ender: str, target: str) -> bool:
+        """Takes over that one memory ends another; False, and nothing changes, where that would close a circle."""
+        # where nothing ends the ender, no chain leads back to it: most need no walk along a chain
+        if ender == target or (ender in self._ended and self._leads(target, ender)):
+            return False
+        self._ends[ender].add(target)
+        self._ended.add(target)
+        return True
+
+    def _leads(self, start: str, goal: str) -> bool:
+        """Whether what one memory ends, and what that ends, leads to another."""
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            here = waiting.pop()
+            if here == goal:
+                return True
+            if here not in seen:
+                seen.add(here)
+                waiting += self._ends.get(here, ())
+        return False

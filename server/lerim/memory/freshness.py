@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lerim.errors import LerimError
 from lerim.memory import baselines, commits
 from lerim.memory.baselines import Baseline, Baselines, Look, State, written
 from lerim.memory.committed import committed
@@ -57,10 +56,6 @@ class Found:
     moved: dict[str, dict[str, str]]
 
 
-_MOST_A_DAY = 100
-"""So many states of a place can be verified on one day where nothing is committed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What is looked at of a memory."""
@@ -68,76 +63,6 @@ class Subject:
     id: str
     references: tuple[Reference, ...]
     verified: str = ""
-
-
-def verify(
-    project: Project, home: Home, record: MemoryRecord, now: datetime, before: MemoryRecord | None = None
-) -> MemoryRecord:
-    """The record as verified now: what its references are is kept as what they shall be compared with, but of those
-    that it had `before` what they were then.
-
-    `verified` becomes `YYYY-MM-DD@<commit>`, or the day alone where no commit is checked out. Never raises for a file
-    that cannot be read: its reference stays unknown. Where nothing can be kept the record stays as it was.
-    """
-    if project.is_personal:
-        return replace(record, verified=f"{now:%Y-%m-%d}")  # its references are of no repository
-    references = tuple(dict.fromkeys(filter(None, map(normalise, record.references))))
-    commit = commits.head(project.root, project.common_dir)
-    reader = Reader(project.root)
-    now_is = {reference: reader.baseline(reference) for reference in references}
-    try:
-        with baselines.opened(home.project(project.key), project.root) as kept, kept.writing():
-            found: list[tuple[Reference, Baseline, Look | None]] = []
-            had = set(filter(None, map(normalise, before.references))) if before else set()
-            for reference, base in now_is.items():
-                was = kept.baseline(record.id, reference, before.verified) if before and reference in had else None
-                look = kept.look(record.id, reference)
-                if was is not None:
-                    found.append((reference, was, look))
-                elif (there := _elsewhere(look, base, reader)) is not None:
-                    found.append((reference, *there))
-                elif base is not None:
-                    stamp = reader.stamp(reference.path)
-                    found.append((reference, base, Look(record.id, reference, "", reference.path, stamp, "fresh")))
-            said = f"{now:%Y-%m-%d}@{commit[: commits.SHORT]}" if commit else f"{now:%Y-%m-%d}"
-            said = unused(kept, record.id, [one[:2] for one in found], said, commit)
-            kept.forget(record.id)
-            for reference, base, look in found:
-                kept.keep(record.id, reference, said, base)
-                if look is not None:
-                    kept.put(replace(look, verified=said))
-            Whereabouts(project, kept).begin()
-    except LerimError:
-        return record
-    return replace(record, verified=said)
-
-
-def _elsewhere(look: Look | None, base: Baseline | None, reader: Reader) -> tuple[Baseline, Look] | None:
-    """What a reference is where it was last seen, if it is not (`base`) where its memory says."""
-    place = normalise(look.moved_to) if look else None
-    if look is None or place is None or (base is not None and (base.digest or not look.reference.symbol)):
-        return None
-    found = reader.baseline(place)
-    said = look.detail if look.state == "fresh" else f"`{look.reference.path}` is `{place.path}` now"
-    fresh = replace(look, place=place.path, stamp=reader.stamp(place.path), state="fresh", detail=said)
-    return (found, fresh) if found is not None else None
-
-
-def unused(
-    kept: Baselines, memory: str, found: Sequence[tuple[Reference, Baseline]], verified: str, commit: str
-) -> str:
-    """`verified` with as many more digits of its commit, or where nothing is committed with such a number after the
-    day, that none but these baselines are kept under it: an undo gives the file its former line back, under which the
-    former ones must still be."""
-    day, _, short = verified.partition("@")
-    if short and commit.startswith(short):
-        more: Iterable[str] = (f"{day}@{commit[:length]}" for length in range(len(short), len(commit) + 1))
-    else:
-        more = () if short else (verified, *(f"{day}-{number}" for number in range(2, _MOST_A_DAY)))
-    for said in more:
-        if all(kept.baseline(memory, reference, said) in (None, base) for reference, base in found):
-            return said
-    return verified
 
 
 def subject_of(record: MemoryRecord) -> Subject:
@@ -166,13 +91,14 @@ class Freshness:
         subjects: Iterable[Subject] | None = None,
         whole: bool = False,
         tell: Callable[[Found], None] | None = None,
+        go_on: Callable[[], None] = lambda: None,
     ) -> set[str]:
         """Looks again at what may stand otherwise now; the ids of the memories that do.
 
         `paths`: the files that changed; None: all that were looked at before, by stat. `subjects`: memories to look at
         besides, where they or their `verified` are new; None together with no paths: all of the folder. `whole`: these
         are all there are. `tell` gets how all of them stand then, before what is kept is closed, which may wait for
-        the disk.
+        the disk. `go_on` is called between two references; what it raises ends the look, and nothing of it is kept.
         """
         if self._project.is_personal:
             return set()
@@ -180,7 +106,7 @@ class Freshness:
         day = f"{now or datetime.now(UTC):%Y-%m-%d}"
         given = self._all() if subjects is None and whole else list(subjects or ())
         with baselines.opened(self._private, self._project.root) as kept:
-            check = _Check(self._project, kept, self._git, day)
+            check = _Check(self._project, kept, self._git, day, go_on)
             check.take(given)
             if whole:
                 check.only(subject.id for subject in given)
@@ -245,7 +171,8 @@ def rank(look: Look) -> int:
 class _Check:
     """One look at many references: what is to be looked at, then all of it file by file, then one transaction."""
 
-    def __init__(self, project: Project, kept: Baselines, git: Git | None, day: str) -> None:
+    def __init__(self, project: Project, kept: Baselines, git: Git | None, day: str, go_on: Callable[[], None]) -> None:
+        self._go_on = go_on
         self._kept = kept
         self._git = git
         self._day = day
@@ -260,6 +187,7 @@ class _Check:
         """Memories: those of their references that were never looked at, or whose `verified` is another one now."""
         known = self._kept.of(subject.id for subject in subjects)
         for subject in subjects:
+            self._go_on()
             looks = {look.reference: look for look in known.get(subject.id, ())}
             for reference in subject.references:
                 look = looks.pop(reference, None)
@@ -283,6 +211,7 @@ class _Check:
         else:
             changed = set(paths)
         for place in changed:
+            self._go_on()
             for look in self._kept.looks(place):
                 if self._whole or self._reader.stamp(place) != look.stamp:
                     self._todo.setdefault((look.memory, look.reference), (look.verified, look))
@@ -302,6 +231,7 @@ class _Check:
             some = todo[at : at + AT_ONCE]
             known = self._kept.baselines({memory for (memory, _), _ in some})
             for (memory, reference), (verified, before) in some:
+                self._go_on()
                 if memory in self._forgotten and reference not in self._forgotten[memory]:
                     continue
                 base = known.get((memory, written(reference), verified))
@@ -315,9 +245,11 @@ class _Check:
                 found.append((replace(look, since=since or self._day), before))
         with self._kept.writing():
             for one in new:
+                self._go_on()
                 self._kept.keep(*one)
             self._kept.put(*(look for look, before in found if look != before))
             for memory, references in self._forgotten.items():
+                self._go_on()
                 self._kept.forget(memory, references)
             if self._whole:
                 self._where.remember()

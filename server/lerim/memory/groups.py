@@ -8,7 +8,7 @@ together again and again.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -35,15 +35,17 @@ class Group:
     ground: str
 
 
-def groups(learnings: Sequence[MemoryRecord], known: Mapping[str, Claim]) -> Iterator[Group]:
+def groups(
+    learnings: Sequence[MemoryRecord], known: Mapping[str, Claim], go_on: Callable[[], None] = lambda: None
+) -> Iterator[Group]:
     """Groups of three to eight related learnings, the most related first; no learning is in two of them.
 
-    `known` has the claim of each by its id.
+    `known` has the claim of each by its id. `go_on` is called between two grounds; what it raises ends the search.
     """
     able = [one for one in learnings if one.primitive == "learning" and one.kind != "preference"]
     able = [one for one in able if len(one.supersedes) < LEAST]
     claims = [known[one.id] for one in able]
-    related = _related(able, claims)
+    related = _related(able, claims, go_on)
     taken: set[int] = set()
     for centre in sorted(related, key=lambda at: (-len(related[at]), able[at].id)):
         if centre in taken:
@@ -85,7 +87,9 @@ def _item(source: MemoryRecord) -> str:
     return f"- {title}.\n\n{indented}\n" if text else f"- {title}.\n"
 
 
-def _related(learnings: Sequence[MemoryRecord], claims: Sequence[Claim]) -> dict[int, dict[int, str]]:
+def _related(
+    learnings: Sequence[MemoryRecord], claims: Sequence[Claim], go_on: Callable[[], None]
+) -> dict[int, dict[int, str]]:
     """For each learning those it is related to, and the ground they share."""
     grounds: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(learnings):
@@ -93,6 +97,7 @@ def _related(learnings: Sequence[MemoryRecord], claims: Sequence[Claim]) -> dict
             grounds[ground].append(at)
     related: dict[int, dict[int, str]] = defaultdict(dict)
     for ground in sorted(grounds):
+        go_on()
         if not LEAST <= len(grounds[ground]) <= TOO_COMMON:
             continue
         for first, second in combinations(grounds[ground], 2):

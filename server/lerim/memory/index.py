@@ -8,7 +8,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -24,10 +24,12 @@ from lerim.memory.index_rows import (
     OVER,
     SCHEMA,
     VERSION,
+    Kept,
     Read,
     add,
     first_row,
     forget,
+    kept_records,
     linked,
     merging,
     row_of,
@@ -323,6 +325,22 @@ class Index:
             pass  # as above
         connection.close()
         return False
+
+
+def stored_records(spot: Spot | None, folder: Path) -> Iterator[tuple[str, Stamp, Callable[[], Kept]]]:
+    """What our index of `folder` has of each memory, by the name of its file; nothing where there is none to read. It
+    is opened for reading alone."""
+    if spot is None or not spot.ours(folder, ""):
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(f"{spot.path.absolute().as_uri()}?mode=ro", uri=True)) as sql:
+            sql.execute("PRAGMA trusted_schema=OFF")
+            nonce = sql.execute("SELECT nonce FROM meta").fetchone()
+            version = sql.execute("PRAGMA user_version").fetchone()[0]
+            if nonce == (spot.nonce(),) and version == VERSION:
+                yield from kept_records(sql)
+    except (sqlite3.Error, msgspec.MsgspecError):
+        return  # damaged, or written at this moment: the files are read
 
 
 def _drop(sql: sqlite3.Connection, known: dict[str, tuple[int, Stamp]], name: str) -> None:

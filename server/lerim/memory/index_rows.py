@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -21,7 +22,7 @@ from lerim.memory.store import Found, Stamp, status_of
 from lerim.memory.terms import indexed
 from lerim.memory.views import source_parts
 
-VERSION = 5
+VERSION = 6
 _SPREAD = 20
 """A row's number is the second its memory was last changed, and so many bits of its file's name: so that rows are in
 the order of time, whenever they were written. What is over lies `OVER` lower: leaving it out costs nothing."""
@@ -45,6 +46,7 @@ CREATE INDEX files_wrong ON files (path) WHERE problems != '[]';
 CREATE TABLE ends (ender INTEGER NOT NULL, target TEXT NOT NULL, status TEXT NOT NULL);
 CREATE INDEX ends_ender ON ends (ender);
 CREATE INDEX ends_target ON ends (target);
+CREATE TABLE records (path TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     title, tags, places, body, quotes, facets, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
 );
@@ -59,6 +61,19 @@ class Read:
     found: Found
     record: MemoryRecord | None
     problems: tuple[Problem, ...] = ()
+    hash: str = ""
+
+
+class Kept(msgspec.Struct, frozen=True, array_like=True):
+    """A memory as it was read, private quotes joined, with the hash of its file's text and what is wrong with it."""
+
+    record: MemoryRecord
+    hash: str
+    problems: tuple[Problem, ...]
+
+
+_PACK = msgspec.msgpack.Encoder()
+_UNPACK = msgspec.msgpack.Decoder(Kept)
 
 
 def first_row(second: int) -> int:
@@ -99,11 +114,29 @@ def add(sql: sqlite3.Connection, row: int, one: Read) -> int:
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
             (row, *_fields(record), facets(record, status)),
         )
+    if record is not None and (packed := _packed(Kept(record, one.hash, one.problems))):
+        sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (one.found.name, packed))
     sql.execute(
         "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (row, one.found.name, *signed(one.found.stamp), *values),
     )
     return row
+
+
+def _packed(kept: Kept) -> bytes:
+    """The bytes of a memory; none where they could not be read back as the same."""
+    try:
+        packed = _PACK.encode(kept)
+        return packed if _UNPACK.decode(packed) == kept else b""
+    except (msgspec.MsgspecError, UnicodeError, ValueError):
+        return b""
+
+
+def kept_records(sql: sqlite3.Connection) -> Iterator[tuple[str, Stamp, Callable[[], Kept]]]:
+    """The memories there are: the name of each file, the stamp it had, and how to get what was read of it."""
+    query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
+    for path, *stamp, record in sql.execute(query):
+        yield path, unsigned(stamp), partial(_UNPACK.decode, record)
 
 
 def settle(sql: sqlite3.Connection) -> bool:
@@ -173,6 +206,7 @@ def _free(sql: sqlite3.Connection, row: int) -> int:
 
 def forget(sql: sqlite3.Connection, row: int) -> None:
     """Forget a file's rows."""
+    sql.execute("DELETE FROM records WHERE path = (SELECT path FROM files WHERE id = ?)", (row,))
     for table, column in (("files", "id"), ("words", "rowid"), ("ends", "ender")):
         sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
 

@@ -10,10 +10,11 @@ from lerim.errors import LerimError
 from lerim.memory import baselines, commits
 from lerim.memory.baselines import Baseline, Baselines, Look, written
 from lerim.memory.fingerprint import Print, kind_of
-from lerim.memory.freshness import rank, unused
+from lerim.memory.freshness import rank
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, normalise
 from lerim.memory.sources import Reader
+from lerim.memory.verifying import unused
 from lerim.paths import Home
 from lerim.project import Project
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError
 from lerim.memory import files
-from lerim.memory.ends import reaches
+from lerim.memory.ends import Chains
 from lerim.memory.lines import Value
 from lerim.memory.record import MAX_FILE, MemoryRecord
 from lerim.memory.store import Store, Stored
@@ -137,16 +137,15 @@ def _ended(known: Mapping[str, Linked]) -> tuple[dict[Link, dict[str, list[str]]
     """Who ends whom, by link, the latest first; and the links that are false, for they would close a circle."""
     enders: dict[Link, dict[str, list[str]]] = {link: {} for link in _LINKS}
     false: dict[tuple[str, Link], set[str]] = defaultdict(set)
-    ends: dict[str, set[str]] = defaultdict(set)
+    chains = Chains()
     for memory_id in sorted(known, key=lambda name: (known[name].updated, name), reverse=True):
         for link in _LINKS:
             for target in _targets(known[memory_id], link):
                 if target not in known:
                     continue
-                if reaches(ends, target, memory_id):
+                if not chains.add(memory_id, target):
                     false[memory_id, link].add(target)
                     continue
-                ends[memory_id].add(target)
                 enders[link].setdefault(target, []).append(memory_id)
     return enders, false
 

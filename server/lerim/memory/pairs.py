@@ -1,20 +1,32 @@
-"""Which of many memories say nearly the same: every pair of claims at least so similar, found without comparing all.
+"""Which of many claims say nearly the same, found without comparing every claim with every other.
 
-An exact set-similarity join. The similarity (`claim.similarity`, denials left out) is the mean of two overlaps, of the
-titles and of the whole texts: where it is at least `least`, one of them is, and the other is 2·least - 1. Sets that
-overlap by so much share one of their rarest words (prefix filter): only what is listed under such a word is compared.
+A set-similarity join. The similarity (`claim.similarity`, denials left out) is the mean of two overlaps, of the titles
+and of the whole texts: where it is at least `least`, one of them is, and the other is 2·least - 1. Two sets that
+overlap by so much share one of their rarest words (prefix filter), so that only claims listed under such a word are
+compared.
+
+The join is exact for ordinary stores. What it costs is bounded: each claim looks at a share of LISTED entries, those of
+its rarest words first, and ends with `most` near claims. A claim whose look ended early is counted, so that the caller
+can say so.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from lerim.memory.claim import Claim, bare, overlap
 
+LISTED = 10_000_000
+"""So many entries of the lists of titles, and as many of the lists of whole texts, are looked at for all claims: 1,000
+for each of 10,000."""
+LEAST_LISTED = 100
+"""Entries that are looked at for each claim, however many claims there are."""
 _SLACK = 1e-9
 """What rounding may do to a bound; the similarity itself is compared as it is."""
 _NOTHING = frozenset({""})
@@ -30,34 +42,57 @@ class Pair:
     similarity: float
 
 
-def near(claims: Sequence[Claim], least: float, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Pair]:
-    """Every pair at least `least` similar (above 0.5) without regard to what is denied; ends early when cancelled.
+@dataclass(slots=True)
+class Tally:
+    """What a join did: how many pairs of claims it `compared`, and the claims whose look ended early (`cut`)."""
 
-    Raises ValueError for a smaller `least`: below it two claims need not share a word of their titles.
+    compared: int = 0
+    cut: set[int] = field(default_factory=set)
+
+
+def near(
+    claims: Sequence[Claim],
+    least: float,
+    cancelled: Callable[[], bool] = lambda: False,
+    most: int = sys.maxsize,
+    tally: Tally | None = None,
+) -> Iterator[Pair]:
+    """The pairs at least `least` similar (above 0.5) without regard to what is denied; ends early when cancelled.
+
+    Of each claim at most `most` pairs with claims before it, the latest first. Raises ValueError for a smaller `least`:
+    below it two claims need not share a word of their titles.
     """
     if not 0.5 < least <= 1:
         raise ValueError("least must lie above 0.5, and at most be 1")
+    tally = tally if tally is not None else Tally()
     plain = [bare(one) for one in claims]
     titles = [one.title or _NOTHING for one in plain]
     words = [one.words or _NOTHING for one in plain]
+    by_title, by_words = _Lists(titles, least), _Lists(words, least)
     share = 2 * least - 1 - _SLACK
-    by_title, by_words, by_part = _Lists(titles, least), _Lists(words, least), _Lists(titles, share)
-    for number in range(len(plain)):
+    for number, (title, text) in enumerate(zip(titles, words, strict=True)):
         if cancelled():
             return
-        others = by_words.near(number)
-        others &= by_part.near(number)
-        others |= by_title.near(number)
-        for lists in (by_title, by_words, by_part):
-            lists.add(number)
-        title, text = titles[number], words[number]
-        for other in others:
-            most = _most(text, words[other])
-            if most < share or (alike := overlap(title, titles[other])) < share or alike + most < share + 1:
+        found = 0
+        seen: set[int] = set()
+        for other in chain(by_title.listed(number, tally), by_words.listed(number, tally)):
+            if other in seen:
+                continue
+            seen.add(other)
+            tally.compared += 1
+            alike = overlap(title, titles[other])
+            if alike < share or alike + _largest_overlap(text, words[other]) < share + 1:
                 continue
             similarity = (alike + overlap(text, words[other])) / 2
-            if similarity >= least:
-                yield Pair(other, number, similarity)
+            if similarity < least:
+                continue
+            if found == most:
+                tally.cut.add(number)
+                break
+            found += 1
+            yield Pair(other, number, similarity)
+        by_title.add(number)
+        by_words.add(number)
 
 
 class _Lists:
@@ -69,10 +104,19 @@ class _Lists:
         rarest = {word: rank for rank, word in enumerate(sorted(often, key=lambda word: (often[word], word)))}
         self._prefixes = [sorted(one, key=rarest.__getitem__)[: _prefix(len(one), share)] for one in sets]
         self._under: dict[str, list[int]] = {}
+        self._most = max(LEAST_LISTED, LISTED // max(1, len(sets)))
 
-    def near(self, number: int) -> set[int]:
-        """Those met so far that may overlap by so much with this one."""
-        return set().union(*(found for word in self._prefixes[number] if (found := self._under.get(word))))
+    def listed(self, number: int, tally: Tally) -> Iterator[int]:
+        """The sets met so far that may overlap by so much with this one: those under its rarest word first, of each
+        word the latest first. A set may come more than once."""
+        left = self._most
+        for word in self._prefixes[number]:
+            under = self._under.get(word, [])
+            yield from under[: -left - 1 : -1]
+            if len(under) > left:
+                tally.cut.add(number)
+                return
+            left -= len(under)
 
     def add(self, number: int) -> None:
         for word in self._prefixes[number]:
@@ -87,7 +131,7 @@ def _prefix(size: int, share: float) -> int:
     return size - max(1, math.ceil(size * share / (2 - share) - _SLACK)) + 1
 
 
-def _most(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+def _largest_overlap(one: AbstractSet[str], other: AbstractSet[str]) -> float:
     """The most two sets of these sizes can overlap."""
     a, b = len(one), len(other)
     return 2 * min(a, b) / (a + b)

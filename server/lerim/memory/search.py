@@ -7,7 +7,7 @@ runs over what it holds, in memory alone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -78,6 +78,17 @@ def linked(project: Project, home: Home) -> list[Linked] | None:
     shelf = Shelf("project", Store(project.memory_dir, home.project(project.key)), _project_spot(project, home))
     with closing(shelf):
         return shelf.links()
+
+
+def load_all(
+    project: Project, home: Home, store: Store, go_on: Callable[[], None] = lambda: None
+) -> tuple[list[Stored], list[Problem]]:
+    """Every memory of a store that can be read, archived ones too, and a problem for each that cannot. Memories that
+    the index has as they are now, by stat, are taken from there; it is neither made nor changed. `go_on` is called
+    between two memories; what it raises ends the reading."""
+    shelf = Shelf("project", store, _project_spot(project, home))
+    with closing(shelf):
+        return shelf.load_all(go_on)
 
 
 class MemorySearch:

@@ -11,15 +11,15 @@ from typing import TypeVar
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory.baselines import State
 from lerim.memory.filters import Filters
-from lerim.memory.index import Index
-from lerim.memory.index_rows import Read
+from lerim.memory.index import Index, stored_records
+from lerim.memory.index_rows import Kept, Read
 from lerim.memory.lifecycle import Status
 from lerim.memory.links import Linked
 from lerim.memory.matching import matched
 from lerim.memory.ranking import Ranked
 from lerim.memory.record import Scope
 from lerim.memory.spot import Spot
-from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file, unreadable
+from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file, status_of, unreadable
 from lerim.memory.uses import Uses
 
 ACTIVE = Filters()
@@ -111,6 +111,31 @@ class Shelf:
         except LerimError:
             return None  # who searches is told
 
+    def load_all(self, go_on: Callable[[], None]) -> tuple[list[Stored], list[Problem]]:
+        """Every memory that can be read, and what is wrong with the others. A file is opened only where the index on
+        disk does not have it as it is now, by stat; the index is neither made nor changed."""
+        found, problems = self.store.find(archived=True)
+        marked = {item.name: item.stamp for item in self._with_quotes(found)}
+        known: dict[str, Kept] = {}
+        for name, stamp, kept in stored_records(self._spot, self.store.memory_dir):
+            go_on()
+            if marked.get(name) == stamp:
+                known[name] = kept()
+        memories: list[Stored] = []
+        for item in found:
+            go_on()
+            if (one := known.get(item.name)) is not None:
+                status = status_of(one.record, item.archived)
+                memories.append(Stored(one.record, item.path, item.stamp, one.hash, status))
+                problems += one.problems
+                continue
+            for read in self._read([item]):
+                problems += read.problems
+                if read.record is not None:
+                    status = status_of(read.record, item.archived)
+                    memories.append(Stored(read.record, item.path, item.stamp, read.hash, status))
+        return memories, problems
+
     def load(self, ranked: Sequence[Ranked]) -> dict[str, Stored]:
         """The memories themselves by the name of their file, those that can be read; what another memory ends is told
         as over."""
@@ -164,7 +189,7 @@ class Shelf:
                 problem = unreadable(str(item.path), error)
                 yield Read(item, None, (problem,))
                 continue
-            yield Read(item, stored.record, tuple(problems))
+            yield Read(item, stored.record, tuple(problems), stored.hash)
 
     def _give_up(self, error: LerimError) -> None:
         message = f"{error.message} {error.todo} Memories were searched without it."

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from typing import Literal
 
+from lerim.errors import StoppedError
+from lerim.maintenance.merges import Effort, Merge, merges
 from lerim.memory.answers import answered
 from lerim.memory.baselines import written
 from lerim.memory.claim import Claim, claim
@@ -22,9 +23,8 @@ from lerim.memory.freshness import Standing
 from lerim.memory.groups import groups, plain
 from lerim.memory.kept import Ours, joined, nobody
 from lerim.memory.lifecycle import Ground, Rules, due, over_bound
-from lerim.memory.pairs import near
 from lerim.memory.quotes import merge
-from lerim.memory.reconcile import UPDATE_FROM, Relation, relation
+from lerim.memory.reconcile import relation
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import normalise
 from lerim.memory.rivals import TWO_ANSWERS, between, named
@@ -56,12 +56,14 @@ def plan(
     cancelled: Callable[[], bool] = lambda: False,
     unwanted: Mapping[str, str] = {},
     ours: Callable[[Stored], Ours] = lambda _: nobody,
+    effort: Effort | None = None,
 ) -> list[Planned]:
     """What to propose of these memories, in the order in which it is to be proposed.
 
     `uses`: when each was last used. `standings`: of those that are not fresh. `moved`: of those whose places were moved
     or renamed, where each is now. `grounds`: of the themes. `unwanted`: of those a person does not want, why.
-    `ours`: which sentences of a memory Lerim wrote. Cancelled, nothing is found. What another memory says it ended is
+    `ours`: which sentences of a memory Lerim wrote. `effort` counts what finding merges took, and how many memories
+    were not compared with all that are near them. Cancelled, nothing is found. What another memory says it ended is
     over, wherever its file lies; an id that two files have is left alone until they are joined.
     """
     files = Counter(one.record.id for one in memories)
@@ -70,12 +72,24 @@ def plan(
         for one in current(memories)
         if one.status == "active" and one.record.primitive != "summary" and files[one.record.id] == 1
     ]
-    upkeep = _Upkeep(sorted(live, key=_age), uses, standings, moved, grounds, unwanted, now, rules, ours)
+    effort = effort or Effort()
+    upkeep = _Upkeep(
+        sorted(live, key=_age), uses, standings, moved, grounds, unwanted, now, rules, ours, cancelled, effort
+    )
+    try:
+        upkeep.read()
+        return _in_order(upkeep)
+    except StoppedError:
+        return []
+
+
+def _in_order(upkeep: _Upkeep) -> list[Planned]:
+    """What each step plans of the memories that no step before it planned anything for. Raises StoppedError."""
     found: list[Planned] = []
     steps: tuple[Callable[[], Iterator[Planned]], ...] = (
         upkeep.refused,
         upkeep.disputed,
-        lambda: upkeep.duplicates(cancelled),
+        upkeep.duplicates,
         upkeep.closed,
         upkeep.ended,
         upkeep.bounded,
@@ -84,19 +98,11 @@ def plan(
     )
     for step in steps:
         for planned in step():
-            if cancelled():
-                return []
+            upkeep.go_on()
             found.append(planned)
             upkeep.taken.update(target.record.id for target in planned.suggestion.targets)
+    upkeep.go_on()
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Alike:
-    """What the later of two near memories is to the earlier one, and how similar they are."""
-
-    relation: Relation
-    similarity: float
 
 
 @dataclass(slots=True)
@@ -112,11 +118,21 @@ class _Upkeep:
     now: datetime
     rules: Rules
     ours: Callable[[Stored], Ours]
+    cancelled: Callable[[], bool]
+    effort: Effort
     taken: set[str] = field(default_factory=set)
     claims: dict[str, Claim] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.claims = {one.record.id: claim(one.record.title, one.record.body) for one in self.live}
+    def read(self) -> None:
+        """Reads what each memory claims. Raises StoppedError."""
+        for one in self.live:
+            self.go_on()
+            self.claims[one.record.id] = claim(one.record.title, one.record.body)
+
+    def go_on(self) -> None:
+        """Raises StoppedError once the person cancelled."""
+        if self.cancelled():
+            raise StoppedError
 
     def free(self, *primitives: str) -> list[Stored]:
         return [one for one in self.live if one.record.id not in self.taken and one.record.primitive in primitives]
@@ -137,9 +153,9 @@ class _Upkeep:
 
     def disputed(self) -> Iterator[Planned]:
         """Of answers to one question that say different things the one said last may stay; a person decides."""
+        free = {answer.record.id: answer for answer in self.free("decision", "learning")}
         for one in between(self.live):
-            free = {answer.record.id: answer for answer in self.free("decision", "learning")}
-            answers = [free[name] for name in one.answers if name in free]
+            answers = [free[name] for name in one.answers if name in free and name not in self.taken]
             if len(answers) < 2 or all(self._same(answers[0].record, other.record) for other in answers[1:]):
                 continue
             titles = {answer.record.id: answer.record.title for answer in answers}
@@ -150,26 +166,16 @@ class _Upkeep:
     def _same(self, one: MemoryRecord, other: MemoryRecord) -> bool:
         return relation(read(one.title, one.body), read(other.title, other.body))[0] == "same"
 
-    def duplicates(self, cancelled: Callable[[], bool]) -> Iterator[Planned]:
+    def duplicates(self) -> Iterator[Planned]:
         """Memories of one primitive that say nearly the same, each of a group as all others of it."""
         for primitive in ("decision", "learning", "question", "theme"):
             some = self.free(primitive)
             known = [self.claims[one.record.id] for one in some]
-            alike: dict[int, dict[int, _Alike]] = {}
-            for pair in near(known, UPDATE_FROM, cancelled):
-                older, later = some[pair.first].record, some[pair.second].record
-                what, _ = relation(read(older.title, older.body), read(later.title, later.body))
-                if what != "apart":
-                    alike.setdefault(pair.first, {})[pair.second] = _Alike(what, pair.similarity)
-            gone: set[int] = set()
-            for first in sorted(alike):
-                same = _same(first, alike, gone)
-                if len(same) > 1:
-                    gone.update(same)
-                    how = [alike[first][other] for other in same[1:]]
-                    yield Planned("merged", self._merged(some[first], [some[at] for at in same[1:]], how))
+            for found in merges([one.record for one in some], known, self.cancelled, self.effort):
+                yield Planned("merged", self._merged([some[at] for at in found.members], found))
 
-    def _merged(self, kept: Stored, others: Sequence[Stored], how: Sequence[_Alike]) -> Suggestion:
+    def _merged(self, memories: Sequence[Stored], found: Merge) -> Suggestion:
+        kept, *others = memories
         record, wrote = kept.record, [self.ours(kept)]
         for stored in others:
             other = stored.record
@@ -186,12 +192,11 @@ class _Upkeep:
                 evidence=merge(other.evidence, record.evidence),
             )
             wrote.append(self.ours(stored))
-        same = all(one.relation == "same" for one in how)
-        what = "nearly the same" if same else "different things of the same"
+        what = "nearly the same" if found.same else "different things of the same"
         day = f"{record.updated:%Y-%m-%d}"
-        alike = min(one.similarity for one in how)
-        reason = f"{1 + len(others)} memories say {what} ({alike:.2f} alike). Those of {day} are the latest words."
-        return Suggestion("merge", record, (kept, *others), reason)
+        alike = f"{found.similarity:.2f} alike"
+        reason = f"{len(memories)} memories say {what} ({alike}). Those of {day} are the latest words."
+        return Suggestion("merge", record, tuple(memories), reason)
 
     def closed(self) -> Iterator[Planned]:
         """Open questions that a later decision or learning answers."""
@@ -199,6 +204,7 @@ class _Upkeep:
         answers = answered(
             [one.record for one in self.free("question")],
             [one.record for one in said],
+            self.go_on,
         )
         stored = {one.record.id: one for one in self.live}
         for question, answer in answers:
@@ -242,7 +248,7 @@ class _Upkeep:
         """Three and more related learnings, to be one insight. One whose place changed since is not sure any more and
         would be counted as said anew."""
         stored = {one.record.id: one for one in self.free("learning") if self.standing(one) not in ("drifted", "gone")}
-        for group in groups([one.record for one in stored.values()], self.claims):
+        for group in groups([one.record for one in stored.values()], self.claims, self.go_on):
             reason = f"{len(group.sources)} learnings are about {group.ground} and have words in common."
             targets = tuple(stored[one.id] for one in group.sources)
             yield Planned("consolidated", Suggestion("consolidate", plain(group), targets, reason, flags=(PLAIN,)))
@@ -266,13 +272,3 @@ def _age(one: Stored) -> tuple[datetime, str]:
 def _moved(name: str, moves: Mapping[str, str]) -> str:
     place = normalise(name)
     return moves.get(written(place), name) if place else name
-
-
-def _same(first: int, alike: Mapping[int, Mapping[int, _Alike]], gone: AbstractSet[int]) -> list[int]:
-    """A memory and those later ones that say the same as it and as each other: a short one may be a part of two that
-    have nothing to do with one another."""
-    found = [first] if first not in gone else []
-    for other in sorted(alike[first]) if found else ():
-        if other not in gone and all(other in alike.get(one, {}) for one in found):
-            found.append(other)
-    return found

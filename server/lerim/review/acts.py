@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.redact import redact
-from lerim.memory import freshness, lifecycle, links, record, search
+from lerim.memory import lifecycle, links, record, search, verifying
 from lerim.memory.ends import ender
 from lerim.memory.files import text_hash
 from lerim.memory.header import split
@@ -158,7 +158,7 @@ def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str
     if said or "references" in changes:
         place = memory.place
         before = None if said else old
-        changes["verified"] = freshness.verify(place.project, place.home, named, _now(), before=before).verified or None
+        changes["verified"] = verifying.verify(place.project, place.home, named, _now(), before=before).verified or None
     parts = split(memory.text)
     newline = parts.newline if parts else "\n"
     return memory.updated(changes, None if new_body is None else new_body.replace("\n", newline))
@@ -257,7 +257,7 @@ def promote(place: Place, memory_id: str, title: str | None = None, body: str | 
         )
         decision = replace(decision, id=memory.store.new_id(decision, lambda name: name in states))
         if decision.references:
-            decision = freshness.verify(place.project, place.home, decision, now)
+            decision = verifying.verify(place.project, place.home, decision, now)
         path = memory.store.place(decision)
         over = memory.updated({"resolved_by": decision.id})
         changes = [
@@ -307,7 +307,7 @@ def verify(place: Place, memory_id: str) -> ReviewResult:
     """Say that a memory is still true: what it refers to is from now on compared with how it is now. Raises as `edit`,
     and where that cannot be kept."""
     with held(place, memory_id) as memory:
-        verified = freshness.verify(place.project, place.home, replace(memory.record, verified=""), _now()).verified
+        verified = verifying.verify(place.project, place.home, replace(memory.record, verified=""), _now()).verified
         if not verified:
             todo = "Free some space or make the folder writable, then try again."
             raise MemoryError_("What it refers to cannot be kept.", where=str(place.private), todo=todo)

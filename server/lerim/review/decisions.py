@@ -10,7 +10,7 @@ from functools import partial
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.extraction.redact import redact
-from lerim.memory import files, freshness, slug
+from lerim.memory import files, slug, verifying
 from lerim.memory.inheritance import inherit
 from lerim.memory.lifecycle import for_a_word, unwanted
 from lerim.memory.quotes import QuoteChoice
@@ -127,7 +127,7 @@ def _told(final: Proposal) -> str:
 
 
 def _verified(place: Place, now: datetime, memory: MemoryRecord, _: Sequence[MemoryRecord] = ()) -> MemoryRecord:
-    return freshness.verify(place.project, place.home, memory, now)
+    return verifying.verify(place.project, place.home, memory, now)
 
 
 def _inherited(place: Place, memory: MemoryRecord, sources: Sequence[MemoryRecord]) -> MemoryRecord:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -51,10 +52,23 @@ def suggest(place: Place, suggestion: Suggestion) -> Proposed | Blocked | Alread
 
 def met(place: Place, suggestion: Suggestion) -> Blocked | AlreadyKnown | None:
     """What `suggest` would say of a suggestion that waits already or was rejected; writes nothing."""
+    return met_before(place)(suggestion)
+
+
+def met_before(place: Place) -> Callable[[Suggestion], Blocked | AlreadyKnown | None]:
+    """`met` for many suggestions: the ledger is read once."""
     if files.is_absent(place.private / "review.sqlite3"):
-        return None
+        return lambda _: None
+    known: dict[str, list[Known]] = defaultdict(list)
     with opened(place.private, place.moves) as book:
-        return _met(place, book.claims(), _source(suggestion))
+        for one in book.claims("pending", "rejected"):
+            known[one.source].append(one)
+
+    def met(suggestion: Suggestion) -> Blocked | AlreadyKnown | None:
+        source = _source(suggestion)
+        return _met(place, known.get(source, ()), source)
+
+    return met
 
 
 def preview(place: Place, suggestion: Suggestion) -> Proposal:
@@ -65,15 +79,14 @@ def preview(place: Place, suggestion: Suggestion) -> Proposal:
 
 def put(place: Place, book: Ledger, suggestion: Suggestion) -> Proposed | Blocked | AlreadyKnown:
     """`suggest` for who holds the ledger already."""
-    claims = book.claims()
     source = _source(suggestion)
-    known = _met(place, claims, source)
+    known = _met(place, book.claims("pending", "rejected"), source)
     if isinstance(known, Blocked):
         return replace(known, times=book.count_block(known.rejected))
     if known is not None:
         return known
-    _drop_older(place, book, claims, suggestion)
-    return Proposed(_write(place, book, claims, suggestion, source))
+    _drop_older(place, book, suggestion)
+    return Proposed(_write(place, book, suggestion, source))
 
 
 def _source(suggestion: Suggestion) -> str:
@@ -100,12 +113,12 @@ def _met(place: Place, claims: Iterable[Known], source: str) -> Blocked | Alread
     return None
 
 
-def _drop_older(place: Place, book: Ledger, claims: Iterable[Known], suggestion: Suggestion) -> None:
+def _drop_older(place: Place, book: Ledger, suggestion: Suggestion) -> None:
     """The same suggestion of an earlier day waits no more: it was of texts that changed since."""
     about = {stored.record.id for stored in suggestion.targets}
     prefix = f"{SUGGESTION}{suggestion.action}:"
-    for known in claims:
-        if known.state != "pending" or not known.source.startswith(prefix):
+    for known in book.claims("pending"):
+        if not known.source.startswith(prefix):
             continue
         if {one.partition("@")[0] for one in known.source.removeprefix(prefix).split(",")} != about:
             continue
@@ -115,12 +128,15 @@ def _drop_older(place: Place, book: Ledger, claims: Iterable[Known], suggestion:
             book.set_state(known.id, "withdrawn", note="its memories changed")
 
 
-def _write(place: Place, book: Ledger, claims: Iterable[Known], suggestion: Suggestion, source: str) -> Proposal:
+def _write(place: Place, book: Ledger, suggestion: Suggestion, source: str) -> Proposal:
     store = place.store()
-    others = {known.id for known in claims}
 
     def taken(name: str) -> bool:
-        return name in others or store.path_of(name) is not None or not files.is_absent(place.candidate_path(name))
+        return (
+            book.known(name) is not None
+            or store.path_of(name) is not None
+            or not files.is_absent(place.candidate_path(name))
+        )
 
     name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), taken)
     text = _text(suggestion, name)

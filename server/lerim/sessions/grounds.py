@@ -29,10 +29,11 @@ def worked_on(db: sqlite3.Connection, project: str, folders: Iterable[str], sinc
     return found
 
 
-def last_worked_on(paths: Iterable[str], worked: Mapping[str, datetime]) -> datetime | None:
-    """When one of these places, a file or a folder, was last worked on; None where none was."""
-    wanted = set(paths)
-    times = [
-        time for path, time in worked.items() if path in wanted or any(path.startswith(f"{one}/") for one in wanted)
-    ]
-    return max(times, default=None)
+def with_folders(worked: Mapping[str, datetime]) -> dict[str, datetime]:
+    """The same with the folders of these files, each with the time that one of its files was last worked on."""
+    found = dict(worked)
+    for path, time in worked.items():
+        for end in (at for at, letter in enumerate(path) if letter == "/"):
+            folder = path[:end]
+            found[folder] = max(time, found.get(folder, time))
+    return found

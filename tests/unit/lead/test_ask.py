@@ -12,8 +12,8 @@ from asker import asked, asking, by_job, known
 from chat_server import Chat, fails, hangs, says, streams
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
-from lerim.memory.freshness import verify
 from lerim.memory.uses import Uses
+from lerim.memory.verifying import verify
 from lerim.models import consent
 from lerim.models.spending import today
 from lerim.review import queue

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.freshness import Freshness, verify
+from lerim.memory.freshness import Freshness
 from lerim.memory.record import MemoryRecord, render
+from lerim.memory.verifying import verify
 from lerim.paths import Home
 from lerim.project import locate
 

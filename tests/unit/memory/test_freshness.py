@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import MemoryError_
-from lerim.memory.freshness import Freshness, Standing, Subject, verify
+from lerim.memory.freshness import Freshness, Standing, Subject
 from lerim.memory.record import MemoryRecord, render
 from lerim.memory.reference import normalise
 from lerim.memory.renames import git_at
+from lerim.memory.verifying import verify
 from lerim.paths import Home
 from lerim.project import Project, locate, personal
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.freshness import Freshness, Standing, verify
+from lerim.memory.freshness import Freshness, Standing
 from lerim.memory.record import MemoryRecord, render
 from lerim.memory.renames import git_at
+from lerim.memory.verifying import verify
 from lerim.paths import Home
 from lerim.project import Project, locate
 

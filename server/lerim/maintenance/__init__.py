@@ -1,0 +1,1 @@
+"""What becomes of the memories of a store over time."""

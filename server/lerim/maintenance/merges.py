@@ -1,0 +1,148 @@
+"""Which memories say nearly the same and may be merged into one.
+
+Memories of one text are the same and are never compared with each other. Of different texts only near ones are
+compared (`memory/pairs.py`), each with a few (`most_near`), and one merge takes at most MOST_MERGED memories: however
+alike the memories of a store are, the work grows with their number alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from heapq import merge, nlargest
+
+from lerim.memory.claim import Claim
+from lerim.memory.contrast import read
+from lerim.memory.pairs import Tally, near
+from lerim.memory.reconcile import UPDATE_FROM, Relation, relation
+from lerim.memory.record import MemoryRecord
+
+MOST_MERGED = 50
+"""So many memories become one in one merge; the rest of them become one in another."""
+_COMPARED = 100_000
+"""Pairs of texts that are judged of a large store, shared among its texts."""
+
+
+def most_near(texts: int) -> int:
+    """With how many near texts each of so many is compared: 32 in an ordinary store, fewer from 3,000 texts on."""
+    return min(32, max(4, _COMPARED // max(1, texts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Memories to merge, by their place in the sequence, the oldest first. `same` where none says anything the oldest
+    does not; `similarity` is that of the one least like the oldest."""
+
+    members: tuple[int, ...]
+    same: bool
+    similarity: float
+
+
+@dataclass(slots=True)
+class Effort:
+    """What finding the merges took: how many pairs of texts were `judged`, and what the join of near ones did."""
+
+    judged: int = 0
+    joins: list[Tally] = field(default_factory=list)
+
+    @property
+    def cut(self) -> int:
+        """How many different texts were not compared with all that are near them."""
+        return sum(len(one.cut) for one in self.joins)
+
+
+def merges(
+    memories: Sequence[MemoryRecord], claims: Sequence[Claim], cancelled: Callable[[], bool], effort: Effort
+) -> Iterator[Merge]:
+    """The memories to merge, of these of one primitive, the oldest first. Each of a merge says nearly the same as
+    every other of it: a short one may be a part of two that have nothing to do with one another. No memory is in two;
+    ends early when cancelled."""
+    gone: set[int] = set()
+    texts = _Texts(memories, claims, gone, cancelled, effort)
+    for first in range(len(memories)):
+        if cancelled():
+            return
+        if first in gone:
+            continue
+        members = [first]
+        for other in texts.near_later(first):
+            if not all(texts.alike(one, other) for one in members):
+                continue
+            members.append(other)
+            if len(members) == MOST_MERGED:
+                break
+        if len(members) > 1:
+            gone.update(members)
+            same = all(texts.relation(first, other) == "same" for other in members[1:])
+            yield Merge(tuple(members), same, min(texts.similarity(first, other) for other in members[1:]))
+
+
+class _Texts:
+    """The different texts of the memories, and how they stand to each other. `gone` grows: these are spoken for."""
+
+    def __init__(
+        self,
+        memories: Sequence[MemoryRecord],
+        claims: Sequence[Claim],
+        gone: AbstractSet[int],
+        cancelled: Callable[[], bool],
+        effort: Effort,
+    ) -> None:
+        numbers: dict[tuple[str, str], int] = {}
+        self._text_of = [numbers.setdefault((one.title, one.body), len(numbers)) for one in memories]
+        self._written = list(numbers)
+        self._members: list[list[int]] = [[] for _ in numbers]
+        for at, text in enumerate(self._text_of):
+            self._members[text].append(at)
+        self._passed = [0] * len(numbers)
+        self._near: list[dict[int, float]] = [{} for _ in numbers]
+        self._most = most_near(len(numbers))
+        self._relations: dict[tuple[int, int], Relation] = {}
+        self._gone = gone
+        self._effort = effort
+        self._tally = Tally()
+        effort.joins.append(self._tally)
+        firsts = [claims[members[0]] for members in self._members]
+        for pair in near(firsts, UPDATE_FROM, cancelled, self._most, self._tally):
+            self._near[pair.first][pair.second] = self._near[pair.second][pair.first] = pair.similarity
+
+    def near_later(self, memory: int) -> Iterator[int]:
+        """The memories after this one that have its text, or one of those most like it, and are not gone; in their
+        order."""
+        text = self._text_of[memory]
+        nearest = [other for other in self._near[text] if self._members[other][-1] > memory]
+        if len(nearest) > self._most:
+            self._tally.cut.add(text)
+            nearest = nlargest(self._most, nearest, key=lambda other: (self._near[text][other], -other))
+        return merge(*(self._left(one, memory) for one in (text, *nearest)))
+
+    def _left(self, text: int, memory: int) -> Iterator[int]:
+        """The memories with this text after this one that are not gone. Those before the first of them are never
+        looked at again."""
+        members = self._members[text]
+        at = self._passed[text]
+        while at < len(members) and (members[at] <= memory or members[at] in self._gone):
+            at += 1
+        self._passed[text] = at
+        return (members[place] for place in range(at, len(members)) if members[place] not in self._gone)
+
+    def alike(self, one: int, later: int) -> bool:
+        """Whether a later memory belongs into one merge with an earlier one."""
+        first, second = self._text_of[one], self._text_of[later]
+        return first == second or (second in self._near[first] and self.relation(one, later) != "apart")
+
+    def relation(self, one: int, later: int) -> Relation:
+        """What a later memory is to an earlier one."""
+        pair = self._text_of[one], self._text_of[later]
+        known = self._relations.get(pair)
+        if known is None:
+            self._effort.judged += 1
+            known, _ = relation(read(*self._written[pair[0]]), read(*self._written[pair[1]]))
+            self._relations[pair] = known
+        return known
+
+    def similarity(self, one: int, other: int) -> float:
+        """How similar two near memories are, in 0..1."""
+        first, second = self._text_of[one], self._text_of[other]
+        return 1.0 if first == second else self._near[first][second]

@@ -1,0 +1,51 @@
+"""Stores of many memories that are alike in one way or another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from lerim.memory.claim import Claim, claim
+from lerim.memory.record import MemoryRecord, render
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+BODY = "The upload service drops every tenth request; the retry keeps the nightly job green."
+TITLES: dict[str, Callable[[int], str]] = {
+    "a number": lambda number: f"Retry the upload {number} times before giving up",
+    "a word": lambda number: f"Retry the w{number:x}w upload before giving up",
+    "equal": lambda _: "Retry the upload before giving up",
+    "one word": lambda number: f"Deployment {' '.join(f'x{number:x}{letter}' for letter in 'abcde')}",
+}
+"""By what sets them apart (or, of the last, what they have in common): the title of each."""
+
+
+def memories(count: int, alike: str) -> list[MemoryRecord]:
+    """Decisions, one a minute."""
+    return [
+        MemoryRecord(
+            id=f"{START:%Y%m%d}-memory-{number}",
+            primitive="decision",
+            title=TITLES[alike](number),
+            created=START + timedelta(minutes=number),
+            updated=START + timedelta(minutes=number),
+            source="manual",
+            confidence=0.8,
+            tags=(),
+            body=BODY if alike != "one word" else "",
+        )
+        for number in range(count)
+    ]
+
+
+def claims(records: list[MemoryRecord]) -> list[Claim]:
+    return [claim(one.title, one.body) for one in records]
+
+
+def write(repository: Path, records: list[MemoryRecord]) -> Path:
+    """Writes them as files of a repository; returns their folder."""
+    folder = repository / ".lerim" / "memory" / "decisions"
+    folder.mkdir(parents=True)
+    for one in records:
+        (folder / f"{one.id}.md").write_text(render(one), encoding="utf-8")
+    return folder

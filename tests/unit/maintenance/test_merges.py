@@ -1,0 +1,80 @@
+"""Which memories are merged, and that finding them takes work in proportion to their number."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from lerim.maintenance.merges import MOST_MERGED, Effort, merges, most_near
+from lerim.memory.pairs import LISTED, Tally, near
+from lerim.memory.reconcile import UPDATE_FROM
+from many_memories import TITLES, claims, memories
+
+
+def effort_of(count: int, alike: str) -> Effort:
+    effort = Effort()
+    records = memories(count, alike)
+    list(merges(records, claims(records), lambda: False, effort))
+    return effort
+
+
+@pytest.mark.parametrize("alike", TITLES)
+def test_twice_as_many_memories_take_at_most_about_twice_the_comparisons(alike: str) -> None:
+    counts = (400, 800, 1_600)
+    efforts = [effort_of(count, alike) for count in counts]
+    for work in ([one.judged for one in efforts], [one.joins[0].compared for one in efforts]):
+        for less, more in pairwise(work):
+            assert more <= 2.2 * less + 100
+
+
+def test_a_large_store_is_compared_with_fewer_near_ones_each() -> None:
+    assert [most_near(count) for count in (0, 1, 1_000, 3_000, 10_000, 100_000, 10_000_000)] == [
+        *(32, 32, 32, 32),
+        *(10, 4, 4),
+    ]
+
+
+def test_memories_of_one_text_are_merged_without_comparing_them_fifty_at_a_time() -> None:
+    records = memories(120, "equal")
+    effort = Effort()
+    found = list(merges(records, claims(records), lambda: False, effort))
+    assert [len(one.members) for one in found] == [MOST_MERGED, MOST_MERGED, 20]
+    assert sorted(at for one in found for at in one.members) == list(range(120))
+    assert {(one.same, one.similarity) for one in found} == {(True, 1.0)}
+    assert (effort.judged, effort.cut) == (1, 0)
+
+
+def test_near_equal_memories_are_all_in_one_merge_or_another_and_what_was_not_compared_is_counted() -> None:
+    records = memories(200, "a number")
+    effort = Effort()
+    found = list(merges(records, claims(records), lambda: False, effort))
+    members = [at for one in found for at in one.members]
+    assert len(members) == len(set(members)) >= 190
+    assert max(len(one.members) for one in found) <= MOST_MERGED
+    assert effort.cut > 0
+
+
+def test_nothing_is_cut_in_an_ordinary_store() -> None:
+    assert effort_of(30, "a number").cut == 0
+    assert effort_of(2_000, "one word").cut == 0
+
+
+def test_the_entries_a_join_looks_at_are_bounded_whatever_the_claims_share() -> None:
+    tally = Tally()
+    count = 3_000
+    list(near(claims(memories(count, "a number")), UPDATE_FROM, most=4, tally=tally))
+    assert tally.compared <= 2 * LISTED
+    assert tally.compared <= 5 * count
+
+
+def test_a_search_that_is_cancelled_asks_often_and_finds_nothing_more() -> None:
+    asked = 0
+
+    def cancelled() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 50
+
+    records = memories(500, "a number")
+    assert list(merges(records, claims(records), cancelled, Effort())) == []
