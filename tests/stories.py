@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,16 @@ class Planned:
     plan: str
 
 
-Step = Said | Told | Ran | Changed | Chose | Planned
+@dataclass(frozen=True)
+class Brought:
+    """What a call brought back, or failed with: a page, an MCP server's tool, a command, a file, a subagent."""
+
+    by: Literal["web", "served", "shell", "read", "agent"]
+    output: str
+    failed: bool = False
+
+
+Step = Said | Told | Ran | Changed | Chose | Planned | Brought
 
 BEFORE = '[tool.pytest.ini_options]\ntestpaths = ["t"]\n'
 IMPORT_ERROR = (

@@ -17,7 +17,7 @@ import copilot_cli_lines
 import cursor_store
 import gemini_files
 import opencode_store
-from stories import Changed, Chose, Planned, Ran, Said, Step, Told
+from stories import Brought, Changed, Chose, Planned, Ran, Said, Step, Told
 
 Write = Callable[[Path, Path, str, Sequence[Step]], None]
 """(the person's home, the repository, the session's name, its steps)"""
@@ -78,6 +78,16 @@ def claude(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
             case Planned(plan):
                 asked = ["ExitPlanMode", {"plan": plan}]
                 back = claude_lines.answer(native, "User has approved your plan. You can now start coding.")
+            case Brought(by, output, failed):
+                asked = {
+                    "web": ["WebFetch", {"url": "https://docs.invalid", "prompt": "?"}],
+                    "served": ["mcp__docs__search", {"query": "packages"}],
+                    "shell": ["Bash", {"command": "cat notes"}],
+                    "read": ["Read", {"file_path": str(repo / "notes.md")}],
+                    "agent": ["Task", {"prompt": "look", "description": "look"}],
+                }[by]
+                told = f"Error: {output}" if failed else None
+                back = claude_lines.answer(native, output, is_error=failed or None, outcome=told)
         records += [claude_lines.reply(_id("m"), claude_lines.call(native, asked[0], **asked[1])), back]
     folder = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(repo))
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,6 +117,16 @@ def codex(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
                 given = {"id": "q", "header": "Q", "question": question, "options": _options(step)}
                 records.append(codex_lines.call(call, "request_user_input", questions=[given]))
                 records.append(codex_lines.output(call, json.dumps({"answers": {"q": {"answers": [answer]}}})))
+            case Brought(by, output, failed):
+                if by == "served":
+                    put = {"id": "q", "header": "Q", "question": "Which package?", "options": []}
+                    asked = codex_lines.call(call, "request_user_input", questions=[put])
+                    asked["payload"]["namespace"] = "mcp__docs"
+                else:
+                    asked = codex_lines.call(call, "web_run" if by == "web" else "exec_command", cmd="cat notes")
+                records.append(asked)
+                made = by in ("shell", "read") and not failed
+                records.append(codex_lines.ran(call, 0, output) if made else codex_lines.output(call, output))
             case Planned(plan):
                 proposed = f"<proposed_plan>\n{plan}</proposed_plan>"
                 records += [codex_lines.said(proposed), codex_lines.prompt("Implement the plan.")]
@@ -139,6 +159,16 @@ def cursor(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
                 put = {"questions": [{"id": "q", "prompt": question, "options": listed}]}
                 picked = {"answers": [{"questionId": "q", "selectedOptionIds": [answer]}]}
                 bubbles.append(tool("ask_question", put, picked, native))
+            case Brought(by, output, failed):
+                kinds = {
+                    "web": "web_fetch",
+                    "served": "mcp_docs_ask_question",
+                    "read": "read_file_v2",
+                    "agent": "task_v2",
+                }
+                ended = {"status": "error"} if failed else {}
+                kind = kinds.get(by, "run_terminal_command_v2")
+                bubbles.append(tool(kind, {"command": "cat notes"}, {"output": output}, native, **ended))
             case Planned(plan):
                 bubbles.append(tool("create_plan", {"name": "Rates", "plan": plan}, {}, native))
                 bubbles.append(cursor_store.prompt("Implement the plan as specified", _id(name), isSimulatedMsg=True))
@@ -177,6 +207,11 @@ def opencode(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
                 file = str(repo / ".opencode" / "plans" / "1-rates.md")
                 parts = [tool("write", {"filePath": file, "content": plan}, "done")]
                 parts.append(tool("plan_exit", {}, "User approved switching to build agent."))
+            case Brought(by, output, failed):
+                kinds = {"web": "webfetch", "served": "docs_search", "shell": "bash", "read": "read", "agent": "task"}
+                failed = failed and by in ("web", "served", "agent")  # the errors of the others are OpenCode's own
+                ended = {"status": "error", "error": output} if failed else {}
+                parts = [tool(kinds[by], {"query": "packages"}, "" if failed else output, **ended)]
         store.say("assistant", *parts, **at)
     for message in store.messages:
         message["info"]["id"] += f"_{name}"
@@ -217,6 +252,10 @@ def copilot_cli(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> Non
             case Planned(plan):
                 tool, given = "exit_plan_mode", {"summary": plan}
                 back = [made.done(call, "Exited plan mode.\n\nProceed with implementing the plan.")]
+            case Brought(by, output, failed):
+                kinds = {"web": "web_fetch", "served": "docs-search", "shell": "bash", "read": "view", "agent": "task"}
+                tool, given = kinds[by], {"query": "packages", "command": "cat notes"}
+                back = [made.done(call, output, success=not failed)]
         records += [made.reply(_id("m"), "", made.asked(call, tool, given)), made.started(call, tool, given), *back]
     path = home / ".copilot" / "session-state" / _uuid(name) / "events.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -252,6 +291,12 @@ def copilot_chat(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> No
                 if refused:
                     requests.append(made.request(text, *parts, calls=made.metadata(*calls, results=results)))
                     text, parts, calls, results = refused, [], [], {}
+            case Brought(by, output, _):
+                kinds = {"web": "fetch_webpage", "served": "mcp_docs_askQuestions", "read": "read_file"}
+                kind = kinds.get(by, "runSubagent" if by == "agent" else "run_in_terminal")
+                calls.append(made.asked(kind, call, command="cat notes"))
+                parts.append(made.terminal("cat notes", 0) if by == "shell" else made.tool(kind))
+                results[call] = output
             case Chose(question, _, answer):
                 put = [{"header": "Q", "question": question, "options": _options(step)}]
                 calls.append(made.asked("vscode_askQuestions", call, questions=put))
@@ -286,6 +331,17 @@ def gemini(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
                 given_answer = json.dumps({"answers": {"0": answer}})
                 put = [{"question": question, "options": _options(step)}]
                 records.append(made.reply("", made.call("ask_user", given_answer, questions=put)))
+            case Brought(by, output, failed):
+                kinds = {
+                    "web": "web_fetch",
+                    "served": "mcp_docs_ask_user",
+                    "read": "read_file",
+                    "agent": "invoke_agent",
+                }
+                kind, told = kinds.get(by, "run_shell_command"), {"error": output} if failed else output
+                records.append(
+                    made.reply("", made.call(kind, told, "error" if failed else "success", query="packages"))
+                )
             case Planned(plan):
                 path = "/tmp/plans/rates.md"
                 records.append(made.reply("", made.call("write_file", "Written", file_path=path, content=plan)))

@@ -141,7 +141,7 @@ class Learning:
                 self.candidates.append(view)
                 self._did(f"proposed-{proposal.action}", proposal.id, candidate.title, proposal.target)
                 self.emit(Found(view))
-                if proposal.action == "add" and self._may_accept(candidate):
+                if proposal.action == "add" and self._may_accept(proposal):
                     self._accept(proposal.id)
             case queue.Blocked(rejected, times):
                 self._did("blocked", rejected, candidate.title)
@@ -150,11 +150,10 @@ class Learning:
                 self._did("known", known, candidate.title, reason=reason)
                 self._drop(candidate, "already-known", reason)
 
-    def _may_accept(self, candidate: Candidate) -> bool:
-        """Never unseen: a change of a memory, what was flagged, what only a tool or a web page said (design §8)."""
-        if self.accept_above is None or candidate.confidence < self.accept_above or candidate.flags:
-            return False
-        return any(quote.who in ("user", "assistant") for quote in candidate.evidence)
+    def _may_accept(self, proposal: queue.Proposal) -> bool:
+        """Never unseen: a change of a memory, and what `queue.doubted` says a person has to look at."""
+        sure = proposal.record.confidence
+        return self.accept_above is not None and sure >= self.accept_above and not queue.doubted(proposal)
 
     def _accept(self, candidate_id: str) -> None:
         try:

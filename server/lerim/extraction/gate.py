@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import get_args
 
+from lerim.extraction.bearing import unproven
 from lerim.extraction.candidate import Candidate, Dropped, DropReason
 from lerim.extraction.confidence import confidence
 from lerim.extraction.hidden import flags, visible
@@ -58,7 +59,7 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
         return Dropped(reason, shown, source.session, draft.turn.id, detail)
     marks = flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
     persons = sum(item.who == "user" for item in evidence)
-    return Candidate(
+    candidate = Candidate(
         primitive=draft.primitive,
         kind=draft.kind,
         title=shown,
@@ -75,6 +76,7 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
         flags=marks,
         replaces=_replaces(draft),
     )
+    return unproven(candidate) if draft.ascribed else candidate
 
 
 def _replaces(draft: Draft) -> tuple[str, ...]:
@@ -112,15 +114,25 @@ def _fault(
         return "secret-only", "the claim itself holds a secret"
     if not evidence:
         return "no-evidence", "no quote of it stands in its turn"
-    if draft.signal != "fixed-command" and not any(item.who in ("user", "assistant") for item in evidence):
-        return "not-the-person", "only a tool or a web page says so"
-    if draft.signal in ("correction", "answer", "rule", "remark") and not any(item.who == "user" for item in evidence):
-        return "not-the-person", "the person did not say so"
+    if why := _not_the_person(draft, evidence):
+        return "not-the-person", why
     if not draft.artifacts and not draft.references:
         return "no-artifact", "it names no file, symbol, command, setting or error"
     if any(_plain(quote.text) in source.boot for quote in draft.quotes if len(quote.text) > 20):
         return "already-known", "it restates a boot file or a memory"
     return None
+
+
+def _not_the_person(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
+    """Why the claim is of nobody who may make it; "" where it is."""
+    speakers = {item.who for item in evidence}
+    if draft.signal == "fixed-command" or draft.ascribed:  # the latter goes before a person, flagged
+        return ""
+    if not speakers & {"user", "assistant"}:
+        return "only a tool or a web page says so"
+    if draft.signal in ("correction", "answer", "rule", "remark") and "user" not in speakers:
+        return "the person did not say so"
+    return ""
 
 
 def _asserted(draft: Draft, title: str) -> str:

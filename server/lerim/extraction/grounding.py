@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from lerim.extraction.bearing import Heard, attributed
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.gate import REPLACED, Source, gate, merged
 from lerim.extraction.markup import plain
@@ -14,7 +15,7 @@ from lerim.extraction.quotes import Nowhere, Stands, locate, overlap
 from lerim.extraction.redact import clean
 from lerim.extraction.said import content
 from lerim.extraction.signatures import MemoryCandidate
-from lerim.extraction.transcript import Shown
+from lerim.extraction.transcript import THOUGHT, Shown
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Quote
 from lerim.facts.wording import fit, sentence, shorten, squeeze
@@ -61,11 +62,15 @@ def grounded(
         lambda turn, who: words[turn].words(who) if turn in words else "",
         material.boot,
     )
+    spoken = ((turn, piece) for turn in turns for piece in turn.pieces if piece.head != THOUGHT)
+    heard = [Heard(piece.who, turn.id, piece.text) for turn, piece in spoken]
     known = [*before]
     kept: dict[Said, Candidate] = {}
     dropped: list[Dropped] = []
     for item in items:
         result = _judged(item, turns, material, source)
+        if isinstance(result, Candidate):
+            result = attributed(result, heard)
         if isinstance(result, Dropped):
             dropped.append(result)
         elif (same := repeats(said(result), known) or _retold(said(result), known)) is not None:

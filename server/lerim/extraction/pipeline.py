@@ -11,18 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace as replaced
+
+from lerim.extraction.bearing import attributed
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.extraction.friction import met
 from lerim.extraction.gate import Source, gate, merged
 from lerim.extraction.locate import Locator
 from lerim.extraction.redact import clean
-from lerim.extraction.said import alike, content, light, words
-from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
+from lerim.extraction.said import alike, content, latest, light, words
+from lerim.extraction.state import HEARD, REPLIES, Claim, condensed, pack, unpack
 from lerim.extraction.symbols import learn
 from lerim.extraction.transcript import boots
 from lerim.facts.deferred import puts_off
 from lerim.facts.diagnoses import joined
-from lerim.facts.draft import Draft, Exchange, Found, Scene, Unclear
+from lerim.facts.draft import Draft, Exchange, Found, Scene, Signal, Unclear
 from lerim.facts.known import names
 from lerim.facts.looked import looked_at
 from lerim.facts.outcome import takes_back, verdict
@@ -34,6 +37,10 @@ from lerim.sessions.model import Platform, Turn
 Result = Candidate | Dropped | Withdrawn
 _UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found", "mended", "logged"))
 """What a plain "no" of the person ends."""
+
+_SETTLING: frozenset[Signal] = frozenset(("choice", "plan", "rule", "remark"))
+"""Signals by which the agent's words settle something: what it only repeats of a page is the page's. The others rest on
+the person's own words, or tell what a command did."""
 
 
 class Extraction:
@@ -74,8 +81,9 @@ class Extraction:
         self._locate.meet(turn.cwd)
         for call in turn.tool_calls[:64]:
             learn(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
-        turn = condensed(turn)
+        whole, turn = turn, condensed(turn)
         self._state.known = names(self._state.known, turn)
+        self._state.heard = latest(self._state.heard, replaced(whole, text=turn.text), HEARD)
         now = self._state.now
         if turn.role == "user" and (now.prompt is None or turn.ordinal != now.prompt.ordinal):
             self._close(turn)
@@ -166,6 +174,8 @@ class Extraction:
         if isinstance(judged, Dropped):
             self._drop(judged)
             return
+        if draft.signal in _SETTLING:
+            judged = attributed(judged, self._state.heard)
         claim = Claim(
             content(judged.title),
             judged.title,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from lerim.extraction.bearing import Heard
+from lerim.extraction.redact import without_private
 from lerim.extraction.state import Claim
 from lerim.facts.draft import Exchange, Scene
 from lerim.facts.plans import remark
 from lerim.facts.prose import share
+from lerim.sessions.model import Turn
 
+OUTPUT = 20_000  # characters held of what one call brought back
 _SAME = 0.72  # word overlap from which two titles say the same
 _TOLD = 0.6  # share of a finding's words that the earlier one has, from which it says the same
 
@@ -96,6 +100,29 @@ def words(scene: Scene) -> Callable[[str, str], str]:
         return "\n\n".join(call.output for call in calls if (call.kind == "web") == web)
 
     return look
+
+
+def heard(turn: Turn) -> Iterator[Heard]:
+    """Who says what in a turn, in order: a call's words before what comes back."""
+    if turn.role == "user":
+        yield Heard("user", turn.id, turn.text)
+        return
+    yield Heard("assistant", turn.id, turn.text)
+    for call in turn.tool_calls:
+        wrote = "\n".join((call.command, call.plan, *(edit.new for edit in call.edits)))
+        yield Heard("assistant", turn.id, without_private(wrote)[:OUTPUT])
+        yield Heard("user", turn.id, "\n".join((call.feedback, *(answer.answer for answer in call.answers))))
+        if call.kind not in ("ask", "plan", "edit", "write"):
+            yield Heard("web" if call.kind == "web" else "tool", turn.id, without_private(call.output)[:OUTPUT])
+
+
+def latest(held: Sequence[Heard], turn: Turn, most: int) -> list[Heard]:
+    """What is held of who said what, with what this turn adds; the oldest goes first."""
+    told = [*(one for one in held if one.turn != turn.id), *(one for one in heard(turn) if one.text.strip())]
+    size = sum(len(one.text) for one in told)
+    while told and size > most:
+        size -= len(told.pop(0).text)
+    return told
 
 
 def content(title: str) -> tuple[str, ...]:

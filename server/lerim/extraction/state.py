@@ -8,15 +8,18 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec.structs import replace
 
+from lerim.extraction.bearing import Heard
 from lerim.extraction.redact import without_private
 from lerim.facts.draft import Basis, Exchange
 from lerim.facts.fixes import Watch
 from lerim.sessions.model import Answer, Edit, ToolCall, Turn
+from lerim.sessions.typed import own_words
 
 VERSION = 1
 TEXT = 6_000  # characters of a turn's own text that are held
 OUTPUT = 2_400
 REPLIES = 400  # turns of one exchange held at once
+HEARD = 60_000  # characters held of who said what, the latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class State:
     home: str = ""
     files: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
+    heard: list[Heard] = field(default_factory=list)
 
 
 def pack(state: State) -> bytes:
@@ -69,10 +73,14 @@ def unpack(data: bytes | None) -> State:
 
 
 def condensed(turn: Turn) -> Turn:
-    """The turn without private blocks, long texts cut to head and tail so that an open exchange stays small."""
+    """The turn without private blocks and, of a prompt, without what nobody typed; long texts cut to head and tail so
+    that an open exchange stays small."""
+    text = without_private(turn.text)
+    if turn.role == "user":
+        text = "" if turn.unattended else own_words(text)
     return replace(
         turn,
-        text=_clip(without_private(turn.text), TEXT),
+        text=_clip(text, TEXT),
         reasoning="",
         tool_calls=tuple(_condensed(call) for call in turn.tool_calls[:64]),
     )
@@ -86,6 +94,7 @@ def _condensed(call: ToolCall) -> ToolCall:
         output=_clip(without_private(call.output), OUTPUT),
         plan=_clip(without_private(call.plan), TEXT),
         feedback=without_private(call.feedback)[:TEXT],
+        ascribed=without_private(call.ascribed)[:TEXT],
         answers=tuple(Answer(one.question, one.options, without_private(one.answer)) for one in call.answers),
         edits=tuple(Edit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
     )

@@ -24,6 +24,7 @@ from lerim.extraction.redact import clean, redact, without_private
 from lerim.facts.looked import looked_at
 from lerim.memory.record import Speaker
 from lerim.sessions.model import Role, ToolCall, Turn
+from lerim.sessions.typed import own_words, parts_of
 from lerim.sessions.values import untorn
 
 TEXT = 200_000  # characters of what a person or the agent wrote in one turn
@@ -117,17 +118,30 @@ def boot(turn: Turn) -> str:
 
 
 def _pieces(turn: Turn) -> Iterator[Piece]:
-    text = in_short(without_private(turn.text), TEXT, TEXT)
     if turn.role == "user":
-        yield Piece("user", text)
+        yield from _typed(turn)
         for call in turn.tool_calls:  # the person's own command
             yield from _output(call, "printed")
         return
     yield Piece("assistant", in_short(without_private(turn.reasoning), *REASONING).strip(), THOUGHT)
-    yield Piece("assistant", text)
+    yield Piece("assistant", in_short(without_private(turn.text), TEXT, TEXT))
     calls = turn.tool_calls
     for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
         yield from _call(call)
+
+
+def _typed(turn: Turn) -> Iterator[Piece]:
+    """A prompt: the person's own words, and apart from them what they pasted or a program sent."""
+    text = without_private(turn.text)
+    if turn.unattended:
+        yield Piece("tool", in_short(text, TEXT, TEXT), "sent by a program")
+        return
+    parts = parts_of(text)
+    own = all(part.own for part in parts)
+    yield Piece("user", in_short(text if own else own_words(text), TEXT, TEXT))
+    if not own:
+        pasted = "\n".join(part.text for part in parts if not part.own)
+        yield Piece("tool", in_short(pasted, TEXT, TEXT), "pasted into the prompt")
 
 
 def _call(call: ToolCall) -> Iterator[Piece]:

@@ -18,7 +18,7 @@ from lerim.facts.plans import remark
 from lerim.facts.reasons import because, explains
 from lerim.facts.sentences import Sentence, spoken
 from lerim.facts.where import changed, concerned, references, where, written_down
-from lerim.memory.record import LearningKind, Primitive
+from lerim.memory.record import LearningKind, Primitive, Speaker
 from lerim.sessions.model import ToolCall, Turn
 
 MOST = 3  # rules taken from one message: whoever states more writes a specification
@@ -73,8 +73,8 @@ def corrections(scene: Scene) -> Iterator[Found]:
         if turn.sidechain:
             continue
         for call in turn.tool_calls:
-            if call.status == "denied" and call.feedback:
-                denied = (_judge(scene, turn, said, call) for said in _paired(call.feedback))
+            if call.status == "denied" and (refusal := call.feedback or call.ascribed):
+                denied = (_judge(scene, turn, said, call) for said in _paired(refusal))
                 yield from islice((found for found in denied if found is not None), MOST)
             elif added := remark(call):
                 heard = (_judge(scene, turn, said, None) for said in _paired(added))
@@ -201,10 +201,12 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
         basis = "denied"
     elif rule.weight == "always" or _FIRM.search(said.text) or _SAID.search(said.text) or _REMEMBER.match(said.text):
         basis = "insisted"
-    quotes = [Quote(said.text, turn.id, "user")]
+    ascribed = denied is not None and not denied.feedback
+    who: Speaker = "tool" if ascribed else "user"
+    quotes = [Quote(said.text, turn.id, who)]
     more = _follows(turn, said, names, denied)
     if more:
-        quotes.append(Quote(more, turn.id, "user"))
+        quotes.append(Quote(more, turn.id, who))
     why = because(rule.reason) or (wording.sentence(wording.clean(more)) if explains(more) else "")
     return Draft(
         signal="correction",
@@ -219,12 +221,13 @@ def _draft(scene: Scene, turn: Turn, said: Sentence, title: str, rule: Directive
         references=refs,
         prefer=rule.prefer,
         over=rule.over,
+        ascribed=ascribed,
     )
 
 
 def _follows(turn: Turn, said: Sentence, names: tuple[str, ...], denied: ToolCall | None) -> str:
     """The next sentence of the message, where it goes on about the same things, says why or what is given up."""
-    items = [item.text for item in spoken(denied.feedback if denied is not None else turn.text)]
+    items = [item.text for item in spoken((denied.feedback or denied.ascribed) if denied is not None else turn.text)]
     at = items.index(said.text) + 1 if said.text in items else len(items)
     after = items[at] if at < len(items) else ""
     words = after.lower()

@@ -69,8 +69,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed memory. `prefer` and `over` name what was chosen and what was rejected, where a signal knows "
-    "them."""
+    """A proposed memory. `prefer` and `over` name what was chosen and what was rejected, where a signal knows
+    them. `ascribed`: only the text of a tool's result says that the person said it."""
 
     signal: Signal
     basis: Basis
@@ -84,6 +84,7 @@ class Draft:
     references: tuple[str, ...] = ()
     prefer: str = ""
     over: str = ""
+    ascribed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,8 @@ def _waiting(place: Place) -> list[Proposal]:
 
 
 def doubted(proposal: Proposal) -> str:
-    """Why a proposal is nothing to accept without a look at it; "" where there is no such reason."""
+    """Why a proposal is nothing to accept without a look at it; "" where there is no such reason. Whatever accepts
+    unseen (`review accept --all`, `--accept-above`, the automatic review) asks this and nothing else of a claim."""
     if proposal.flags:
         return ", ".join(proposal.flags)
     if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from lerim.sessions.claude_files import begins_in, find
-from lerim.sessions.claude_human import interrupts, output_of, queued, typed
+from lerim.sessions.claude_human import command_of, expands, interrupts, output_of, queued, typed, unattended
 from lerim.sessions.claude_queue import operate, repeated, taken
 from lerim.sessions.claude_records import Block, Record, decode
 from lerim.sessions.claude_tally import Tally
@@ -128,7 +128,8 @@ class Reading(LineReading[Record, Tally, Drafts]):
             self._drafts.interrupt(self._line)
         if results:
             return
-        words = None if self._aside(record) else typed(record)
+        words = None if self._aside(record) or expands(record, tally.command) else typed(record)
+        tally.command = command_of(record) or tally.command
         if words is None:
             tally.injected += 1
         elif not repeated(tally, words, record.prompt_source):
@@ -149,6 +150,7 @@ class Reading(LineReading[Record, Tally, Drafts]):
     def _say(self, record: Record, words: Typed) -> None:
         self._tally.say(words)
         draft = self._begin(record, "user", words.kind, "", words.text)
+        draft.unattended = unattended(record)
         draft.texts.append(words.text)
         if words.kind == "shell":
             self._drafts.run(draft)

@@ -29,14 +29,20 @@ _INJECTED = (
     "[Request interrupted",
     "This session is being continued",
     "Operation stopped by hook:",
+    "Base directory for this skill:",
 )
+
+_UNATTENDED = ("sdk", "mcp", "claude-code-github-action")
+"""How the entry points begin at which a program prompts: `claude -p`, the SDKs, Claude as a server, CI."""
+
+_COMMAND = ("<command-name>", "<command-message>")
 
 INTERRUPTED = "[Request interrupted"
 
 
 def typed(record: Record) -> Typed | None:
     """What a person typed in a user record; None for everything that no person typed."""
-    if record.message is None or record.is_sidechain or record.is_meta:
+    if record.message is None or record.is_sidechain or record.is_meta or record.source_tool_use_id:
         return None
     if record.is_compact_summary or record.is_visible_in_transcript_only or record.prompt_source == "system":
         return None
@@ -49,6 +55,27 @@ def typed(record: Record) -> Typed | None:
     if words is not None and words.kind == "prompt" and (plan := plain(record.plan_content).strip()):
         return words if plan in words.text else Typed("prompt", f"{words.text}\n\n{plan}")
     return words
+
+
+def unattended(record: Record) -> bool:
+    """Whether the record says that a program sent its prompt."""
+    return record.prompt_source == "sdk" or (record.entrypoint or "").startswith(_UNATTENDED)
+
+
+def command_of(record: Record) -> str:
+    """What the record of a slash command is known by when its text follows; '' for any other record."""
+    told = texts(record.message.content) if record.message is not None else []
+    return _moment(record.uuid, record) if any(text.lstrip().startswith(_COMMAND) for text in told) else ""
+
+
+def expands(record: Record, command: str) -> bool:
+    """Whether a record is what a slash command stands for, a skill or a prompt in a file: it hangs on the command's
+    record, written in the same second."""
+    return bool(command) and command == _moment(record.parent_uuid, record)
+
+
+def _moment(native: str | None, record: Record) -> str:
+    return f"{native} {(record.timestamp or '')[:19]}" if native and record.timestamp else ""
 
 
 def queued(attachment: Attachment) -> Typed | None:
@@ -112,6 +139,8 @@ def slash(words: Typed) -> Typed | None:
 def _words(content: str | list[Block] | None) -> Typed | None:
     kept: list[str] = []
     for text in texts(content):
+        if text.lstrip().startswith(_COMMAND):
+            return _one(text)  # what else the record holds is the command's own text
         words = _one(text)
         if words is None:
             continue
@@ -133,7 +162,7 @@ def _one(text: str) -> Typed | None:
     if text.startswith("<bash-input>"):
         command = _between(text, "bash-input")
         return Typed("shell", command) if command else None
-    if text.startswith(("<command-name>", "<command-message>")):
+    if text.startswith(_COMMAND):
         arguments = _between(text, "command-args")
         name = _between(text, "command-name") or "/" + _between(text, "command-message")
         return Typed("command", f"{name} {arguments}") if arguments else None

@@ -78,6 +78,9 @@ class Record(msgspec.Struct, rename="camel", gc=False):
     attachment: Attachment | None = None
     origin: Origin | None = None
     prompt_source: str | None = ""
+    parent_uuid: str | None = ""
+    entrypoint: str | None = ""
+    source_tool_use_id: str | None = msgspec.field(default="", name="sourceToolUseID")
     plan_content: str | None = ""
     tool_denial_kind: str | None = ""
     user_feedback: str | None = ""

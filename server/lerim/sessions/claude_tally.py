@@ -108,6 +108,7 @@ class Tally(msgspec.Struct, gc=False):
     echoes: tuple[bytes, ...] = ()
     prompt: bytes = b""
     answered: bool = True
+    command: str = ""
 
     def snapshot(self) -> Self:
         """The tally as it is now."""

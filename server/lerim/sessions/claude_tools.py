@@ -176,10 +176,17 @@ _FEEDBACK = re.compile(r"\b[Tt]he user said:\s*")
 _HINT = "\n\nNote: The user's next message may contain"
 _EXIT = re.compile(r"Exit code (-?\d{1,10})\b")
 _APPROVED = "## Approved Plan"
+_REJECTED_PLAN = "\n\nRejected plan:"
+
+
+_REFUSED_BY_PERSON = "user-rejected"
+_OWN_RESULTS: frozenset[ToolKind] = frozenset({"edit", "write", "plan", "ask"})
+"""Built-in tools whose results Claude Code words itself: nothing a command prints or a page says stands in them."""
 
 
 def result(record: Record, block: Block) -> Result:
-    """What a `tool_result` block says. The result of a denied call holds the person's words as `feedback`."""
+    """What a `tool_result` block says. The result of a denied call may hold words of the person as `feedback`; whose
+    they are is decided once the call is known (`closed`)."""
     text = _text(block.content)
     head = text[:200].lstrip()
     kind = record.tool_denial_kind or ""
@@ -193,8 +200,9 @@ def result(record: Record, block: Block) -> Result:
 def _feedback(record: Record, text: str) -> str:
     if record.user_feedback:
         return plain(record.user_feedback).strip()
-    said = _FEEDBACK.search(text[:2000])
-    return text[said.end() :].partition(_HINT)[0].strip() if said else ""
+    told = text.partition(_REJECTED_PLAN)[0]  # the plan behind it is the agent's
+    said = _FEEDBACK.search(told[:2000])
+    return told[said.end() :].partition(_HINT)[0].strip() if said else ""
 
 
 def _remark(record: Record) -> str:
@@ -219,17 +227,38 @@ def closed(call: ToolCall, ended: Result, record: Record, spilled: Spilled) -> T
     if outcome.interrupted and status == "ok":
         status = "interrupted"
     shown, left_out = _unspilled(text, outcome, spilled) if text.startswith(_SPILL) else ends(text)
+    proven = _shows_a_person(call, record)
+    if _is_served(call):
+        feedback, status = "", status if record.tool_denial_kind or status != "denied" else "error"
     return replace(
         call,
         status=status,
         output=shown,
         output_cut=left_out,
         exit_code=_exit_code(call, status, text, outcome),
-        feedback=feedback or (_remark(record) if call.kind == "plan" and status == "ok" else ""),
+        feedback=(feedback if proven else "") or (_remark(record) if call.kind == "plan" and status == "ok" else ""),
+        ascribed="" if proven else feedback,
         answers=_answered(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
         plan=_plan(call, outcome, text) if call.kind == "plan" else call.plan,
         subagent=plain(outcome.agent_id) if call.kind == "agent" else "",
     )
+
+
+def _is_served(call: ToolCall) -> bool:
+    """Whether an MCP server answers the call: whatever its result looks like, the server wrote it."""
+    return call.name.startswith("mcp__")
+
+
+def _shows_a_person(call: ToolCall, record: Record) -> bool:
+    """Whether the record itself, not the text of the result, shows that what was said to the call is the person's.
+
+    Claude Code writes `toolDenialKind` and `userFeedback` since 2.1.205. Before that only the tools whose results it
+    words itself can tell: what a command, a page or a server returns may begin with any text.
+    """
+    if _is_served(call):
+        return False
+    by_field = record.tool_denial_kind == _REFUSED_BY_PERSON or bool(record.user_feedback)
+    return by_field or (call.kind in _OWN_RESULTS and not record.tool_denial_kind)
 
 
 def _wants_outcome(call: ToolCall, record: Record) -> bool:

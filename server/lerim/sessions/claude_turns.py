@@ -45,6 +45,7 @@ class Draft(msgspec.Struct, eq=False, gc=False):
     branch: str
     sidechain: bool
     key: str = ""
+    unattended: bool = False
     texts: list[str] = msgspec.field(default_factory=list)
     reasoning: list[str] = msgspec.field(default_factory=list)
     calls: list[ToolCall] = msgspec.field(default_factory=list)
@@ -68,6 +69,7 @@ class Draft(msgspec.Struct, eq=False, gc=False):
             model=self.model,
             tokens=Tokens(*self.tokens),
             sidechain=self.sidechain,
+            unattended=self.unattended,
         )
 
 

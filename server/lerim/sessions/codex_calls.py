@@ -86,6 +86,8 @@ def opened(asked: Payload, *, brief: bool = False) -> ToolCall:
     if kind_of_item == "custom_tool_call":
         text = text_of(asked.input)
         return _script(native, name, text, brief=brief) if name == "exec" else _custom(native, name, text, brief=brief)
+    if _is_served(asked):
+        return _other(native, name, fields(asked.arguments), "other")
     return _function(native, name, asked.arguments, brief=brief)
 
 
@@ -142,6 +144,15 @@ def _function(native: str, name: str, arguments: msgspec.Raw, *, brief: bool) ->
         return ToolCall(native, name, kind, plan=_steps(given))
     if kind == "ask":
         return ToolCall(native, name, kind, answers=_questions(given))
+    return _other(native, name, given, kind)
+
+
+def _is_served(asked: Payload) -> bool:
+    """Whether an MCP server answers the call, whatever its tool is called: what comes back is the server's."""
+    return (asked.namespace or "").startswith("mcp__")
+
+
+def _other(native: str, name: str, given: dict[str, object], kind: ToolKind) -> ToolCall:
     path = _first(given, "file_path", "path", "dir_path")
     return ToolCall(
         native,
@@ -170,7 +181,7 @@ def command_of(value: object) -> str:
 
 def running_of(asked: Payload) -> str:
     """The process that a call goes on with; '' for any other call."""
-    key = CONTINUES.get(asked.name or "")
+    key = "" if _is_served(asked) else CONTINUES.get(asked.name or "")
     value = fields(asked.arguments).get(key) if key else None
     return str(value)[:100] if isinstance(value, str | int) else ""
 

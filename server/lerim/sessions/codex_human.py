@@ -66,6 +66,14 @@ _SHELL = "<user_shell_command>"
 _WHERE = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
 
 
+_UNATTENDED = ("codex_exec", "codex_sdk", "codex_mcp", "codex-action")
+
+
+def unattended(source: str, originator: str) -> bool:
+    """Whether a thread is one that a program prompts: `codex exec`, the SDK, Codex as a server, CI."""
+    return source in ("exec", "mcp") or originator.startswith(_UNATTENDED)
+
+
 def typed(text: str) -> Typed | None:
     """What a person typed in a message; None for everything that no person typed."""
     text = _leading(plain(cut(text)).strip())

@@ -19,7 +19,7 @@ from lerim.sessions.claude_tools import own_command
 from lerim.sessions.claude_turns import REACH, Draft
 from lerim.sessions.codex_calls import ALONE, CALLS, OUTPUTS, opened
 from lerim.sessions.codex_files import began, named
-from lerim.sessions.codex_human import begins_in, of_event, of_item, printed
+from lerim.sessions.codex_human import begins_in, of_event, of_item, printed, unattended
 from lerim.sessions.codex_outputs import output
 from lerim.sessions.codex_records import Line, Payload, Record, decode, fields, parts, payload_of, text_of
 from lerim.sessions.codex_results import Results
@@ -111,6 +111,7 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
         if said.forked_from_id or said.parent_thread_id:
             tally.born = int(when.timestamp() * 1000) if when else 0
         source = fields(said.source)
+        tally.unattended = unattended(text_of(said.source), plain(said.originator))
         self._source(source.get("subagent") or source.get("internal"), when)
 
     def _source(self, subagent: object, when: datetime | None) -> None:
@@ -208,6 +209,7 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
         if not self._tally.new(self._seen, f"turn:{native}"):
             return
         draft = self._turn("user", words.kind, native, aside=self._tally.child)
+        draft.unattended = self._tally.unattended
         self._answering, self._thinking = False, []
         self._tally.say(words)
         self._results.leave(self._line)

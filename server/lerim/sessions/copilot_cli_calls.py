@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from lerim.sessions.codex_calls import command_of
 from lerim.sessions.codex_records import fields, parts
@@ -95,6 +96,11 @@ def opened(native: str, name: str, arguments: msgspec.Raw, *, brief: bool = Fals
     )
 
 
+def served(call: ToolCall) -> ToolCall:
+    """A call that an MCP server answers, whatever its tool is called: what comes back is the server's."""
+    return replace(call, kind="other", answers=(), plan="") if call.kind in ("ask", "plan") else call
+
+
 def shell_of(name: str, arguments: msgspec.Raw) -> str:
     """The shell whose command a call goes on with; '' for any other call."""
     value = fields(arguments).get("shellId") if name.startswith(_CONTINUES) else None
@@ -133,8 +139,9 @@ def _exit_code(contents: msgspec.Raw) -> int | None:
 
 
 def answered(call: ToolCall, text: str) -> tuple[Answer, ...]:
-    """The question of a call with what the person chose or typed."""
-    said = _SAID.sub("", text, count=1).strip()
+    """The question of a call with what the person chose or typed. Any other text is the program's: nobody was there."""
+    told = _SAID.match(text)
+    said = text[told.end() :].strip() if told else ""
     return tuple(Answer(one.question, one.options, said, one.descriptions) for one in call.answers)
 
 

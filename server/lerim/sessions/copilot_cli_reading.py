@@ -11,7 +11,7 @@ from lerim.sessions.call_drafts import CallDrafts
 from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, joined, mark
 from lerim.sessions.claude_turns import Draft
 from lerim.sessions.codex_records import parts
-from lerim.sessions.copilot_cli_calls import Ended, answered, ended, opened, shell_of
+from lerim.sessions.copilot_cli_calls import Ended, answered, ended, opened, served, shell_of
 from lerim.sessions.copilot_cli_records import Data, Event, Result, decode
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind
@@ -24,6 +24,8 @@ _CONTEXT = (OWN, "system_reminder", "system-reminder", "system_notification", "c
 _INJECTED = tuple(f"<{tag}" for tag in ("skill-context", *_CONTEXT))
 _USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 _MOST = 1 << 48
+_REFUSED_BY_PERSON = "denied-interactively-by-user"
+"""The other denials are of rules, hooks and policies."""
 
 
 class CopilotTally(Tally, gc=False):
@@ -152,7 +154,8 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         if said.reasoning_text and not self._brief:
             draft.reasoning.append(plain(cut(said.reasoning_text, (OWN,))))
         for asked in said.tool_requests or ():
-            self._call(draft, opened(known(asked.tool_call_id), asked.name or "", asked.arguments, brief=self._brief))
+            call = opened(known(asked.tool_call_id), asked.name or "", asked.arguments, brief=self._brief)
+            self._call(draft, served(call) if asked.mcp_server_name else call)
             self._expect(asked.tool_call_id, shell_of(asked.name or "", asked.arguments))
 
     # --- what was done -------------------------------------------------------------------------------------------
@@ -165,7 +168,8 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         if draft is None or self._drafts.of(draft.key) is not draft:
             draft = self._current = self._begin(event, "assistant", "reply", "", known(event.id))
         self._tally.tool_calls += 1
-        self._drafts.call(draft, opened(native, said.tool_name or "", said.arguments, brief=self._brief))
+        call = opened(native, said.tool_name or "", said.arguments, brief=self._brief)
+        self._drafts.call(draft, served(call) if said.mcp_server_name else call)
         draft.last = self._line
         self._expect(native, shell_of(said.tool_name or "", said.arguments))
 
@@ -184,7 +188,7 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
         if not (told.kind or "").startswith("denied") or not self._tally.new(self._seen, f"denied:{native}"):
             return
         self._tally.denials += 1
-        feedback = plain(told.feedback).strip()
+        feedback = plain(told.feedback).strip() if told.kind == _REFUSED_BY_PERSON else ""
         self._drafts.change(native, self._line, lambda one: replace(one, status="denied", feedback=feedback))
 
     def _ended(self, _: Event, said: Data) -> None:

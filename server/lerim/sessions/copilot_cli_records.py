@@ -15,6 +15,7 @@ class Asked(msgspec.Struct, rename="camel", gc=False):
     tool_call_id: str | None = ""
     name: str | None = ""
     arguments: msgspec.Raw = NOTHING
+    mcp_server_name: str | None = ""
 
 
 class Context(msgspec.Struct, rename="camel", gc=False):
@@ -55,6 +56,7 @@ class Data(msgspec.Struct, rename="camel", gc=False):
     parent_tool_call_id: str | None = ""
     tool_call_id: str | None = ""
     tool_name: str | None = ""
+    mcp_server_name: str | None = ""
     arguments: msgspec.Raw = NOTHING
     success: bool | None = None
     result: msgspec.Raw = NOTHING

@@ -158,7 +158,8 @@ def _closed(call: ToolCall, record: Call, *, brief: bool) -> ToolCall:
     code = _exit_code(call, status, text)
     if code and status == "ok":
         status = "error"
-    feedback = text[len(_FEEDBACK) :].partition("\n\nThe plan is stored at:")[0] if text.startswith(_FEEDBACK) else ""
+    rejected = call.kind == "plan" and told == "success" and text.startswith(_FEEDBACK)  # only the plan tool may say it
+    feedback = text[len(_FEEDBACK) :].partition("\n\nThe plan is stored at:")[0] if rejected else ""
     if brief and status == "ok" and call.kind not in ("ask", "plan"):
         return replace(call, status=status, exit_code=code)
     output, left_out = ends(text)

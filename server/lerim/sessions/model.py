@@ -110,7 +110,9 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
     `paths` are as written in the record (absolute or relative, native separators). `output` keeps head and tail of the
     result, `output_cut` says how many characters were left out between them. `exit_code` is None where not known.
-    `feedback` is what the person typed when they denied the call or, of a plan, approved it.
+    `feedback` is what the person said on denying the call or, of a plan, on approving it: only where the record's own
+    structure shows it. `ascribed` is what nothing but the text of the result ascribes to the person; a tool can write
+    such a text, so these are its words.
     """
 
     id: str
@@ -127,11 +129,15 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     output_cut: int = 0
     exit_code: int | None = None
     feedback: str = ""
+    ascribed: str = ""
     subagent: str = ""
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
-    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` is `turn_id`."""
+    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` is `turn_id`.
+
+    `unattended`: the record says that a script, an SDK or a CI job sent this prompt, so that it is nobody's words.
+    """
 
     id: str
     ordinal: int
@@ -146,6 +152,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     model: str = ""
     tokens: Tokens = NO_TOKENS
     sidechain: bool = False
+    unattended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,9 @@ _KINDS: dict[str, ToolKind] = {
     "websearch": "web",
 }
 _DENIED = ("The user rejected permission", "The user has specified a rule", "The user dismissed this question")
+_OWN_ERRORS: frozenset[ToolKind] = frozenset({"shell", "read", "edit", "write", "search", "ask", "plan"})
+"""Built-in tools whose errors OpenCode words itself. What a server, a plugin, a page or a subagent raises is kept in
+the same field, so that its text could be anything."""
 _NAME = re.compile(r"^[A-Za-z]{0,60}Error: ")
 """What older versions put before the words of an error."""
 _FEEDBACK = "with the following feedback:"
@@ -154,7 +157,11 @@ def _status(state: State, told: _Told, kind: ToolKind, exit_code: int | None) ->
 def _ended(call: ToolCall, state: State, *, brief: bool) -> ToolCall:
     if call.status == "denied":
         said = plain(state.error)
-        return replace(call, output=ends(said)[0], feedback=said.partition(_FEEDBACK)[2].strip())
+        feedback = said.partition(_FEEDBACK)[2].strip()
+        proven = call.kind in _OWN_ERRORS
+        return replace(
+            call, output=ends(said)[0], feedback=feedback if proven else "", ascribed="" if proven else feedback
+        )
     if call.status == "pending" or (brief and call.status == "ok" and call.kind != "ask"):
         return call
     if call.kind == "plan" and call.status == "ok":

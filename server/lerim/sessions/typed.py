@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from lerim.sessions.model import TurnKind
@@ -41,3 +42,127 @@ def cut(text: str, tags: tuple[str, ...] = (OWN, "system-reminder")) -> str:
         kept.append(text[position:])
         text = "".join(kept)
     return text
+
+
+# --- what a person pasted ----------------------------------------------------------------------------------------
+
+_DOCUMENTS = (
+    "article|attachments?|comments?|contents?|context|data|documents?|docs?|e?mails?|errors?|excerpt|files?|html|issue|"
+    "logs?|messages?|output|pages?|paste|pasted|pdf|pull|quote|results?|skill|snippet|source|stderr|stdout|text|thread|"
+    "ticket|trace|traceback|transcript|web|webpage|website"
+)
+_BLOCK = re.compile(
+    rf"<((?:\w{{1,30}}[_-]){{0,3}}(?:{_DOCUMENTS})(?:[_-]\w{{1,30}}){{0,3}})(?:\s[^<>\n]{{0,500}})?>", re.IGNORECASE
+)
+"""Opens a block that is put around what is handed over: `<document_content>`, `<email>`, `<log_file name="x">`."""
+_CLOSES = re.compile(r"</(\w{1,30}(?:[_-]\w{1,30}){0,6})>")
+_FENCE = re.compile(r"\s{0,8}(```|~~~|\"{3})")
+_LOGGED = re.compile(
+    r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\]|"
+    r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
+    r"at [\w$.<>]{1,200} ?\(|npm ERR!|E   )"
+)
+_HEADER = re.compile(
+    r"\s{0,8}[*_]{0,2}(from|to|cc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|"
+    r"para|asunto|fecha|enviado)[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}\S",
+    re.IGNORECASE,
+)
+_HEADERS = 2
+"""Headers, in lines that follow each other closely, from which on a text is an e-mail."""
+_MAIL = re.compile(
+    r"\s{0,8}(?:-{2,20} ?(?:original message|forwarded message|ursprüngliche nachricht|mensaje original|message "
+    r"d'origine)|begin forwarded message:|(?:on|am|le|el) [^\n]{6,200}(?:wrote|schrieb|a écrit|escribió):\s{0,4}$)",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"\s{0,8}(?:hi|hello|dear|hey|hallo|liebe[rs]?|bonjour|hola)\b[^\n.?!]{0,60}[,!:]?\s{0,4}$", re.IGNORECASE
+)
+_SIGNED = re.compile(
+    r"\s{0,8}(?:best|best regards|kind regards|regards|cheers|sincerely|yours|thanks|thank you|many thanks|viele grüße|"
+    r"mit freundlichen grüßen|cordialement|saludos)[,.!]?\s{0,4}$",
+    re.IGNORECASE,
+)
+
+
+class Part(NamedTuple):
+    """A stretch of a person's message: their own words, or what they pasted (`own` is False)."""
+
+    own: bool
+    text: str
+
+
+def parts_of(text: str) -> tuple[Part, ...]:
+    """The message as what the person says and what they hand over, in order: documents and files in tags, fenced
+    blocks, quoted lines, logs and e-mail. Nobody knows where a pasted text ends that forges its own end, so that a
+    block lasts to the last closing tag, and an e-mail to the end of the message."""
+    parts: list[Part] = []
+    at = 0
+    ends = {found[1].lower(): found.end() for found in _CLOSES.finditer(text)}
+    for opened in _BLOCK.finditer(text):
+        start, name = opened.start(), opened[1].lower()
+        if start < at:
+            continue
+        end = ends.get(name, -1)
+        if end < opened.end():
+            alone = text[opened.end() : opened.end() + 1] in ("\n", "\r", "")
+            if not alone and not name.startswith("document"):
+                continue  # `rename <file>` within a sentence opens nothing
+            end = len(text)
+        parts += [*_lines(text[at:start]), Part(False, text[start:end])]
+        at = end
+    return tuple(_joined([*parts, *_lines(text[at:])]))
+
+
+def own_words(text: str) -> str:
+    """What the person says in their message, without what they pasted."""
+    parts = parts_of(text)
+    return text if all(part.own for part in parts) else "\n".join(part.text for part in parts if part.own).strip()
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    out: list[Part] = []
+    for part in parts:
+        if out and out[-1].own == part.own:
+            out[-1] = Part(part.own, out[-1].text + part.text)
+        elif part.text:
+            out.append(part)
+    return out
+
+
+def _lines(text: str) -> list[Part]:
+    """The parts of a text without tagged blocks, line by line."""
+    lines = [f"{line}\n" for line in text.split("\n")] if text else []
+    lines[-1:] = [line[:-1] for line in lines[-1:]]
+    mail = _mail_begins(lines)
+    fence = ""
+    out: list[Part] = []
+    for line in lines[:mail]:
+        marked = _FENCE.match(line)
+        if fence:
+            fence = "" if marked and marked[1] == fence else fence
+            out.append(Part(False, line))
+        elif marked:
+            fence = marked[1]
+            out.append(Part(False, line))
+        else:
+            out.append(Part(not (line.lstrip().startswith(">") or _LOGGED.match(line)), line))
+    return [*out, *([Part(False, "".join(lines[mail:]))] if mail < len(lines) else [])]
+
+
+def _mail_begins(lines: list[str]) -> int:
+    """The line with which a pasted e-mail begins; the number of lines where there is none."""
+    headers: list[tuple[int, str]] = []
+    greeted = -1
+    for at, line in enumerate(lines):
+        if _MAIL.match(line):
+            return at
+        if found := _HEADER.match(line):
+            headers = [one for one in headers if at - one[0] <= 4]
+            headers.append((at, found[1].lower()))
+            if len({name for _, name in headers}) >= _HEADERS:
+                return headers[0][0]
+        if greeted < 0 and _GREETING.match(line):
+            greeted = at
+        elif greeted >= 0 and _SIGNED.match(line):
+            return greeted
+    return len(lines)

@@ -154,11 +154,30 @@ def test_an_input_of_the_wrong_shape_leaves_out_only_what_does_not_fit(tmp_path)
     ],
 )
 def test_a_denied_call_keeps_what_the_person_said(tmp_path, content, fields, feedback):
-    asked = call("t1", "Bash", command="pip install x")
+    asked = call("t1", "Edit", file_path="/a.py", old_string="a", new_string="b")
     turns, done = read(tmp_path, prompt("Go"), reply("m1", asked), answer("t1", content, is_error=True, **fields))
     denied = turns[1].tool_calls[0]
     assert (denied.status, denied.feedback, denied.exit_code) == ("denied", feedback, None)
     assert (done.session.denials, done.session.tool_errors) == (1, 0)
+
+
+@pytest.mark.parametrize("name", ["Bash", "WebFetch", "Task", "Read", "Unheard"])
+def test_what_only_the_text_of_a_result_ascribes_to_the_person_is_kept_apart(tmp_path, name):
+    done = one(tmp_path, call("t1", name, command="x"), answer("t1", SAID + "use uv, not pip", is_error=True))
+    assert (done.status, done.feedback, done.ascribed) == ("denied", "", "use uv, not pip")
+
+
+@pytest.mark.parametrize("fields", [{}, {"toolDenialKind": "user-rejected", "userFeedback": "use uv"}])
+def test_a_servers_tool_never_tells_what_the_person_said(tmp_path, fields):
+    refused = answer("t1", SAID + "use uv, not pip", is_error=True, **fields)
+    done = one(tmp_path, call("t1", "mcp__docs__search", query="x"), refused)
+    assert (done.status, done.feedback, done.ascribed) == ("denied" if fields else "error", "", "")
+
+
+@pytest.mark.parametrize("kind", ["hook", "rule", "interrupted"])
+def test_a_denial_by_a_rule_or_a_hook_is_not_the_persons(tmp_path, kind):
+    refused = answer("t1", SAID + "use uv", is_error=True, toolDenialKind=kind)
+    assert one(tmp_path, call("t1", "Edit", file_path="/a.py"), refused).feedback == ""
 
 
 def test_a_result_that_only_speaks_of_a_denial_is_none(tmp_path):
