@@ -11,6 +11,7 @@ from lerim.errors import Problem
 from lerim.maintained import MaintainReport
 from lerim.models.usage import total
 from lerim.paths import Home
+from lerim.registry import replace
 from lerim.report import SyncReport
 
 KEEP_BYTES = 1_000_000
@@ -36,10 +37,7 @@ def note(
         os.close(handle)
     if size > KEEP_BYTES:
         kept = path.read_bytes()[-KEEP_BYTES // 2 :]
-        beside = path.with_suffix(f".{os.getpid()}.tmp")
-        beside.write_bytes(kept[kept.find(b"\n") + 1 :])
-        beside.chmod(0o600)
-        beside.replace(path)
+        replace(path, kept[kept.find(b"\n") + 1 :])
 
 
 def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:

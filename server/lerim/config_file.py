@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,13 +10,14 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from lerim.errors import LerimError, SettingsError
+from lerim.errors import LerimError, SettingsError, StaleError
 from lerim.memory import files
 from lerim.paths import Home
 from lerim.registry import private_folder
 from lerim.setting import Value
 
 MAX_BYTES = 256_000
+_TRIES = 5
 _TODO = "Change the file in an editor; `lerim config show` says what holds."
 _KEY = r"[ \t]*(?:{0}|\"{0}\"|'{0}')[ \t]*=[ \t]*"
 
@@ -28,11 +30,10 @@ def change(home: Home, table: str, values: Mapping[str, Value]) -> None:
     """
     path = Path(os.path.realpath(home.config))  # where the file is a link, what it leads to is changed
     try:
-        text = files.read_text(path, MAX_BYTES) if path.exists() else ""
-        changed = with_values(text, table, values)
-        if changed != text:
-            private_folder(home, home.root)
-            files.replace(path, changed, 0o600)
+        for _ in range(_TRIES):
+            with contextlib.suppress(StaleError):  # the person saved it meanwhile: what it says now is changed
+                return _change(home, path, table, values)
+        raise ValueError("it is being changed by somebody else again and again")
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"The file is no TOML: {error}.", where=str(path), todo="Correct it first.") from error
     except OSError as error:
@@ -43,6 +44,19 @@ def change(home: Home, table: str, values: Mapping[str, Value]) -> None:
         raise
     except LerimError as error:
         raise SettingsError(error.message, where=str(path), todo=error.todo) from error
+
+
+def _change(home: Home, path: Path, table: str, values: Mapping[str, Value]) -> None:
+    text = files.read_text(path, MAX_BYTES) if path.exists() else None
+    changed = with_values(text or "", table, values)
+    if changed == (text or ""):
+        return
+    private_folder(home, home.root)
+    if text is not None:
+        files.replace(path, changed, 0o600, before=text)
+    elif not files.create(path, changed, 0o600):
+        message = f"{path.name} was made by somebody else meanwhile."
+        raise StaleError(message, where=str(path), todo="Look at what it says now, then try again.")
 
 
 def with_values(text: str, table: str, values: Mapping[str, Value]) -> str:

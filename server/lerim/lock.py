@@ -12,7 +12,7 @@ import msgspec
 
 from lerim.errors import BusyError, ProjectError
 from lerim.paths import Home
-from lerim.registry import private_folder
+from lerim.registry import private_folder, replace
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -54,15 +54,11 @@ def holder(home: Home, key: str) -> Holder | None:
 
 
 def _announce(side: Path, doing: str) -> None:
-    draft = side.with_name(f".{side.name}.{os.getpid()}")
-    try:
-        draft.touch(mode=0o600)
-        draft.write_bytes(msgspec.json.encode(Holder(os.getpid(), doing)))
-        draft.replace(side)  # not synced: it is worth nothing after a crash
+    try:  # not flushed: it is worth nothing after a crash
+        replace(side, msgspec.json.encode(Holder(os.getpid(), doing)), flushed=False)
     except OSError:  # the disk is full: the lock is held all the same, others are told of it without a name
-        for name in (draft, side):
-            with suppress(OSError):
-                name.unlink(missing_ok=True)
+        with suppress(OSError):
+            side.unlink(missing_ok=True)
 
 
 def _busy(side: Path) -> BusyError:

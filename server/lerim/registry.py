@@ -5,14 +5,14 @@ Written atomically, readable by the person alone. Nothing here touches a reposit
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from lerim.errors import Problem, ProjectError
+from lerim.memory.directory import directory
+from lerim.memory.leftovers import temporary_file
 from lerim.paths import Home
 
 FILE = "project.json"
@@ -93,15 +93,7 @@ def private_folder(home: Home, folder: Path) -> None:
         part.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes, *, flushed: bool = True) -> None:
     """Writes a file whole, readable by the person alone. Raises OSError, with what was there left as it was."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mkstemp makes it 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with directory(path.parent) as folder, temporary_file(folder, data, 0o600, flushed) as temporary:
+        folder.rename(temporary, path.name)

@@ -16,14 +16,13 @@ import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from threading import Event
 from typing import Any, BinaryIO, TypeVar
 
 import cattrs
 import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
-from pygls.io_ import StdoutWriter, run_async
+from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import (
     JsonRPCNotification,
@@ -36,6 +35,7 @@ from pygls.protocol import (
 from lerim.errors import LerimError
 from lerim.lsp.documents import Documents
 from lerim.lsp.incoming import incoming
+from lerim.lsp.messages import INVALID_PARAMS, INVALID_REQUEST, Frames, Message, Refusal, parse, untimely
 from lerim.lsp.protocol import encode
 
 log = logging.getLogger("lerim.lsp")
@@ -75,6 +75,35 @@ class Protocol(LanguageServerProtocol):
             body = b'{"id":%b,"jsonrpc":"2.0","result":%b}' % (msgspec.json.encode(msg_id), result.json)
             self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
+    def receive(self, body: bytes) -> None:
+        """Handles one message. A request that cannot be handled is answered with the reason; the log hears of anything
+        else that cannot."""
+        message = parse(body)
+        if isinstance(message, Refusal):
+            self.refuse(message)
+        elif message is not None:
+            late = untimely(message, initialized=self._workspace is not None, shut_down=self._shutdown)
+            refusal = late or self._handled(message)
+            if refusal is not None and message.method is not None and message.id is not None:
+                self.refuse(refusal)
+
+    def _handled(self, message: Message) -> Refusal | None:
+        try:
+            self.handle_message(self.structure_message(message.data))
+        except (JsonRpcInvalidParams, RecursionError):
+            return Refusal(message.id, INVALID_PARAMS, f"{str(message.method)[:100]}: wrong parameters.")
+        except Exception as error:
+            log.warning("A message was not handled: %s at %s.", type(error).__name__, place(error))
+            return Refusal(message.id, INVALID_REQUEST, "The message was not understood.")
+        return None
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Answers with an error."""
+        log.warning("A message was refused (%d): %s", refusal.code, refusal.message)
+        if self.writer is not None:
+            answer = refusal.encoded()
+            self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(answer), answer))
+
     @property
     def workspace(self) -> Documents:
         found = super().workspace
@@ -103,8 +132,12 @@ class Server(LanguageServer):
             asyncio.run(self._answer(source, output))
 
     async def _answer(self, source: BinaryIO, output: BinaryIO) -> None:
-        reader = await incoming(source, output)
-        await run_async(Event(), reader, self.protocol, error_handler=self.report_server_error)
+        frames = Frames(await incoming(source, output))
+        while (body := await frames.next()) is not None:
+            if isinstance(body, Refusal):
+                self.protocol.refuse(body)
+            else:
+                self.protocol.receive(body)
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
         cause = error.__cause__ or error

@@ -18,7 +18,7 @@ CHUNK = 0x10000
 
 
 class Incoming:
-    """Lines and bytes in the way pygls asks for them: nothing once the editor is gone."""
+    """Lines and bytes: nothing once the editor is gone."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:
         self._stream = stream
@@ -31,12 +31,12 @@ class Incoming:
         except ValueError:
             return b"\n"
 
-    async def readexactly(self, size: int) -> bytes:
-        """So many bytes."""
+    async def readexactly(self, size: int) -> bytes | None:
+        """So many bytes; None where the end comes first."""
         try:
             return await self._stream.readexactly(size)
         except asyncio.IncompleteReadError:
-            return b""
+            return None
 
 
 async def incoming(source: BinaryIO, output: BinaryIO) -> Incoming:

@@ -1,7 +1,9 @@
 """Reading and writing single files so that a kill, a full disk or a hostile link loses nothing.
 
 Everything written goes into a temporary file of the same folder, is flushed to the disk, and takes its name in one
-step. A name once taken is never overwritten by a new file. No path leads through a symbolic link.
+step. A name once taken is never overwritten by a new file, and with `before` a file is replaced or removed only if it
+still holds that text. With an `anchor` no part of the path below that folder may be a symbolic link, not even one that
+is put there while we work (`directory.py`).
 """
 
 from __future__ import annotations
@@ -9,33 +11,31 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
-import secrets
 import stat
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError
+from lerim.memory.directory import Directory, directory, inside
+from lerim.memory.exchange import remove_unchanged, replace_unchanged
+from lerim.memory.leftovers import sweep, temporary_file
 
-_TEMPORARY = re.compile(r"\.lerim-[0-9a-f]{16}\.tmp")
-_STALE_SECONDS = 600
+__all__ = [
+    "create",
+    "inside",
+    "is_absent",
+    "make_folder",
+    "read_text",
+    "remove",
+    "replace",
+    "spelled",
+    "sweep",
+    "text_hash",
+]
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # a named pipe planted under this name must not hang us
 _WRITE_TODO = "Free some space or make the folder writable, then try again; nothing was changed."
-
-
-def inside(anchor: Path, path: Path) -> Path:
-    """`path`, if it lies in `anchor` and no part of it below the anchor is a symbolic link. Raises BoundaryError."""
-    todo = "Replace the link by a real file or folder."
-    try:
-        relative = path.relative_to(anchor)
-        real = Path(os.path.realpath(anchor))
-        leads_to = Path(os.path.realpath(path))
-    except (ValueError, OSError) as error:
-        raise BoundaryError("This path leads outside the memory folder.", where=str(path), todo=todo) from error
-    if ".." in relative.parts or leads_to != real / relative:
-        raise BoundaryError("This path leads through a symbolic link.", where=str(path), todo=todo)
-    return path
 
 
 def spelled(path: str | Path) -> str:
@@ -48,11 +48,11 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def read_text(path: Path, limit: int) -> str:
+def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
     """A regular file's text, at most `limit` bytes, line ends untouched. Raises MemoryError_ (NotFoundError)."""
     try:
-        # O_NONBLOCK: a named pipe planted under this name must not hang us
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+        with directory(path.parent, anchor) as folder:
+            handle = folder.open(path.name, _READ)
         try:
             state = os.fstat(handle)
             if not stat.S_ISREG(state.st_mode):
@@ -65,6 +65,11 @@ def read_text(path: Path, limit: int) -> str:
         finally:
             os.close(handle)
         return data.decode("utf-8")
+    except BoundaryError:
+        if anchor is not None:
+            raise
+        message = "This is a symbolic link and was not read."
+        raise MemoryError_(message, where=str(path), todo="Replace it by a real file.") from None
     except FileNotFoundError as error:
         raise NotFoundError("The file is gone.", where=str(path), todo="Look at the list again.") from error
     except UnicodeDecodeError as error:
@@ -75,107 +80,123 @@ def read_text(path: Path, limit: int) -> str:
         ) from error
 
 
-_BINARY = getattr(os, "O_BINARY", 0)
-
-
-def create(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True, beside: Path | None = None) -> bool:
+def create(
+    path: Path,
+    text: str,
+    mode: int = 0o666,
+    *,
+    anchor: Path | None = None,
+    flushed: bool = True,
+    beside: Path | None = None,
+) -> bool:
     """Write a new file; False, and nothing done, where the name is taken. Raises MemoryError_ with no file left.
 
     Without `flushed` a power cut can leave it empty: for what can be made again. `beside`: a folder of the same disk
     for the temporary file, where few files are written into the same one: what a killed writer left is removed by the
     next that writes there.
     """
-    with _temporary(path, text, mode, flushed, beside) as temporary:
-        try:
-            if sys.platform == "win32":
-                temporary.rename(path)  # fails there if the name is taken
-                return True
+    with _writing(path), directory(path.parent, anchor) as folder, _beside(folder, beside, anchor) as first:
+        with temporary_file(first, _encoded(text), mode, flushed) as temporary:
             try:
-                os.link(temporary, path)
+                if sys.platform == "win32":
+                    (first.path / temporary).rename(path)  # fails there if the name is taken
+                    return True
+                try:
+                    first.link(temporary, path.name, folder)
+                except FileExistsError:
+                    return False
+                except OSError:  # a file system without hard links
+                    os.close(folder.open(path.name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+                    first.rename(temporary, path.name, folder)
             except FileExistsError:
                 return False
-            except OSError:  # a file system without hard links
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
-                temporary.replace(path)
-        except FileExistsError:
-            return False
         if flushed:
-            _sync_folder(path.parent)
+            folder.flush()
     return True
 
 
-def replace(path: Path, text: str, mode: int = 0o666, *, flushed: bool = True, beside: Path | None = None) -> None:
-    """Write a file whole, in place of what may be there, keeping its permissions; `flushed` and `beside` as in
-    `create`. Raises MemoryError_."""
-    with contextlib.suppress(OSError):
-        mode = stat.S_IMODE(path.stat().st_mode)
-    with _temporary(path, text, mode, flushed, beside) as temporary:
-        temporary.replace(path)
+def replace(
+    path: Path,
+    text: str,
+    mode: int = 0o666,
+    *,
+    anchor: Path | None = None,
+    before: str | None = None,
+    flushed: bool = True,
+    beside: Path | None = None,
+) -> None:
+    """Write a file whole, in place of what may be there, keeping its permissions; `flushed`, `beside` as in `create`.
+
+    With `before` only a file that still holds that text is replaced: else StaleError is raised. Raises MemoryError_.
+    """
+    with _writing(path), directory(path.parent, anchor) as folder, _beside(folder, beside, anchor) as first:
+        with contextlib.suppress(OSError):
+            mode = stat.S_IMODE(folder.stat(path.name).st_mode)
+        data = _encoded(text)
+        with temporary_file(first, data, mode, flushed) as temporary:
+            if before is None:
+                first.rename(temporary, path.name, folder)
+            elif not replace_unchanged(folder, path.name, first, temporary, _encoded(before), data):
+                raise _stale(path)
         if flushed:
-            _sync_folder(path.parent)
+            folder.flush()
 
 
-def remove(path: Path) -> None:
-    """Remove a file; nothing happens where it is gone. Raises MemoryError_."""
+def remove(path: Path, *, anchor: Path | None = None, before: str | None = None) -> None:
+    """Remove a file; nothing happens where it is gone. With `before` only if it still holds that text: else StaleError
+    is raised. Raises MemoryError_."""
     try:
-        path.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+        with directory(path.parent, anchor) as folder:
+            if before is None:
+                with contextlib.suppress(FileNotFoundError):
+                    folder.unlink(path.name)
+            elif not remove_unchanged(folder, path.name, _encoded(before)):
+                raise _stale(path)
+            folder.flush()
+    except FileNotFoundError:
+        if before is not None:
+            raise _stale(path) from None
     except OSError as error:
         todo = "Make the folder writable, then try again."
         raise MemoryError_(f"The file cannot be removed: {error.strerror}.", where=str(path), todo=todo) from error
 
 
-def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Make a folder and its parents. Raises MemoryError_."""
+def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) -> None:
+    """Make a folder and its parents. Raises MemoryError_, BoundaryError."""
     try:
-        path.mkdir(mode=mode, parents=True, exist_ok=True)
+        with directory(path, anchor, make=mode):
+            pass
     except OSError as error:
         raise MemoryError_(f"Cannot make this folder: {error.strerror}.", where=str(path), todo=_WRITE_TODO) from error
-
-
-@contextlib.contextmanager
-def _temporary(path: Path, text: str, mode: int, flushed: bool, beside: Path | None) -> Iterator[Path]:
-    """A temporary file beside `path`, gone afterwards whatever happened; its OSErrors become MemoryError_."""
-    folder = beside or path.parent
-    temporary = folder / f".lerim-{secrets.token_hex(8)}.tmp"
-    try:
-        _remove_stale(folder)
-        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, mode)
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-            if flushed:
-                file.flush()
-                os.fsync(file.fileno())
-        yield temporary
-    except OSError as error:
-        raise MemoryError_(f"Cannot write: {error.strerror}.", where=str(path), todo=_WRITE_TODO) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def _remove_stale(folder: Path) -> None:
-    """Remove what a killed writer left in this folder."""
-    with os.scandir(folder) as entries:
-        stale = [entry for entry in entries if entry.name[0] == "." and _TEMPORARY.fullmatch(entry.name)]
-    for entry in stale:
-        with contextlib.suppress(OSError):
-            if time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS:
-                Path(entry.path).unlink()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut, where the system can."""
-    if sys.platform == "win32":
-        return
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def is_absent(path: Path | str) -> bool:
     """Whether nothing at all, not even a broken link, has this name."""
     return not os.path.lexists(path)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise MemoryError_(f"Cannot write: {error.strerror}.", where=str(path), todo=_WRITE_TODO) from error
+
+
+@contextlib.contextmanager
+def _beside(folder: Directory, other: Path | None, anchor: Path | None) -> Iterator[Directory]:
+    if other is None:
+        yield folder
+    else:
+        with directory(other, anchor) as found:
+            yield found
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _stale(path: Path) -> StaleError:
+    todo = "Look at what it says now, then try again."
+    message = f"{path.name} was changed or removed meanwhile; nothing was overwritten."
+    return StaleError(message, where=str(path), todo=todo)

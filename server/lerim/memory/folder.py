@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
-from lerim.errors import MemoryError_
+from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.memory import files
 
 _MARK = "# Lerim: memories are shared, this is not"
 _LOCAL = ("workspace/", "index/", "review/", "memory/summaries/")
+_UNFINISHED_MARK = "# Lerim: files that are being written"
+_UNFINISHED = ".lerim-*"
 _MAX_IGNORE = 64 * 1024
+_TRIES = 5
 
 
 def make(lerim: Path) -> None:
@@ -21,20 +25,35 @@ def make(lerim: Path) -> None:
     if not lerim.parent.is_dir():
         todo = "Open another worktree of the repository and try again there; nothing was changed."
         raise MemoryError_("This folder is not there any more.", where=str(lerim.parent), todo=todo)
-    files.inside(lerim.parent, lerim)
-    files.make_folder(lerim)
+    files.make_folder(lerim, anchor=lerim.parent)
     ignore = files.inside(lerim.parent, lerim / ".gitignore")
-    try:
-        text = files.read_text(ignore, _MAX_IGNORE)
-    except MemoryError_:
-        if not files.is_absent(ignore):
+    for _ in range(_TRIES):
+        try:
+            text = files.read_text(ignore, _MAX_IGNORE, lerim.parent)
+        except NotFoundError:
+            lines = [*_missing(set()), ""]
+            if files.create(ignore, "\n".join(lines), anchor=lerim.parent):
+                return
+            continue
+        except MemoryError_:
             return  # something of the person's own that we cannot read: not ours to change
-        files.create(ignore, "\n".join((_MARK, *_LOCAL, "")))
-        return
-    present = {line.strip() for line in text.splitlines()}
-    if _MARK in present:
-        return
-    newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [_MARK, *(line for line in _LOCAL if line not in present)]
-    gap = "" if not text or text.endswith("\n") else newline
-    files.replace(ignore, text + gap + "".join(line + newline for line in lines))
+        lines = _missing({line.strip() for line in text.splitlines()})
+        if not lines:
+            return
+        newline = "\r\n" if "\r\n" in text else "\n"
+        gap = "" if not text or text.endswith("\n") else newline
+        with contextlib.suppress(StaleError):  # somebody saved it meanwhile: their text is looked at
+            whole = text + gap + "".join(line + newline for line in lines)
+            files.replace(ignore, whole, anchor=lerim.parent, before=text)
+            return
+
+
+def _missing(present: set[str]) -> list[str]:
+    """The lines to add to a `.gitignore` with these lines. Below a heading of ours nothing is added again: what is
+    missing there was removed by a person."""
+    lines: list[str] = []
+    if _MARK not in present:
+        lines += [_MARK, *(line for line in _LOCAL if line not in present)]
+    if _UNFINISHED_MARK not in present and _UNFINISHED not in present:
+        lines += [_UNFINISHED_MARK, _UNFINISHED]
+    return lines

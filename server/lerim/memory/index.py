@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from lerim.errors import Problem
-from lerim.memory import files
+from lerim.memory.directory import Directory, directory
 from lerim.memory.facets import wanted
 from lerim.memory.filters import Filters
 from lerim.memory.index_rows import (
@@ -289,16 +289,15 @@ class Index:
     def _open(self, spot: Spot) -> None:
         """Open our own index, or make a new one in its place; the lock is held."""
         try:
-            files.inside(spot.anchor, spot.path.parent)
-            files.make_folder(spot.path.parent)
-            for suffix in _SIBLINGS:
-                Path(f"{spot.path}{suffix}").unlink(missing_ok=True)
-            self._stamps = None
-            if spot.ours(self.folder, self._nonce) and self._resume(spot):
-                return
-            spot.note.unlink(missing_ok=True)
-            spot.path.unlink(missing_ok=True)  # of a link, the link
-            os.close(os.open(spot.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            with directory(spot.path.parent, spot.anchor, make=0o777) as folder:
+                for suffix in _SIBLINGS:
+                    _unlink(folder, f"{spot.path.name}{suffix}")
+                self._stamps = None
+                if spot.ours(self.folder, self._nonce) and self._resume(spot):
+                    return
+                spot.note.unlink(missing_ok=True)
+                _unlink(folder, spot.path.name)  # of a link, the link
+                os.close(folder.open(spot.path.name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             self._sql = connect(str(spot.path))
             self._sql.executescript(f"BEGIN;{SCHEMA}COMMIT;")
             self._nonce = secrets.token_hex(16)
@@ -341,6 +340,11 @@ def stored_records(spot: Spot | None, folder: Path) -> Iterator[tuple[str, Stamp
                 yield from kept_records(sql)
     except (sqlite3.Error, msgspec.MsgspecError):
         return  # damaged, or written at this moment: the files are read
+
+
+def _unlink(folder: Directory, name: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        folder.unlink(name)
 
 
 def _drop(sql: sqlite3.Connection, known: dict[str, tuple[int, Stamp]], name: str) -> None:

@@ -69,10 +69,10 @@ def linked(store: Store) -> list[Stored]:
     found: dict[str, Stored] = {}
     for item in store.find(archived=True)[0]:
         try:
-            text = files.read_text(item.path, MAX_FILE)
+            text = files.read_text(item.path, MAX_FILE, store.anchor)
             if any(word in text for word in _WORDS):
                 found[item.name] = store.load_found(item)[0]
-        except MemoryError_:
+        except (MemoryError_, BoundaryError):
             continue
     for memory_id in _named(one.record for one in found.values()):
         for path in store.paths_of(memory_id):

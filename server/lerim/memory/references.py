@@ -32,12 +32,13 @@ class Changes:
 
     gone: list[str]
     new: list[Found]
+    anchor: Path
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     def read(self) -> Iterator[None]:
         """Reads the files, one at each step."""
         for item in self.new:
-            self.outcomes[item.name] = _outcome(item)
+            self.outcomes[item.name] = _outcome(item, self.anchor)
             yield
 
 
@@ -106,7 +107,7 @@ class ReferenceMap:
         now = {item.name for item in found}
         gone = [name for name in self._stamps if name not in now]
         new = [item for item in found if self._stamps.get(item.name) != hash(item.stamp)]
-        return self.take(Changes(gone, new)) or changed
+        return self.take(Changes(gone, new, self._anchor)) or changed
 
     def apply(self, *paths: Path) -> bool:
         """Take over files that were written, moved or removed, all at once; True if anything changed."""
@@ -141,7 +142,7 @@ class ReferenceMap:
                 return None  # a link, or a folder that cannot be listed: the scan says so
             if self._stamps.get(name) != hash(item.stamp):
                 new.append(item)
-        return None if self._doubled(gone, new) else Changes(gone, new)
+        return None if self._doubled(gone, new) else Changes(gone, new, self._anchor)
 
     def _rivals(self) -> list[Problem]:
         links = dict(self._links)
@@ -176,7 +177,7 @@ class ReferenceMap:
             linked = self._links.pop(name, None) is not None or linked
             self._drop(name, out)
         for item in new:
-            self._read(item, changes.outcomes.get(item.name) or _outcome(item), into)
+            self._read(item, changes.outcomes.get(item.name) or _outcome(item, self._anchor), into)
             linked = item.name in self._links or linked
         if linked:
             self._ended = ended(link for links in self._links.values() for link in links)
@@ -238,9 +239,9 @@ class ReferenceMap:
                 self._by_file.pop(path, None)
 
 
-def _outcome(item: Found) -> Outcome:
+def _outcome(item: Found, anchor: Path) -> Outcome:
     try:
-        return read_file(item)
+        return read_file(item, anchor)
     except MemoryError_ as error:
         return error
 

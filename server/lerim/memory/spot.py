@@ -88,7 +88,11 @@ class Spot:
 
 def connect(path: str) -> sqlite3.Connection:
     """A connection to an index at `path`, or in memory. Raises sqlite3.Error."""
-    connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None)
+    # mode=rw: where a link has come in the way, nothing is made behind it
+    place = path if path == ":memory:" else f"{Path(path).absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(
+        place, uri=path != ":memory:", timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None
+    )
     try:
         for pragma in ("trusted_schema=OFF", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-4000"):
             connection.execute(f"PRAGMA {pragma}")

@@ -138,7 +138,7 @@ class Store:
 
     def load_found(self, found: Found) -> tuple[Stored, list[Problem]]:
         """One memory that `find` gave. Raises MemoryError_, NotFoundError if gone."""
-        stored, problems = read_file(found)
+        stored, problems = read_file(found, self.anchor)
         joined, more = self.quotes.join(stored.record)
         return stored if joined is stored.record else replace(stored, record=joined), [*problems, *more]
 
@@ -171,7 +171,8 @@ class Store:
         if path is None:
             return None
         try:
-            return path if read_file(stat_file(self.memory_dir, self.name(path)))[0].status == "active" else None
+            found = stat_file(self.memory_dir, self.name(path))
+            return path if read_file(found, self.anchor)[0].status == "active" else None
         except NotFoundError:
             return None
 
@@ -185,7 +186,7 @@ class Store:
 
     def text(self, path: Path) -> str:
         """A memory file's text. Raises MemoryError_, BoundaryError."""
-        return files.read_text(files.inside(self.anchor, path), MAX_FILE)
+        return files.read_text(path, MAX_FILE, self.anchor)
 
     def new_id(self, record: MemoryRecord, taken: Callable[[str], bool] = lambda _: False) -> str:
         """A free id for this record's title and day; `taken` rules out more."""
@@ -218,7 +219,7 @@ class Store:
         self.ready(path.parent)
         if self.path_of(path.stem) is not None:
             return None
-        return path if files.create(files.inside(self.anchor, path), text) else None
+        return path if files.create(path, text, anchor=self.anchor) else None
 
     def rewrite(self, memory_id: str, before_hash: str, new_text: str) -> Path:
         """Replace a memory's text if its file still has `before_hash`. Raises StaleError, MemoryError_."""
@@ -226,21 +227,21 @@ class Store:
         if path is None:
             raise NotFoundError(f"There is no memory {memory_id[:80]!r} any more.", where=str(self.memory_dir))
         self._check_size(path, new_text)
-        if files.text_hash(self.text(path)) != before_hash:
+        before = self.text(path)
+        if files.text_hash(before) != before_hash:
             raise StaleError(
                 "The memory was changed meanwhile; nothing was overwritten.",
                 where=str(path),
                 todo="Look at the new difference and decide again.",
             )
         examine(new_text, path)
-        files.replace(path, new_text)
+        files.replace(path, new_text, anchor=self.anchor, before=before)
         return path
 
     def ready(self, place: Path) -> None:
         """Make the folder a memory is about to be written into. Raises MemoryError_, BoundaryError."""
         self._make_above(self.memory_dir.parent)
-        files.inside(self.anchor, place)
-        files.make_folder(place)
+        files.make_folder(place, anchor=self.anchor)
 
     def _check_size(self, path: Path, text: str) -> None:
         if len(text.encode("utf-8", "replace")) > MAX_FILE:
@@ -274,13 +275,17 @@ def find(memory_dir: Path, anchor: Path, *, archived: bool = False) -> tuple[lis
     return found, problems
 
 
-def read_file(found: Found) -> tuple[Stored, list[Problem]]:
-    """A found memory as its file has it, without private quotes. Raises MemoryError_."""
+def read_file(found: Found, anchor: Path | None = None) -> tuple[Stored, list[Problem]]:
+    """A found memory as its file has it, without private quotes. Raises MemoryError_, with an `anchor` also where
+    something below it is a symbolic link by now."""
     if found.stamp[1] > MAX_FILE:
         message = f"The file is larger than {MAX_FILE // 1024} kB."
         raise MemoryError_(message, where=str(found.path), todo="Shorten it or move it away.")
     path = found.path
-    text = files.read_text(path, MAX_FILE)
+    try:
+        text = files.read_text(path, MAX_FILE, anchor)
+    except BoundaryError as error:
+        raise MemoryError_(error.message, where=error.where, todo=error.todo) from error
     record, problems = examine(text, path)
     return Stored(record, path, found.stamp, files.text_hash(text), status_of(record, found.archived)), problems
 

@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from lerim.errors import MemoryError_
+from lerim.errors import MemoryError_, StaleError
 from lerim.memory import files
 from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, id_of, parse, render
 from lerim.memory.slug import slug
@@ -66,7 +66,7 @@ class Summaries:
             row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
         if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
             return False
-        text = files.read_text(files.inside(self._anchor, path), MAX_FILE)
+        text = files.read_text(path, MAX_FILE, self._anchor)
         return bool(text.strip()) and files.text_hash(text) not in json.loads(row[1])
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, Done]:
@@ -84,14 +84,17 @@ class Summaries:
         if path is None or files.is_absent(path):
             return self._new(record, session, maker, path, hashes), "written"
         text = render(replace(record, id=id_of(path)))
-        before = files.read_text(files.inside(self._anchor, path), MAX_FILE)
+        before = files.read_text(path, MAX_FILE, self._anchor)
         # a power cut can leave a file empty, for none is flushed: summaries can be made again
         if before.strip() and files.text_hash(before) not in hashes and before != text:
             return path, "theirs"
         self._remember(session, path, maker, [*hashes, files.text_hash(text)])
         if before == text:
             return path, "unchanged"
-        files.replace(path, text, flushed=False, beside=self._top())
+        try:
+            files.replace(path, text, anchor=self._anchor, before=before, flushed=False, beside=self._top())
+        except StaleError:
+            return path, "theirs"  # a person saved it at this very moment
         return path, "updated"
 
     def _new(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
@@ -104,15 +107,15 @@ class Summaries:
                 continue
             text = render(replace(record, id=id_of(path)))
             self._remember(session, path, maker, [*hashes, files.text_hash(text)])
-            files.make_folder(files.inside(self._anchor, path.parent))
-            if files.create(files.inside(self._anchor, path), text, flushed=False, beside=self._top()):
+            files.make_folder(path.parent, anchor=self._anchor)
+            if files.create(path, text, anchor=self._anchor, flushed=False, beside=self._top()):
                 return path
         message = "No name for the summary is free."
         raise MemoryError_(message, where=str(folder), todo="Remove what lies there and is no summary.")
 
     def _top(self) -> Path:
         """Where temporary files lie: into the folder of one session nothing may ever be written again."""
-        return files.inside(self._anchor, self._memory_dir / FOLDERS["summary"])
+        return self._memory_dir / FOLDERS["summary"]
 
     def _remember(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
         name = path.relative_to(self._memory_dir).as_posix()
@@ -138,8 +141,8 @@ def read(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tup
     if row is None:
         return None
     place = memory_dir / str(row[0])
-    found = _in(place.parent, anchor, session) if files.is_absent(place) else files.inside(anchor, place)
-    return (parse(files.read_text(found, MAX_FILE), found, "summary"), found) if found else None
+    found = _in(place.parent, anchor, session) if files.is_absent(place) else place
+    return (parse(files.read_text(found, MAX_FILE, anchor), found, "summary"), found) if found else None
 
 
 def _in(folder: Path, anchor: Path, session: str) -> Path | None:
@@ -150,7 +153,7 @@ def _in(folder: Path, anchor: Path, session: str) -> Path | None:
     files.inside(anchor, folder)
     for path in paths:
         try:
-            record = parse(files.read_text(path, MAX_FILE), path, "summary")
+            record = parse(files.read_text(path, MAX_FILE, anchor), path, "summary")
         except MemoryError_:
             continue
         if record.source.rpartition("#")[0] == session:

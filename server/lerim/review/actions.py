@@ -34,6 +34,7 @@ def ledger(place: Place) -> Iterator[Ledger]:
     What cannot be made good stays unfinished, is tried again next time, and is told: `free` and `pending` say it.
     """
     with place.lock(), opened(place.private, place.moves) as book:
+        files.sweep(place.folders())
         stuck: dict[str, LerimError] = {}
         for action in book.unfinished():
             try:
@@ -103,12 +104,16 @@ def undo(place: Place, book: Ledger, action: Action) -> None:
     _finish_undo(book, action)
 
 
-def rewrite(book: Ledger, proposal: Proposal, changes: Mapping[str, Value], body: str | None = None) -> None:
-    """Change keys of a waiting candidate's file, or its text; it stays ours, and edits of it can still be undone."""
-    before = files.read_text(proposal.path, MAX_FILE)
+def rewrite(
+    place: Place, book: Ledger, proposal: Proposal, changes: Mapping[str, Value], body: str | None = None
+) -> None:
+    """Change keys of a waiting candidate's file, or its text; it stays ours, and edits of it can still be undone.
+
+    Raises StaleError if a person saved the file since the proposal was read, MemoryError_.
+    """
     text = record.update(proposal.text, changes, body, str(proposal.path))  # with an edit that came with the accept
-    files.replace(proposal.path, text)
-    book.rewrote(proposal.id, str(proposal.path), before, text)
+    files.replace(proposal.path, text, anchor=place.state_anchor, before=proposal.saved)
+    book.rewrote(proposal.id, str(proposal.path), proposal.saved, text)
     book.commit()
 
 
@@ -182,13 +187,16 @@ def _apply(place: Place, changes: Sequence[Change]) -> None:
             continue
         if now != change.before:
             raise _stale(change, now)
-        _write(place, change)
+        try:
+            _write(place, change)
+        except StaleError as error:
+            raise _stale(change, current(change)) from error
 
 
 def _write(place: Place, change: Change) -> None:
-    path = Path(change.path)
+    path, anchor = Path(change.path), Path(change.anchor)
     if change.after is None:
-        files.remove(path)
+        files.remove(path, anchor=anchor, before=change.before)
         return
     mode = 0o666
     if change.home == "memory":
@@ -198,21 +206,20 @@ def _write(place: Place, change: Change) -> None:
         place.personal().store().ready(path.parent)
     elif change.home == "review":
         place.make_state()
-        files.make_folder(path.parent)
+        files.make_folder(path.parent, anchor=anchor)
     else:
         mode = 0o600
         place.make_private()
         files.make_folder(path.parent, 0o700)
-    files.inside(Path(change.anchor), path)
     if change.before is not None:
-        files.replace(path, change.after, mode)
-    elif not files.create(path, change.after, mode):
+        files.replace(path, change.after, mode, anchor=anchor, before=change.before)
+    elif not files.create(path, change.after, mode, anchor=anchor):
         raise _stale(change, current(change))
 
 
 def current(change: Change) -> str | None:
     """The text of the change's file now, None where it is gone. Raises MemoryError_, BoundaryError."""
     try:
-        return files.read_text(files.inside(Path(change.anchor), Path(change.path)), MAX_ANY_FILE)
+        return files.read_text(Path(change.path), MAX_ANY_FILE, Path(change.anchor))
     except NotFoundError:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem, StaleError
 from lerim.extraction.redact import redact
 from lerim.memory import lifecycle, links, record, search, verifying
 from lerim.memory.ends import ender
@@ -29,6 +29,7 @@ from lerim.review.ledger import Action, Change, Kind, Ledger
 from lerim.review.place import Place
 
 _UNCHANGED = "Nothing was changed."
+_TRIES = 4
 _KEEPING: tuple[Kind, ...] = ("change", "restore", "kind", "verify", "join")
 """What a person does only with a memory that shall stay."""
 
@@ -166,11 +167,23 @@ def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str
 
 def archive(place: Place, memory_id: str, reason: str = "") -> ReviewResult:
     """Put a memory away: its file moves to `archived/` as it is. Raises as `edit`."""
-    with held(place, memory_id) as memory:
+
+    def put_away(memory: Held) -> ReviewResult:
         if not memory.may("archived"):
             return ReviewResult(True, "already", f"It is {memory.status} already.", path=str(memory.path))
         to = memory.store.place(memory.record, archived=True)
         return memory.do("archive", archived_label(memory.record.title, one_line(reason)), memory.moved(to), to)
+
+    return _as_it_is_now(place, memory_id, put_away)
+
+
+def _as_it_is_now(place: Place, memory_id: str, act: Callable[[Held], ReviewResult]) -> ReviewResult:
+    """Does what goes for a memory whatever its text says: if a person saves it meanwhile, it starts over."""
+    for _ in range(_TRIES):
+        with suppress(StaleError), held(place, memory_id) as memory:
+            return act(memory)
+    with held(place, memory_id) as memory:
+        return act(memory)
 
 
 def restore(place: Place, memory_id: str) -> ReviewResult:
@@ -178,7 +191,8 @@ def restore(place: Place, memory_id: str) -> ReviewResult:
 
     Raises as `edit`.
     """
-    with held(place, memory_id) as memory:
+
+    def bring_back(memory: Held) -> ReviewResult:
         old = memory.record
         enders = links.enders_of(links.linked(memory.store), memory_id)
         if not memory.may("active") and not enders:
@@ -188,6 +202,8 @@ def restore(place: Place, memory_id: str) -> ReviewResult:
         ended: dict[str, Value] = {"superseded_by": None, "resolved_by": None, **links.without(old, memory_id)}
         changes += memory.moved(to, memory.updated(ended))
         return memory.do("restore", f"Restored: {old.title}", changes, to)
+
+    return _as_it_is_now(place, memory_id, bring_back)
 
 
 def _rid(store: Store, ender: Stored, memory_id: str) -> Change:

@@ -56,7 +56,8 @@ class Proposal:
     `lost` are those that are gone or over by now, and count no more; `void`: nothing is left to be done. `edited`: a
     person changed its words. A suggestion has a `reason` and rests on no session: `session`, `turn`, `platform` and
     `signal` are empty. `undecided` are memories of which code cannot say for sure whether it changes or replaces them;
-    `near` are those of them that still live.
+    `near` are those of them that still live. `text` is the file as it is shown or about to be, `saved` what the file
+    held when it was read.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Proposal:
     edited: bool
     path: Path
     text: str
+    saved: str
     diff: str = ""
     about: tuple[Stored, ...] = ()
     near: tuple[Stored, ...] = ()
@@ -233,7 +235,7 @@ def one_line(text: str) -> str:
 def read(place: Place, candidate_id: str, store: Store) -> Proposal:
     """A waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
     path = place.candidate_path(candidate_id)
-    return of_text(files.read_text(path, MAX_FILE), path, store)
+    return of_text(files.read_text(path, MAX_FILE, place.state_anchor), path, store)
 
 
 def waiting(
@@ -277,8 +279,9 @@ def waiting(
     return found, problems
 
 
-def of_text(text: str, path: Path, store: Store) -> Proposal:
-    """A candidate file's text as a proposal, its difference to the target computed now. Raises MemoryError_."""
+def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Proposal:
+    """A candidate file's text as a proposal, its difference to the target computed now. `saved` is what the file holds,
+    where that is another text. Raises MemoryError_."""
     parts = split(text)
     fields = load(text[parts.start : parts.end], str(path)) if parts else {}
     memory, _ = examine(text, path, _one_of(fields, "primitive", get_args(Primitive), path))
@@ -304,6 +307,7 @@ def of_text(text: str, path: Path, store: Store) -> Proposal:
         edited=fields.get("status") == "edited",
         path=path,
         text=text,
+        saved=text if saved is None else saved,
     )
     return _against(proposal, store)
 

@@ -77,7 +77,7 @@ def accept(
             store.quotes.choose(choice)
         final = proposal
         if edit is not None:
-            final = of_text(edited_text(proposal, edit), proposal.path, store)
+            final = of_text(edited_text(proposal, edit), proposal.path, store, proposal.text)
         _check_lost(place, book, final)
         _check_unwanted(place, book, final)
         if final.session and not final.edited and final.maker != "lead":
@@ -85,7 +85,7 @@ def accept(
                 settled = decided_now(place, book, store, final, near)
             if settled is not None:
                 return settled
-        _check_changed(book, final)
+        _check_changed(place, book, final)
         kind: Kind = "settle" if unseen else "accept"
         return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind)
 
@@ -273,7 +273,7 @@ def _check_lost(place: Place, book: Ledger, proposal: Proposal) -> None:
             todo="Look at the list again.",
         )
     if proposal.lost:
-        _show_again(book, proposal)
+        _show_again(place, book, proposal)
         waits = "as a new one" if proposal.action == "add" else "without it"
         raise StaleError(
             f"A memory this was to change or replace is archived, replaced or gone; it now waits {waits}.",
@@ -300,12 +300,12 @@ def _check_unwanted(place: Place, book: Ledger, proposal: Proposal) -> None:
     )
 
 
-def _check_changed(book: Ledger, proposal: Proposal) -> None:
+def _check_changed(place: Place, book: Ledger, proposal: Proposal) -> None:
     """Raises StaleError where a memory the proposal is about was changed since; it then shows the new difference."""
     as_now = {one.record.id: one for one in proposal.about}
     changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].hash != one.hash]
     if changed:
-        _show_again(book, proposal)
+        _show_again(place, book, proposal)
         raise StaleError(
             f"{changed[0].path.name} was changed since this was proposed.",
             where=str(changed[0].path),
@@ -334,9 +334,9 @@ def withdraw_archiving(place: Place, book: Ledger, memory_id: str, reason: str =
                 take_back(place, book, proposal, reason)
 
 
-def _show_again(book: Ledger, proposal: Proposal) -> None:
+def _show_again(place: Place, book: Ledger, proposal: Proposal) -> None:
     """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
     hashes = {one.record.id: one.hash for one in proposal.about}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = standing(proposal.action, targets, proposal.reason, proposal.maker, proposal.undecided)
-    actions.rewrite(book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})
+    actions.rewrite(place, book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})

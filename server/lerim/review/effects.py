@@ -44,8 +44,12 @@ def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _:
     about = _all_there(proposal)
     match proposal.action:
         case "archive":
-            moved = (_moved(store, stored, store.text(stored.path), "archived") for stored in about)
-            changes = [change for moves in moved for change in moves]
+            changes = [
+                change
+                for stored in about
+                for before in (store.text(stored.path),)
+                for change in _moved(store, stored, before, before, "archived")
+            ]
             return Effects(about[0].record.id, tuple(changes), store.place(about[0].record, archived=True))
         case "refer":
             kept = about[0]
@@ -119,20 +123,18 @@ def _shown(store: Store, memory: MemoryRecord) -> str:
 
 def _ending(store: Store, ended: Sequence[Stored], heir: MemoryRecord) -> list[Change]:
     """Each of these memories names its heir and lies with what is over."""
-    return [
-        change
-        for stored in ended
-        for change in _moved(
-            store,
-            stored,
-            ended_text(store.text(stored.path), stored.path, stored.record, heir.id, heir),
-            "resolved" if answered(stored.record, heir) else "superseded",
-        )
-    ]
+    changes: list[Change] = []
+    for stored in ended:
+        before = store.text(stored.path)
+        after = ended_text(before, stored.path, stored.record, heir.id, heir)
+        status: Status = "resolved" if answered(stored.record, heir) else "superseded"
+        changes += _moved(store, stored, before, after, status)
+    return changes
 
 
-def _moved(store: Store, stored: Stored, after: str, status: Status) -> list[Change]:
-    """The file's text in its archived place first, so that no instant is without it."""
+def _moved(store: Store, stored: Stored, before: str, after: str, status: Status) -> list[Change]:
+    """The file's text in its archived place first, so that no instant is without it. `before` is the one reading that
+    `after` was made from: what is saved in between is noticed when the file is removed."""
     if not may(status_of(stored.record, archived=False), status, stored.record.primitive):
         todo = "Restore it, or reject this."
         raise MemoryError_(f"It is over already, and cannot be {status}.", where=str(stored.path), todo=todo)
@@ -143,7 +145,7 @@ def _moved(store: Store, stored: Stored, after: str, status: Status) -> list[Cha
     anchor = str(store.anchor)
     return [
         Change("memory", anchor, str(path), None, after),
-        Change("memory", anchor, str(stored.path), store.text(stored.path), None),
+        Change("memory", anchor, str(stored.path), before, None),
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from lerim.errors import BusyError, MemoryError_
 from lerim.memory import files, folder
-from lerim.memory.store import Store
+from lerim.memory.store import ARCHIVED, LIVE, Store
 from lerim.paths import Home
 from lerim.project import Project, personal
 from lerim.registry import private_folder
@@ -65,6 +65,21 @@ class Place:
     def personal(self) -> Place:
         """The person's own memories, which belong to no repository."""
         return Place(personal(self.home), self.home)
+
+    def folders(self) -> list[tuple[Path, Path]]:
+        """The folders we write files into, each with the folder below which nothing of it may be a link."""
+        memories = [(self.project.memory_dir / name, self.store().anchor) for name in (*LIVE, *ARCHIVED, "summaries")]
+        runs = self.state / "workspace"
+        with suppress(OSError):
+            memories += [(path, self.state_anchor) for path in runs.iterdir()]
+        state = [(path, self.state_anchor) for path in (self.state, self.review, runs)]
+        private = [
+            self.private,
+            *(self.private / name for name in ("quotes", "windows", "summary-parts")),
+            self.home.root,
+        ]
+        own = [] if self.project.is_personal else self.personal().folders()
+        return [*memories, *state, *((path, self.home.root) for path in private), *own]
 
     def make_state(self) -> None:
         """Make the state folder. Raises MemoryError_, BoundaryError."""

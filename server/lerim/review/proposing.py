@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from lerim.errors import BoundaryError, MemoryError_
+from lerim.errors import BoundaryError, MemoryError_, StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.memory import files
 from lerim.memory.claim import claim
@@ -166,7 +166,7 @@ def _gain_waiting(place: Place, book: Ledger, known: Known, candidate: Candidate
     if any(action.candidate == known.id for action in book.unfinished()):
         return False
     try:
-        before = files.read_text(path, MAX_FILE)
+        before = files.read_text(path, MAX_FILE, place.state_anchor)
         if files.text_hash(before) != known.written:
             return False
         text = repeated_text(of_text(before, path, place.store()), candidate)
@@ -174,7 +174,10 @@ def _gain_waiting(place: Place, book: Ledger, known: Known, candidate: Candidate
         return False  # told where candidates are listed
     if text == before:
         return False
-    files.replace(path, text)
+    try:
+        files.replace(path, text, anchor=place.state_anchor, before=before)
+    except StaleError:
+        return False  # a person saved it at this very moment
     book.rewrote(known.id, str(path), before, text)
     return True
 
@@ -270,7 +273,7 @@ def hand_on(place: Place, book: Ledger, heir: str, targets: Sequence[Stored]) ->
     known = book.known(heir)
     if known is not None and known.state == "pending":
         with suppress(MemoryError_, BoundaryError):  # told where candidates are listed
-            _take_on(book, read(place, heir, store), targets)
+            _take_on(place, book, read(place, heir, store), targets)
         return
     try:
         stored = store.read(heir)
@@ -288,15 +291,16 @@ def hand_on(place: Place, book: Ledger, heir: str, targets: Sequence[Stored]) ->
             put(place, book, Suggestion("close", stored.record, (one, stored), answer))
 
 
-def _take_on(book: Ledger, waiting: Proposal, targets: Sequence[Stored]) -> None:
+def _take_on(place: Place, book: Ledger, waiting: Proposal, targets: Sequence[Stored]) -> None:
     have = {one.record.id for one in waiting.concerns}
     new = [one for one in targets if one.record.id not in have]
     if not new:
         return
-    rewrite_targets(book, waiting, (*waiting.concerns, *new), kept=waiting.action in ("update", "merge"))
+    rewrite_targets(place, book, waiting, (*waiting.concerns, *new), kept=waiting.action in ("update", "merge"))
 
 
 def rewrite_targets(
+    place: Place,
     book: Ledger,
     waiting: Proposal,
     about: Sequence[Stored],
@@ -315,7 +319,7 @@ def rewrite_targets(
     keys = standing(action, targets, reason or waiting.reason, maker or waiting.maker)
     if flag:
         keys["flags"] = tuple(dict.fromkeys((*waiting.flags, flag)))
-    actions.rewrite(book, waiting, {"targets": None, "reason": None, "undecided": None, **keys})
+    actions.rewrite(place, book, waiting, {"targets": None, "reason": None, "undecided": None, **keys})
 
 
 def _outdate(place: Place, book: Ledger, waiting: Iterable[Heard], heir: str, by: Candidate) -> tuple[Gone, ...]:
@@ -388,7 +392,7 @@ def _write(
     book.commit()
     place.make_state()
     path = place.candidate_path(candidate_id)
-    files.make_folder(path.parent)
-    files.create(path, text)
+    files.make_folder(path.parent, anchor=place.state_anchor)
+    files.create(path, text, anchor=place.state_anchor)
     gone = _outdate(place, book, standing.outdated, candidate_id, candidate)
     return Proposed(of_text(text, path, store), gone)

@@ -51,7 +51,7 @@ def decided_now(
     same = {one.record.id for one in about} == {one.id for one in proposal.targets}
     if same and kept == (proposal.action in KEEPS) and (not kept or about[0].record.id == proposal.target):
         return None
-    rewrite_targets(book, proposal, about, kept=kept)
+    rewrite_targets(place, book, proposal, about, kept=kept)
     raise StaleError(
         "The memories changed since this was proposed; it would do something else now.",
         where=str(proposal.path),
@@ -86,7 +86,9 @@ def decide_again(place: Place, proposal_id: str, decision: Decision, reason: str
         back = {proposal.target} if proposal.action == "add" else set()  # what it would bring back
         ids = {one.record.id for one in first} | set(proposal.undecided) | back
         others = [one for one in proposal.about if one.record.id not in ids]
-        rewrite_targets(book, proposal, (*first, *others), kept=kept, maker="lead", reason=reason, flag=decision.flag)
+        rewrite_targets(
+            place, book, proposal, (*first, *others), kept=kept, maker="lead", reason=reason, flag=decision.flag
+        )
         return read(place, proposal_id, store)
 
 

@@ -30,7 +30,7 @@ def with_the_rest(place: Place, book: Ledger, candidate: Candidate, by: Heard) -
         memory = by.proposal.record
         body = _both(candidate.body, memory.title, memory.body)
         if not by.proposal.edited and body != memory.body:
-            actions.rewrite(book, by.proposal, {}, body)
+            actions.rewrite(place, book, by.proposal, {}, body)
     elif by.stored is not None and book.is_ours(by.stored.hash):
         memory = by.stored.record
         body = _both(candidate.body, memory.title, memory.body)

@@ -12,6 +12,7 @@ import secrets
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,7 @@ import msgspec
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.memory import files
+from lerim.memory.directory import directory
 from lerim.models.told import stepped, taken
 from lerim.models.usage import Spent, Step, Usage
 from lerim.review.place import Place
@@ -120,10 +122,9 @@ class Run:
             return None
         workspace = self.place.state / "workspace"
         self.place.make_state()
-        files.inside(self.place.state_anchor, workspace)
         name = f"{self.kind}-{self.started.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = workspace / name
-        files.make_folder(folder)
+        files.make_folder(folder, anchor=self.place.state_anchor)
         if self.kind == "sync":  # what a maintaining asked stands in its log
             asked = [_asked(one) for one in self.spent]
             steps = [{"outcome": "step", **msgspec.structs.asdict(step)} for step in self.steps]
@@ -136,16 +137,19 @@ class Run:
             self._write(folder / "maintain_actions.json", Maintained({**told, **self.counts}, self.maintained))
         for name, lines in (("agent.log", self.agent), ("subagents.log", self.subagents)):
             if lines:
-                files.create(folder / name, "\n".join(lines) + "\n")
+                self._create(folder / name, "\n".join(lines) + "\n")
         log = [*self.log, *map(taken, self.spent), *map(stepped, self.steps)]
         if log:
-            files.create(folder / "session.log", "\n".join(log) + "\n")
-        _remove_oldest(workspace)
+            self._create(folder / "session.log", "\n".join(log) + "\n")
+        _remove_oldest(workspace, self.place.state_anchor)
         return folder
 
     def _write(self, path: Path, content: Sequence[object] | Maintained) -> None:
         if content:
-            files.create(path, _json(content))
+            self._create(path, _json(content))
+
+    def _create(self, path: Path, text: str) -> None:
+        files.create(path, text, anchor=self.place.state_anchor)
 
 
 def _json(content: object) -> str:
@@ -219,13 +223,14 @@ class _Named(msgspec.Struct):
     model: str
 
 
-def _remove_oldest(workspace: Path) -> None:
+def _remove_oldest(workspace: Path, anchor: Path) -> None:
     found = sorted(
         (path for path in workspace.iterdir() if _NAME.fullmatch(path.name) and not path.is_symlink()),
         key=lambda path: path.name.partition("-")[2],
     )
-    for folder in found[:-KEPT_RUNS]:
-        shutil.rmtree(folder, ignore_errors=True)  # what cannot go now goes after the next run
+    with suppress(OSError), directory(workspace, anchor) as held:
+        for folder in found[:-KEPT_RUNS]:  # what cannot go now goes after the next run
+            shutil.rmtree(held.name(folder.name), ignore_errors=True, dir_fd=held.handle)
 
 
 def try_write(run: Run) -> tuple[Path | None, list[Problem]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
+from lerim.errors import StaleError
 from lerim.memory import files, slug
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import Stored
@@ -123,9 +125,13 @@ def _drop_older(place: Place, book: Ledger, suggestion: Suggestion) -> None:
         if {one.partition("@")[0] for one in known.source.removeprefix(prefix).split(",")} != about:
             continue
         path = place.candidate_path(known.id)
-        if not files.is_absent(path) and files.text_hash(files.read_text(path, actions.MAX_ANY_FILE)) == known.written:
-            files.remove(path)
-            book.set_state(known.id, "withdrawn", note="its memories changed")
+        if files.is_absent(path):
+            continue
+        text = files.read_text(path, actions.MAX_ANY_FILE, place.state_anchor)
+        if files.text_hash(text) == known.written:
+            with suppress(StaleError):  # a person saved it at this very moment: it stays
+                files.remove(path, anchor=place.state_anchor, before=text)
+                book.set_state(known.id, "withdrawn", note="its memories changed")
 
 
 def _write(place: Place, book: Ledger, suggestion: Suggestion, source: str) -> Proposal:
@@ -144,8 +150,8 @@ def _write(place: Place, book: Ledger, suggestion: Suggestion, source: str) -> P
     book.commit()
     place.make_state()
     path = place.candidate_path(name)
-    files.make_folder(path.parent)
-    files.create(path, text)
+    files.make_folder(path.parent, anchor=place.state_anchor)
+    files.create(path, text, anchor=place.state_anchor)
     return of_text(text, path, store)
 
 

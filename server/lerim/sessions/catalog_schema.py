@@ -280,23 +280,50 @@ def _make(path: Path) -> tuple[sqlite3.Connection, list[Problem]]:
         ready = _connect_ready(path) or _from_older(path)
         if ready is not None:
             return ready, []  # another process made it while this one waited, or it could be kept
-    if path.exists() and path.stat().st_size:
+    if path.exists() and not _is_empty(path):
         aside = _move_aside(path)
         message = f"The catalog was damaged or of an older form; it is kept as {aside.name} and made again."
         problems.append(Problem("catalog-rebuilt", str(path), message))
     _marker(path).unlink(missing_ok=True)
+    _create(path)
     db = _connect(path)
     try:
         _settle(db)
-        db.execute("PRAGMA journal_mode = WAL")
-        with transaction(db):
-            for statement in SCHEMA.split(";\n"):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {VERSION}")
     except BaseException:
         db.close()
         raise
     return db, problems
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether a catalog holds nothing: earlier versions left such a file when they were killed while making it."""
+    with contextlib.closing(_connect(path)) as db:
+        try:
+            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            return not tables and db.execute("PRAGMA user_version").fetchone()[0] == 0
+        except sqlite3.DatabaseError:
+            return False
+
+
+def _create(path: Path) -> None:
+    """Makes the catalog under another name and gives it its own when it is whole: what a kill or a full disk cuts short
+    is not mistaken for a damaged catalog."""
+    new = path.with_name(f"{path.name}.new")
+    for name in (new, path):
+        _remove_logs(name)
+    new.unlink(missing_ok=True)
+    with contextlib.closing(_connect(new)) as db:
+        with transaction(db):
+            for statement in SCHEMA.split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("PRAGMA journal_mode = WAL")  # last: so nothing of it is in a log beside
+    new.replace(path)
+
+
+def _remove_logs(path: Path) -> None:
+    for suffix in ("-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -320,8 +347,7 @@ def _settle(db: sqlite3.Connection) -> None:
 def _move_aside(path: Path) -> Path:
     """Keeps one damaged catalog, the last: what it held lies in the transcripts, and it can be large."""
     aside = path.with_name(path.name + ".damaged-copy")
-    for suffix in ("-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    _remove_logs(path)
     path.replace(aside)
     return aside
 

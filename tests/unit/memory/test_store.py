@@ -17,7 +17,7 @@ from rights import bound
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 RECORD = MemoryRecord("20260801-use-uv", "decision", "Use uv", NOW, NOW, "manual", 0.9, ("a",), "Because.")
-IGNORED = ["workspace/", "index/", "review/", "memory/summaries/"]
+IGNORED = ["workspace/", "index/", "review/", "memory/summaries/", ".lerim-*"]
 
 
 @pytest.fixture

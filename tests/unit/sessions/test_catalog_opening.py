@@ -145,3 +145,14 @@ def test_what_a_text_has_in_tokens_is_kept_without_the_text(home):
     with Catalog.open(home) as catalog:
         assert [catalog.counted(digest(text)) for text in ("a secret text", "", "\ud800", "x")] == [3, 0, 2, None]
     assert b"a secret text" not in home.catalog.read_bytes()
+
+
+def test_what_an_earlier_version_left_when_it_was_killed_while_making_the_catalog_is_no_damage(home):
+    home.catalog.parent.mkdir(parents=True)
+    with sqlite3.connect(home.catalog) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    db.close()
+    assert home.catalog.stat().st_size
+    with Catalog.open(home) as catalog:
+        assert catalog.problems == []
+    assert [path.name for path in home.catalog.parent.iterdir() if "damaged" in path.name] == []

@@ -1,0 +1,109 @@
+"""A kill or a full disk while one of our databases is first made: the next act makes it, and nobody is told of damage.
+
+The limit on the size of files stands for both, at every size: a write beyond it kills the process, or fails as it does
+on a full disk.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lerim import project
+from lerim.errors import Problem
+from lerim.memory import baselines
+from lerim.memory.search import MemorySearch
+from lerim.memory.summaries import Summaries
+from lerim.memory.uses import Uses
+from lerim.models import spending
+from lerim.paths import Home
+from lerim.review import ledger, queue
+from lerim.review.place import Place
+from lerim.sessions.catalog import Catalog
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
+NOW = datetime(2026, 8, 1, tzinfo=UTC)
+Make = Callable[[Place], list[Problem]]
+
+
+def catalog(place: Place) -> list[Problem]:
+    with Catalog.open(place.home) as opened:
+        return opened.problems
+
+
+def uses(place: Place) -> list[Problem]:
+    found = Uses(place.private)
+    found.note(["20260801-one"], "opened", NOW)
+    return found.problems
+
+
+def spent(place: Place) -> list[Problem]:
+    problems: list[Problem] = []
+    with spending._opened(place.home, problems):
+        return problems
+
+
+def review(place: Place) -> list[Problem]:
+    with place.lock(), ledger.opened(place.private) as book:
+        assert book.states() == {}
+    return []
+
+
+def standing(place: Place) -> list[Problem]:
+    with baselines.opened(place.private, place.project.root):
+        return []
+
+
+def summaries(place: Place) -> list[Problem]:
+    Summaries(place.project.memory_dir, place.project.root, place.private).close()
+    return []
+
+
+def index(place: Place) -> list[Problem]:
+    with MemorySearch(place.project, place.home) as search:
+        return search.problems
+
+
+MAKERS: list[Make] = [catalog, uses, spent, review, standing, summaries, index]
+
+
+def limited(make: Make, place: Place, limit: int, kill: bool) -> None:
+    """Makes a database in a process whose files may have so many bytes; it dies of a write beyond, or is refused."""
+    import resource
+
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL if kill else signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        make(place)
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+
+
+@pytest.mark.parametrize("kill", [True, False], ids=["killed", "full"])
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_a_database_whose_first_making_was_cut_short_is_made_by_the_next(
+    make: Make, kill: bool, repo: Path, tmp_path: Path
+) -> None:
+    for limit in (0, 1, 24, 100, 511, 512, 1024, *range(2048, 140_000, 4096 - 512)):
+        home = Home(tmp_path / f"{make.__name__}-{limit}" / ".lerim")
+        found = project.locate(repo, home)
+        assert found
+        place = Place(found, home)
+        place.make_private()
+        limited(make, place, limit, kill)
+        assert make(place) == [], limit
+        assert make(place) == []
+        assert not [path for path in home.root.rglob("*") if "damaged" in path.name]
+    assert queue.pending(place) == ([], [], 0)
