@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import * as vscode from "vscode";
-import { type CancellationToken, FileChangeType, type LanguageClient, State } from "vscode-languageclient/node";
+import { type CancellationToken, FileChangeType, type LanguageClient, ResponseError, State } from "vscode-languageclient/node";
 import { environmentFolder, pruneEnvironments } from "./bootstrap";
 import { SidecarClient, traceOf } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
@@ -262,7 +262,9 @@ export class Context implements vscode.Disposable {
     } catch (error) {
       this.#sidecar = undefined;
       await sidecar.stop();
-      throw new Error(`The sidecar did not start. ${sidecar.tail.at(-1) ?? String(error)}`, { cause: error });
+      // what the sidecar itself answered says more than the last line of its log
+      const said = error instanceof ResponseError ? error.message : (sidecar.tail.at(-1) ?? String(error));
+      throw new Error(`The sidecar did not start. ${said}`, { cause: error });
     }
     await client.setTrace(traceOf(this.#settings["trace.server"]));
     this.status.state = { kind: "ready" };

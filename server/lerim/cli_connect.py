@@ -64,14 +64,17 @@ def list_command(repo: Repo = HERE, as_json: Json = False) -> None:
 
 
 @connect_app.callback(invoke_without_command=True)
-@guarded
 def _group(context: typer.Context, repo: Repo = HERE, as_json: Json = False) -> None:
     """The agents whose sessions are read. Without more: `list`."""
     if context.invoked_subcommand is None:
         list_command(repo=repo, as_json=as_json)
     elif as_json or repo != HERE:
-        name = context.invoked_subcommand
-        raise UsageError("These options come after the command.", where=name, todo=f"Say `lerim connect {name} …`.")
+        _refuse_options(context.invoked_subcommand, as_json=as_json)
+
+
+@guarded
+def _refuse_options(name: str, *, as_json: bool) -> None:
+    raise UsageError("These options come after the command.", where=name, todo=f"Say `lerim connect {name} …`.")
 
 
 @connect_app.command("auto")

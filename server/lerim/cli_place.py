@@ -16,6 +16,7 @@ import typer
 
 from lerim import config, output
 from lerim.errors import LerimError, Problem, ProjectError
+from lerim.home import check_around
 from lerim.moments import moment
 from lerim.moved import known_as
 from lerim.paths import Home
@@ -51,14 +52,20 @@ class Here:
 
 
 def home() -> Home:
-    """The home the environment names."""
-    return Home.of(os.environ)
+    """The home the environment names. Raises HomeError where it is none, or lies in the repository around us."""
+    found = Home.of(os.environ)
+    try:
+        here = Path.cwd()
+    except OSError:  # a working folder that was removed lies in no repository
+        return found
+    check_around(found, here)
+    return found
 
 
 def here(repo: Path, aliases: list[str] | None = None) -> Here:
     """The repository around `repo`, known under `aliases` too for this run; broken settings are warned of.
 
-    Raises ProjectError outside any repository, and for an alias that cannot be one.
+    Raises HomeError, and ProjectError outside any repository and for an alias that cannot be one.
     """
     mine = home()
     folder = there(repo)
@@ -117,6 +124,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         as_json = bool(options.get("as_json"))
         try:
             try:
+                home()  # before anything is read or written, also by a command that does not use it
                 return command(*arguments, **options)
             finally:
                 output.finish()

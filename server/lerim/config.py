@@ -39,13 +39,15 @@ QuotesSetting = Literal["ask", "shared", "local"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting, checked. `origins` says for each dotted name where it comes from: a file, the editor, `default`.
+    """Every setting of the person with this home, checked. `origins` says for each dotted name where it comes from: a
+    file, the editor, `default`.
 
     `roles` are as they hold: one without a provider of its own has that of `extract`, with its model, address, command
     and fallbacks. `budget` is what a day's calls may cost in US dollars, 0 without a bound. `rules` are those of
     memories' lives; after `idle_minutes` an editor maintains them by itself, 0 never.
     """
 
+    home: Home
     since: str
     accept_above: float
     quotes: QuotesSetting
@@ -84,7 +86,7 @@ def load(environ: Mapping[str, str], home: Home, root: Path | None = None) -> tu
     if told is not None:
         _lay(dict(_sound(told.settings.items(), EDITOR, problems, trusted=True)), EDITOR, base, values, origins)
     problems += _unused(values, origins)
-    return _settings(values, origins), problems
+    return _settings(home, values, origins), problems
 
 
 def _unused(values: Mapping[str, Value], origins: Mapping[str, str]) -> Iterator[Problem]:
@@ -116,10 +118,11 @@ def _lay(
         values[name], origins[name] = value, label
 
 
-def _settings(values: Mapping[str, Value], origins: Mapping[str, str]) -> Settings:
+def _settings(home: Home, values: Mapping[str, Value], origins: Mapping[str, str]) -> Settings:
     quotes = values["review.quotes"]
     extract = _role(values, "extract")
     return Settings(
+        home=home,
         since=str(values["sync.since"]),
         accept_above=_number(values["sync.accept_above"]),
         quotes="shared" if quotes == "shared" else "local" if quotes == "local" else "ask",

@@ -12,7 +12,7 @@ from lerim import project as projects
 from lerim.learning import Learning
 from lerim.memory.quotes import QuoteChoice
 from lerim.models.editor import Bridge
-from lerim.paths import Home
+from lerim.paths import Home, relative_variables
 from lerim.project import Owners, Project
 from lerim.report import Emit
 from lerim.review.place import Place
@@ -95,6 +95,7 @@ class Errand:
         """What lies in the agents' stores, and what of it is new or changed, newest first."""
         folders = [*owners.folders, *catalog.folders()]
         stores = discover(roots_of(self.environ, self.home), folders)
+        stores.problems.extend(relative_variables(self.environ))
         open_databases(stores, catalog.stores(), folders, catalog.damaged_stores())
         catalog.keep_damaged(stores.damaged)
         found = changes(stores, catalog.stamps())

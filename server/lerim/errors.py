@@ -3,6 +3,7 @@
 LerimError
 ├── UsageError         the command line was not used as it is meant
 ├── SettingsError      a setting is unknown, broken or not allowed where it stands
+├── HomeError          the home folder is not named, not the person's own, or in the repository
 ├── ProjectError       no repository, or one that cannot be used
 ├── TranscriptError    a transcript cannot be opened at all (bad records are counted, never raised)
 │   ├── UnfinishedError  it is being written at this moment; the next sync reads it
@@ -69,6 +70,12 @@ class SettingsError(LerimError):
     """A setting is unknown, broken, or not allowed where it stands."""
 
     code = "settings"
+
+
+class HomeError(LerimError):
+    """The home folder cannot be used: it is not named, not the person's own, or lies in the repository."""
+
+    code = "home"
 
 
 class ProjectError(LerimError):

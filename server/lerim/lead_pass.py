@@ -239,7 +239,9 @@ class LeadPass:
             return ""
         place = self.learning.place
         store = place.store()
-        tools = Tools(store.anchor, store.memory_dir, self._session(proposal), self.learning.cancelled)
+        tools = Tools(
+            self.learning.place.project.root, store.memory_dir, self._session(proposal), self.learning.cancelled
+        )
         task = f"The claim:\n{told(candidate_of(proposal))}\n\nThe memories:\n{shown(band)}"
         log = self.learning.run.subagents
         try:

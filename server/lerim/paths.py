@@ -1,14 +1,32 @@
 """Every path outside a repository and every environment override, as functions of (platform, environment).
 
-Nothing here touches the disk, so Windows and macOS are tested as data.
+The functions here do not touch the disk, so Windows and macOS are tested as data. A path is never relative: it would
+lead into the working folder, which may be a hostile repository. A relative home is an error; any other variable that
+holds a relative path counts as not set (as the XDG specification says), and `relative_variables` names it.
 """
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+from lerim.errors import HomeError, Problem
+
+OF_AGENTS = (
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+    "GEMINI_CLI_HOME",
+    "COPILOT_HOME",
+    "APPDATA",
+    "VSCODE_PORTABLE",
+)
+"""The variables that say where agents keep their sessions."""
 
 
 def _pure(platform: str) -> type[PurePath]:
@@ -16,36 +34,75 @@ def _pure(platform: str) -> type[PurePath]:
 
 
 def user_home(environ: Mapping[str, str], platform: str = sys.platform) -> PurePath:
-    """The person's home folder: `USERPROFILE` on Windows, `HOME` elsewhere; `.` where neither is set."""
+    """The person's home folder: `USERPROFILE` on Windows, `HOME` elsewhere.
+
+    Raises HomeError where it is not set or not absolute.
+    """
     name = "USERPROFILE" if platform == "win32" else "HOME"
-    return _pure(platform)(environ.get(name) or ".")
+    home = _pure(platform)(environ.get(name, ""))
+    if not environ.get(name):
+        raise HomeError(f"{name} is not set, so your home folder is not known.", where=name, todo=_todo(name))
+    if not home.is_absolute():
+        raise HomeError(f"{name} is not an absolute path.", where=str(home), todo=_todo(name))
+    return home
 
 
 def lerim_home(environ: Mapping[str, str], platform: str = sys.platform) -> PurePath:
-    """Lerim's own folder: `LERIM_HOME`, else `~/.lerim`."""
+    """Lerim's own folder: `LERIM_HOME`, else `~/.lerim`. Raises HomeError where it is not absolute."""
+    own = user_home(environ, platform) / ".lerim"
     override = environ.get("LERIM_HOME")
-    return _pure(platform)(override) if override else user_home(environ, platform) / ".lerim"
+    if not override:
+        return own
+    home = _pure(platform)(override)
+    if not home.is_absolute():
+        raise HomeError("LERIM_HOME is not an absolute path.", where=override, todo=_todo("LERIM_HOME"))
+    return home
+
+
+def _todo(name: str) -> str:
+    return f"Set {name} to the whole path of a folder of your own."
+
+
+def relative_variables(environ: Mapping[str, str], platform: str = sys.platform) -> list[Problem]:
+    """A problem for each variable of an agent that was ignored because the path in it is relative."""
+    return [
+        Problem("relative-path", name, f"{name} is ignored because {part!r} is not an absolute path.")
+        for name in OF_AGENTS
+        for part in _parts(environ, name)
+        if not _pure(platform)(part).is_absolute()
+    ]
+
+
+def _parts(environ: Mapping[str, str], name: str) -> list[str]:
+    value = environ.get(name, "")
+    parts = value.split(",") if name == "CLAUDE_CONFIG_DIR" else [value]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _folders(environ: Mapping[str, str], name: str, platform: str) -> tuple[PurePath, ...]:
+    """The absolute paths a variable holds."""
+    named = map(_pure(platform), _parts(environ, name))
+    return tuple(folder for folder in named if folder.is_absolute())
+
+
+def _folder(environ: Mapping[str, str], name: str, platform: str, default: PurePath) -> PurePath:
+    return next(iter(_folders(environ, name, platform)), default)
 
 
 def claude_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The folders holding Claude Code's `projects/`: `CLAUDE_CONFIG_DIR` (a comma list), else the known defaults."""
-    override = environ.get("CLAUDE_CONFIG_DIR", "")
-    if override.strip():
-        return tuple(_pure(platform)(part.strip()) for part in override.split(",") if part.strip())
     home = user_home(environ, platform)
-    return (home / ".claude", home / ".config" / "claude")
+    return _folders(environ, "CLAUDE_CONFIG_DIR", platform) or (home / ".claude", home / ".config" / "claude")
 
 
 def codex_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The folder of Codex: `CODEX_HOME`, else `~/.codex`."""
-    override = environ.get("CODEX_HOME", "").strip()
-    return (_pure(platform)(override) if override else user_home(environ, platform) / ".codex",)
+    return (_folder(environ, "CODEX_HOME", platform, user_home(environ, platform) / ".codex"),)
 
 
 def opencode_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The data folder of OpenCode (XDG on every system); `OPENCODE_DB` names a database, there or anywhere."""
-    data = environ.get("XDG_DATA_HOME", "").strip()
-    base = _pure(platform)(data) if data else user_home(environ, platform) / ".local" / "share"
+    base = _folder(environ, "XDG_DATA_HOME", platform, user_home(environ, platform) / ".local" / "share")
     database = environ.get("OPENCODE_DB", "").strip()
     own = base / "opencode"
     return (own, own / database) if database and database != ":memory:" else (own,)
@@ -53,9 +110,7 @@ def opencode_roots(environ: Mapping[str, str], platform: str = sys.platform) -> 
 
 def gemini_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The folder of Gemini CLI: `.gemini` in `GEMINI_CLI_HOME`, else in the person's home."""
-    override = environ.get("GEMINI_CLI_HOME", "").strip()
-    home = _pure(platform)(override) if override else user_home(environ, platform)
-    return (home / ".gemini",)
+    return (_folder(environ, "GEMINI_CLI_HOME", platform, user_home(environ, platform)) / ".gemini",)
 
 
 CURSORS = ("Cursor", "Cursor Nightly")
@@ -68,15 +123,12 @@ def user_folders(products: Sequence[str], environ: Mapping[str, str], platform: 
     """The `User` folders of editors made from VS Code, by the name of the product."""
     home = user_home(environ, platform)
     if platform == "win32":
-        roaming = environ.get("APPDATA", "").strip()
-        base = PureWindowsPath(roaming) if roaming else home / "AppData" / "Roaming"
+        base = _folder(environ, "APPDATA", platform, home / "AppData" / "Roaming")
     elif platform == "darwin":
         base = home / "Library" / "Application Support"
     else:
-        config = environ.get("XDG_CONFIG_HOME", "").strip()
-        base = PurePosixPath(config) if config else home / ".config"
-    portable = environ.get("VSCODE_PORTABLE", "").strip()
-    own = (_pure(platform)(portable) / "user-data" / "User",) if portable else ()
+        base = _folder(environ, "XDG_CONFIG_HOME", platform, home / ".config")
+    own = tuple(folder / "user-data" / "User" for folder in _folders(environ, "VSCODE_PORTABLE", platform))
     return (*own, *(base / product / "User" for product in products))
 
 
@@ -88,23 +140,32 @@ def cursor_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tu
 def copilot_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The folder of Copilot's command line (`COPILOT_HOME`, else `~/.copilot`), VS Code's `User` folders, and those of
     its server, where a remote window's chats may be."""
-    override = environ.get("COPILOT_HOME", "").strip()
     home = user_home(environ, platform)
-    own = _pure(platform)(override) if override else home / ".copilot"
+    own = _folder(environ, "COPILOT_HOME", platform, home / ".copilot")
     servers = (home / ".vscode-server" / "data" / "User", home / ".vscode-server-insiders" / "data" / "User")
     return (own, *user_folders(CODES, environ, platform), *servers)
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """`~/.lerim` (or `LERIM_HOME`): what belongs to the person and not to one repository. Folder 0700, files 0600."""
+    """`~/.lerim` (or `LERIM_HOME`): what belongs to the person and not to one repository. Folder 0700, files 0600.
+
+    `person` is the home folder itself; None where it was not asked for.
+    """
 
     root: Path
+    person: Path | None = None
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Home:
-        """The home this environment names."""
-        return cls(Path(lerim_home(environ)))
+        """The home this environment names. Raises HomeError where it is not absolute, or not the person's own.
+
+        Whether it lies in a repository is for `lerim.home` to say."""
+        home = cls(Path(lerim_home(environ)), Path(user_home(environ)))
+        _check_owner(Path(user_home(environ)), "USERPROFILE" if sys.platform == "win32" else "HOME")
+        if os.path.lexists(home.root):
+            _check_owner(home.root, "LERIM_HOME" if environ.get("LERIM_HOME") else ".lerim")
+        return home
 
     @property
     def catalog(self) -> Path:
@@ -139,3 +200,17 @@ class Home:
     def project(self, key: str) -> Path:
         """The private folder of one project: rejections, undo history, locks, quotes kept out of git."""
         return self.root / "projects" / key
+
+
+def _check_owner(folder: Path, name: str) -> None:
+    """Raises HomeError where a folder is not there, or belongs to somebody else."""
+    try:
+        found = folder.stat()
+    except OSError as error:
+        message = f"{name} cannot be used as a home: {error.strerror}."
+        raise HomeError(message, where=str(folder), todo=_todo(name)) from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise HomeError(f"{name} cannot be used as a home: it is not a folder.", where=str(folder), todo=_todo(name))
+    if sys.platform != "win32" and found.st_uid != os.geteuid():
+        message = f"{name} belongs to another user (id {found.st_uid}; yours is {os.geteuid()})."
+        raise HomeError(message, where=str(folder), todo=_todo(name))

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lerim import registry, shell
-from lerim.errors import Problem, ProjectError
+from lerim.errors import HomeError, Problem, ProjectError
+from lerim.home import check_outside, same_place
 from lerim.paths import Home
 from lerim.repository import Layout, innermost, read_config, real_path, remote_of, worktree_folders
 
@@ -31,8 +32,9 @@ class Project:
     """One repository, seen from one of its worktrees.
 
     `key` names what is kept of it; one that was moved may have that of its old place. `root` is that worktree, `main`
-    the main one (None for a bare repository), `common_dir` the git dir they share, `remote` its address without
-    credentials ('' none), `aliases` the folders it was known under elsewhere or before.
+    the main one (None for a bare repository, and where its `.lerim` is the person's home), `common_dir` the git dir
+    they share, `remote` its address without credentials ('' none), `aliases` the folders it was known under elsewhere
+    or before. `private` is the folder used in place of the worktree's `.lerim` where that is the person's home.
     """
 
     key: str
@@ -42,6 +44,7 @@ class Project:
     remote: str
     name: str
     aliases: tuple[str, ...] = ()
+    private: Path | None = None
 
     @property
     def is_personal(self) -> bool:
@@ -51,6 +54,8 @@ class Project:
     @property
     def lerim(self) -> Path:
         """`.lerim` of the open worktree, committed with its branch; the home itself for the person's own."""
+        if self.private is not None:
+            return self.private
         return self.root if self.is_personal else self.root / ".lerim"
 
     @property
@@ -99,12 +104,16 @@ def _keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
 
 
 def locate(path: Path, home: Home) -> Project | None:
-    """The project of the innermost repository `path` lies in, with its aliases; None outside any. Starts no process."""
+    """The project of the innermost repository `path` lies in, with its aliases; None outside any. Starts no process.
+
+    Raises HomeError where the home lies in that repository.
+    """
     layout = innermost(path)
     if layout is None:
         return None
+    check_outside(home, layout)
     entries, _ = registry.entries(home)  # a broken entry is reported by `listed`; it must not hide the repository
-    project = _project(layout, _entry_keys(entries))
+    project = _project(layout, _entry_keys(entries), home)
     aliases = next((entry.aliases for entry in entries if entry.key == project.key), ())
     return replace(project, aliases=aliases)
 
@@ -113,16 +122,24 @@ def _entry_keys(entries: Iterable[registry.Entry]) -> dict[str, str]:
     return _keys((Path(entry.common_dir), entry.key) for entry in entries)
 
 
-def _project(layout: Layout, keys: Mapping[str, str]) -> Project:
+def _project(layout: Layout, keys: Mapping[str, str], home: Home) -> Project:
     named_by = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
+    key = project_key(layout.common_dir, keys)
+    # A home folder kept in git: its `.lerim` is the person's own, so what is the repository's lies in a folder of that.
     return Project(
-        key=project_key(layout.common_dir, keys),
+        key=key,
         root=layout.root,
-        main=layout.main,
+        main=None if layout.main is not None and is_home(home, layout.main) else layout.main,
         common_dir=layout.common_dir,
         remote=remote_of(read_config(layout.common_dir)),
         name=named_by.name.removesuffix(".git") or layout.root.name,
+        private=home.project(key) if is_home(home, layout.root) else None,
     )
+
+
+def is_home(home: Home, worktree: Path) -> bool:
+    """Whether the `.lerim` of a worktree is the person's home."""
+    return same_place(worktree / ".lerim", home.root)
 
 
 def add(project: Project, home: Home) -> Project:
@@ -190,7 +207,7 @@ def _layout(entry: registry.Entry) -> Layout | None:
 
 def listed(home: Home) -> tuple[list[Project], list[Problem]]:
     """The remembered projects; one whose folder is gone or is another repository now is listed as it was, with a
-    problem."""
+    problem. One that holds the home is not listed."""
     entries, problems = registry.entries(home)
     keys = _entry_keys(entries)
     projects: list[Project] = []
@@ -198,6 +215,11 @@ def listed(home: Home) -> tuple[list[Project], list[Problem]]:
         if keys[place_key(Path(entry.common_dir))] != entry.key:
             continue  # a project that was moved here has taken its place
         layout = _layout(entry)
+        try:
+            check_outside(home, layout)
+        except HomeError as error:
+            problems.append(Problem(error.code, entry.root, f"{error.message} {error.todo}"))
+            continue
         if layout is None:
             moved = shell.line("lerim", "project", "alias", entry.root, "--repo", "NEW_PLACE")
             forget = shell.line("lerim", "project", "remove", "--repo", entry.root)
@@ -206,7 +228,7 @@ def listed(home: Home) -> tuple[list[Project], list[Problem]]:
             root = Path(entry.root)
             found = Project(entry.key, root, root, Path(entry.common_dir), entry.remote, entry.name)
         else:
-            found = _project(layout, keys)
+            found = _project(layout, keys, home)
         projects.append(replace(found, aliases=entry.aliases))
     return projects, problems
 

@@ -5,7 +5,9 @@ Written atomically, readable by the person alone. Nothing here touches a reposit
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -87,10 +89,15 @@ def remove(home: Home, key: str) -> bool:
 
 
 def private_folder(home: Home, folder: Path) -> None:
-    """Makes `folder`, and the folders between it and the home, readable by the person alone. Raises OSError."""
+    """Makes `folder`, and the folders between it and the home, readable by the person alone; git never takes what is in
+    the home, which may lie in a repository of the person's dotfiles. Raises OSError."""
     wanted = [folder, *(parent for parent in folder.parents if parent == home.root or home.root in parent.parents)]
     for part in reversed(wanted):
         part.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        handle = os.open(home.root / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as ignore:
+            ignore.write("*\n")
 
 
 def replace(path: Path, data: bytes, *, flushed: bool = True) -> None:

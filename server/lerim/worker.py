@@ -231,9 +231,8 @@ def _done(
 
 def _sync(order: Order, lines: Lines, cancel: threading.Event, bridge: Bridge) -> Report:
     from lerim import jobs
-    from lerim.paths import Home
 
-    home = Home.of(os.environ)
+    home = _home(order.repo)
     options: SyncOptions = jobs.SyncOptions(explicit=order.explicit)
     project = _project(order.repo, home)
     return Report(jobs.run(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge))
@@ -243,9 +242,8 @@ def _ask(repo: Path, question: Question, lines: Lines, cancel: threading.Event, 
     from datetime import UTC, datetime
 
     from lerim import ask
-    from lerim.paths import Home
 
-    home = Home.of(os.environ)
+    home = _home(repo)
     answer = ask.run(
         _project(repo, home), home, os.environ, question, lines.send, cancel.is_set, lambda: datetime.now(UTC), bridge
     )
@@ -254,12 +252,21 @@ def _ask(repo: Path, question: Question, lines: Lines, cancel: threading.Event, 
 
 def _maintain(order: Maintain, lines: Lines, cancel: threading.Event, bridge: Bridge) -> Maintained:
     from lerim import maintain
-    from lerim.paths import Home
 
-    home = Home.of(os.environ)
+    home = _home(order.repo)
     options = maintain.MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
     project = _project(order.repo, home)
     return Maintained(maintain.run(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge))
+
+
+def _home(folder: Path) -> Home:
+    """The person's home, which is not in the repository around `folder`. Raises HomeError."""
+    from lerim.home import check_around
+    from lerim.paths import Home
+
+    home = Home.of(os.environ)
+    check_around(home, folder)
+    return home
 
 
 def _project(repo: Path, home: Home) -> Project:
@@ -274,10 +281,10 @@ def _project(repo: Path, home: Home) -> Project:
 
 
 def _try(cancel: threading.Event, bridge: Bridge) -> Tried:
+    home = _home(Path.cwd())
     from lerim.models.trial import chosen_tried
-    from lerim.paths import Home
 
-    trial = chosen_tried(Home.of(os.environ), os.environ, cancel.is_set, bridge)
+    trial = chosen_tried(home, os.environ, cancel.is_set, bridge)
     return Tried(trial.model, trial.answer, trial.usage, trial.steps)
 
 

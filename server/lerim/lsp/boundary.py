@@ -227,8 +227,7 @@ async def guarded(method: str, work: Awaitable[R]) -> R:
     try:
         return await work
     except LerimError as error:
-        data = {"kind": error.code, **({"diff": error.diff} if error.diff else {})}
-        raise JsonRpcException(str(error).replace("\n", " ")[:500], LERIM_ERROR, data) from None
+        raise refusal(error) from None
     except (asyncio.CancelledError, JsonRpcException):
         raise
     except Exception as error:
@@ -238,6 +237,12 @@ async def guarded(method: str, work: Awaitable[R]) -> R:
             INTERNAL_ERROR,
             {"kind": "error"},
         ) from None
+
+
+def refusal(error: LerimError) -> JsonRpcException:
+    """One of our errors as the protocol's."""
+    data = {"kind": error.code, **({"diff": error.diff} if error.diff else {})}
+    return JsonRpcException(str(error).replace("\n", " ")[:500], LERIM_ERROR, data)
 
 
 def place(error: BaseException) -> str:

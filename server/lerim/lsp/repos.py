@@ -6,6 +6,7 @@ import asyncio
 import functools
 import gc
 import linecache
+import logging
 import os
 import sys
 import threading
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lerim.errors import ProjectError
+from lerim.errors import HomeError, ProjectError
 from lerim.lsp.standing import Standings
 from lerim.lsp.uris import from_path, to_path
 from lerim.memory.references import Entry, ReferenceMap
@@ -28,6 +29,8 @@ from lerim.repository import read_small
 
 if TYPE_CHECKING:
     from lerim.memory.search import MemorySearch
+
+log = logging.getLogger("lerim.lsp")
 
 CACHED = 128
 """Memories kept parsed; the rest is read again from its file when it is shown."""
@@ -177,7 +180,11 @@ class Repos:
 
     def _open(self, folder: Path) -> tuple[Repo | None, str]:
         real = Path(os.path.realpath(folder))
-        project = locate(real, self._home)
+        try:
+            project = locate(real, self._home)
+        except HomeError as error:  # the person is told when the window opens the folder
+            log.warning("%s", error)
+            return None, ""
         if project is None or not real.is_relative_to(project.root):
             return None, ""
         inner = real.relative_to(project.root).as_posix()

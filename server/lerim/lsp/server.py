@@ -11,19 +11,23 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 
 from lerim import __version__
+from lerim.errors import HomeError, LerimError
+from lerim.home import check_around
 from lerim.lsp import lives_protocol as lives
 from lerim.lsp import model_protocol as models
 from lerim.lsp import parent, protocol
 from lerim.lsp import session_protocol as sessions
-from lerim.lsp.boundary import guarded, make_server, request
+from lerim.lsp.boundary import Server, guarded, make_server, refusal, request
 from lerim.lsp.logs import EditorHandler
 from lerim.lsp.settings import read
 from lerim.lsp.sidecar import Sidecar
+from lerim.lsp.uris import to_path
 from lerim.paths import Home
 
 log = logging.getLogger("lerim.lsp")
@@ -47,6 +51,17 @@ def create_server(
     return sidecar
 
 
+def refuse_all(error: LerimError) -> Server:
+    """A server that answers `initialize` with an error, which the editor shows, and does nothing else."""
+    server = make_server("lerim", __version__)
+
+    @server.feature(types.INITIALIZE)
+    def initialize(_params: types.InitializeParams) -> None:
+        raise refusal(error)
+
+    return server
+
+
 def _life(sidecar: Sidecar, handler: EditorHandler | None) -> None:
     server = sidecar.server
 
@@ -56,6 +71,7 @@ def _life(sidecar: Sidecar, handler: EditorHandler | None) -> None:
         sidecar.folders = [folder.uri for folder in params.workspace_folders or ()]
         if not params.workspace_folders and params.root_uri:
             sidecar.folders = [params.root_uri]
+        _check_home(sidecar)
         if params.process_id:
             parent.watch(params.process_id, functools.partial(_end, sidecar, 1))
         sidecar.start_ms = round((time.monotonic() - sidecar.began) * 1000)
@@ -74,6 +90,15 @@ def _life(sidecar: Sidecar, handler: EditorHandler | None) -> None:
     @server.feature(types.EXIT)
     def leave(_params: Any) -> None:
         _end(sidecar, 0 if server.protocol._shutdown else 1)
+
+
+def _check_home(sidecar: Sidecar) -> None:
+    """Raises the protocol's error where the home lies in a repository of the window."""
+    for path in filter(None, map(to_path, sidecar.folders)):
+        try:
+            check_around(sidecar.home, Path(path))
+        except HomeError as error:
+            raise refusal(error) from None
 
 
 def _end(sidecar: Sidecar, code: int) -> None:

@@ -28,13 +28,19 @@ def main(arguments: Sequence[str]) -> int:
     without_openssl()
     sys.setswitchinterval(SWITCH_SECONDS)
 
+    from lerim.errors import HomeError
     from lerim.lsp.logs import start_logging
-    from lerim.lsp.server import create_server
+    from lerim.lsp.server import create_server, refuse_all
     from lerim.lsp.sidecar import Sidecar
     from lerim.paths import Home
 
     handler = start_logging()
-    sidecar: Sidecar = create_server(Home.of(os.environ), os.environ, handler=handler, began=began)
+    try:
+        home = Home.of(os.environ)
+    except HomeError as error:
+        refuse_all(error).serve(source, output)
+        os._exit(1)
+    sidecar: Sidecar = create_server(home, os.environ, handler=handler, began=began)
     sidecar.server.serve(source, output)
     sidecar.stop()
     os._exit(0)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from lerim.errors import HomeError
+from lerim.home import check_around
 from lerim.lsp import diagnostics, pending, standing
 from lerim.lsp.idle import IdleClock
 from lerim.lsp.protocol import MEMORIES_CHANGED, WATCH_FOLDERS, wire
@@ -92,6 +94,11 @@ async def folders(sidecar: Sidecar, params: types.DidChangeWorkspaceFoldersParam
     gone = {folder.uri for folder in params.event.removed}
     kept = [uri for uri in sidecar.folders if uri not in gone]
     sidecar.folders = list(dict.fromkeys([*kept, *(folder.uri for folder in params.event.added)]))
+    for path in filter(None, (to_path(folder.uri) for folder in params.event.added)):
+        try:
+            await sidecar.run(check_around, sidecar.home, Path(path))
+        except HomeError as error:
+            sidecar.warn(str(error))
     sidecar.repos.set_folders(sidecar.folders)
     repos = await sidecar.repos.load()
     sidecar.spawn("Watching files", watch(sidecar, repos))

@@ -82,7 +82,7 @@ def choose(
         return None, [found]
     if found is None:
         return None, []
-    return _sized(replace(found, role=role_name), Home.of(environ), editor), []
+    return _sized(replace(found, role=role_name), settings.home, editor), []
 
 
 def variables_of(provider: str, base_url: str = "") -> tuple[str, ...]:

@@ -58,7 +58,7 @@ class Place:
     def store(self) -> Store:
         """The memories of the open worktree, or the person's own."""
         wrote = partial(ours, self.private, self.moves)
-        if not self.project.is_personal:
+        if not (self.project.is_personal or self.project.private):
             return Store(self.project.memory_dir, self.private, ours=wrote)
         return Store(self.project.memory_dir, self.private, self.home.root, lambda _: self.make_private(), wrote)
 

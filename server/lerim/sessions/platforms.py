@@ -54,6 +54,8 @@ def roots_of(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path
 def places(platform: Platform, said: Mapping[Platform, Choice], environ: Mapping[str, str]) -> list[Path]:
     """Where the store of one agent may lie, read or not."""
     own = said.get(platform, _USUAL).path
+    if own and not Path(own).is_absolute():
+        return []  # from where it is relative nobody knows; `connect` takes absolute paths alone
     named = (own,) if own else ROOTS[platform](environ)
     return [Path(path) for path in dict.fromkeys(os.path.realpath(one) for one in named)]
 

@@ -114,7 +114,7 @@ def test_a_broken_file_is_a_message_and_stays_as_it_is(home, environ, broken):
 def test_the_file_is_the_persons_alone(home):
     remove(home, "claude")
     assert stat.S_IMODE((home.root / FILE).stat().st_mode) == 0o600
-    assert {path.name for path in home.root.iterdir()} <= {FILE, f"{FILE}.lock"}
+    assert {path.name for path in home.root.iterdir()} <= {FILE, f"{FILE}.lock", ".gitignore"}
 
 
 def test_links_are_resolved_and_each_place_comes_once(home, environ, tmp_path):
