@@ -112,9 +112,9 @@ def _change(at: Here, jobs: list[int] | None, change: Callable[[Catalog, str], i
 
 def _queue(at: Here) -> QueueView:
     """What waits for a model is told only where the settings name one that can be asked."""
-    from lerim.extraction.redact import clean
     from lerim.models import editor
     from lerim.models.choose import choose
+    from lerim.redaction import clean
     from lerim.sessions.catalog import Catalog
     from lerim.sessions.queue import EXTRACT, MODEL
 

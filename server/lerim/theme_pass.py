@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from lerim.extraction.deeds import exchanges
-from lerim.extraction.redact import without_private
 from lerim.extraction.themes import Asked, Worked, themes
 from lerim.learning import Learning
+from lerim.redaction import without_private
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.catalog_schema import telling
 from lerim.sessions.recent import Recent, recent

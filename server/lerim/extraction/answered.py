@@ -10,9 +10,9 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from lerim.errors import MemoryError_
-from lerim.extraction.redact import clean
 from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature
 from lerim.memory import files
+from lerim.redaction import clean
 
 KEPT = 200
 MOST_BYTES = 1_000_000

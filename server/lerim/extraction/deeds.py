@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lerim.extraction.redact import clean, without_private
 from lerim.facts.commands import parse
 from lerim.facts.outcome import commits
 from lerim.facts.wording import shorten, squeeze
+from lerim.redaction import clean, without_private
 from lerim.sessions.retold import Told
 from lerim.sessions.turn_text import Shown
 

@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import confidence
 from lerim.extraction.gate import Source, standing
-from lerim.extraction.hidden import flags, visible
-from lerim.extraction.redact import clean
 from lerim.facts import commands, hooks, printed, wording
 from lerim.facts.draft import Quote
 from lerim.memory.record import Evidence
+from lerim.redaction import clean, flags, visible
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Platform, ToolCall, Turn
 

@@ -10,8 +10,6 @@ from typing import get_args
 
 from lerim.extraction.candidate import Candidate, Dropped, DropReason
 from lerim.extraction.confidence import confidence
-from lerim.extraction.hidden import flags, visible
-from lerim.extraction.redact import Span, clean, noted, redact
 from lerim.facts.draft import Draft, Quote, Signal
 from lerim.facts.extract import extract_from_prompt, extract_from_response
 from lerim.facts.lasting import calm
@@ -19,6 +17,7 @@ from lerim.facts.retold import retold
 from lerim.facts.where import unrepeated
 from lerim.facts.wording import squeeze, title_fault
 from lerim.memory.record import Evidence, LearningKind, Primitive
+from lerim.redaction import Span, clean, flags, noted, redact, visible
 from lerim.sessions.model import Platform
 
 QUOTE = 200  # characters of the longest quote

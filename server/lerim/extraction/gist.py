@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lerim.extraction.markup import plain
-from lerim.extraction.redact import clean, without_private
 from lerim.facts.sentences import spoken
 from lerim.facts.wording import capital, shorten, squeeze
+from lerim.redaction import clean, plain, without_private
 
 LOOKED_AT = 6_000
 """Characters of a text that are looked at; redaction sees as many."""

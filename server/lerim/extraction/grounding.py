@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.gate import REPLACED, Source, gate, merged
-from lerim.extraction.markup import plain
 from lerim.extraction.material import Material
 from lerim.extraction.quotes import Nowhere, Stands, locate, overlap
-from lerim.extraction.redact import clean
 from lerim.extraction.said import content
 from lerim.extraction.signatures import MemoryCandidate
 from lerim.extraction.transcript import Shown
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Quote
 from lerim.facts.wording import fit, sentence, shorten, squeeze
+from lerim.redaction import clean, plain
 from lerim.sessions.model import Turn
 
 BODY = 1_200

@@ -15,7 +15,6 @@ from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.extraction.friction import met
 from lerim.extraction.gate import Source, gate, merged
 from lerim.extraction.locate import Locator
-from lerim.extraction.redact import clean
 from lerim.extraction.said import alike, content, light, words
 from lerim.extraction.state import REPLIES, Claim, condensed, pack, unpack
 from lerim.extraction.symbols import learn
@@ -28,6 +27,7 @@ from lerim.facts.looked import looked_at
 from lerim.facts.outcome import takes_back, verdict
 from lerim.facts.signals import signals
 from lerim.facts.wording import shorten, squeeze
+from lerim.redaction import clean
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Platform, Turn
 

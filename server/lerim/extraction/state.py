@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec.structs import replace
 
-from lerim.extraction.redact import without_private
 from lerim.facts.draft import Basis, Exchange
 from lerim.facts.fixes import Watch
+from lerim.redaction import without_private
 from lerim.sessions.model import Answer, Edit, ToolCall, Turn
 
 VERSION = 1

@@ -12,9 +12,9 @@ import dspy
 from pydantic import BaseModel, ValidationError
 
 from lerim.errors import MemoryError_
-from lerim.extraction.redact import clean
 from lerim.extraction.summary_signatures import SessionPart
 from lerim.memory import files
+from lerim.redaction import clean
 from lerim.sessions.retold import Told
 
 VERSION = 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lerim.extraction.redact import without_private
 from lerim.extraction.transcript import Piece, Shown, in_short
+from lerim.redaction import without_private
 from lerim.sessions.retold import Told
 
 TEXT = (13_000, 6_500)  # characters of what a person or the agent wrote in one turn: head and tail

@@ -20,9 +20,9 @@ from datetime import datetime
 
 import msgspec
 
-from lerim.extraction.redact import clean, redact, without_private
 from lerim.facts.looked import looked_at
 from lerim.memory.record import Speaker
+from lerim.redaction import clean, redact, without_private
 from lerim.sessions.model import Role, ToolCall, Turn
 from lerim.sessions.values import untorn
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.errors import LerimError, Problem
-from lerim.extraction.hidden import flags
-from lerim.extraction.redact import clean
 from lerim.facts.wording import shorten
 from lerim.lead.cited import Citation, Passage, PassageKind, Question
 from lerim.lead.telling import Telling, held, questioned, telling
@@ -24,6 +22,7 @@ from lerim.memory.terms import is_unspaced
 from lerim.memory.views import handle, safe, source_parts
 from lerim.paths import Home
 from lerim.project import Project
+from lerim.redaction import clean, flags
 from lerim.sessions import browsing
 from lerim.sessions.catalog import Catalog, Filters
 from lerim.sessions.query import Query, parse, stem, tokens

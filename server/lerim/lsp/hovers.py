@@ -115,7 +115,7 @@ def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
 
 def stands(standing: Standing) -> str:
     """`Drifted since 2026-11-21: load changed`, as markdown; "" for what is fresh where it was."""
-    from lerim.extraction.redact import redact  # as in `safe`: its patterns are not for what is started
+    from lerim.redaction import redact  # as in `safe`: its patterns are not for what is started
 
     detail = escape(shorten(redact(standing.detail).text, MAX_TITLE))
     if standing.state in WRONG:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from lerim.extraction.redact import clean
 from lerim.lsp.session_protocol import (
     DaysParams,
     DaysView,
@@ -20,6 +19,7 @@ from lerim.lsp.session_protocol import (
 )
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory.lines import moment
+from lerim.redaction import clean
 from lerim.sessions import browsing
 from lerim.sessions.browsing import Brief
 from lerim.sessions.catalog import Catalog

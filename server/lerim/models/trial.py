@@ -11,7 +11,6 @@ from dspy import lm15
 
 from lerim import config
 from lerim.errors import ModelError, ModelGoneError, ModelKeyError, SettingsError
-from lerim.extraction.redact import clean
 from lerim.models import editor
 from lerim.models.choose import Model, choose
 from lerim.models.editor import Bridge
@@ -20,6 +19,7 @@ from lerim.models.faults import said
 from lerim.models.spending import Purse
 from lerim.models.usage import Step, Usage
 from lerim.paths import Home
+from lerim.redaction import clean
 
 QUESTION = "Reply with the one word: ready"
 SHOWN = 200

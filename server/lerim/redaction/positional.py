@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from lerim.extraction.randomness import random
-from lerim.extraction.secret_rules import PLACEHOLDER, Span
+from lerim.redaction.entropy import random
+from lerim.redaction.rules import PLACEHOLDER, Span
 
 # lower case; a password may be any word, so that its name is enough; the others must look made by chance
 PASSWORDS = ("pass", "pwd")

@@ -1,6 +1,6 @@
 import pytest
 
-from lerim.extraction.redact import redact, without_private
+from lerim.redaction import redact, without_private
 
 # put together here so that no scanner takes this file for a leak
 A, D = "abcdefghijklmnopqrstuvwxyz", "0123456789"

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from lerim.extraction import assigned
-from lerim.extraction import secret_rules as rules
-from lerim.extraction.hidden import HIDDEN, visible
-from lerim.extraction.randomness import random
-from lerim.extraction.secret_rules import Span
+from lerim.redaction import positional, rules
+from lerim.redaction.entropy import random
+from lerim.redaction.hidden import HIDDEN, visible
+from lerim.redaction.rules import Span
 
 __all__ = ["Redacted", "Span", "clean", "counting", "noted", "redact", "without_private"]
 
@@ -121,7 +120,7 @@ def _look(text: str) -> list[Span]:
         spans += _keys(text)
     if "<private>" in low:
         spans += _private(text, low)
-    return spans + assigned.spans(text, low)
+    return spans + positional.spans(text, low)
 
 
 def _at(text: str, literal: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:

@@ -1,0 +1,19 @@
+"""Cuts secrets out of text: the one place that decides what may be written, shown or sent."""
+
+from lerim.redaction.hidden import HIDDEN, flags, visible
+from lerim.redaction.markup import plain
+from lerim.redaction.redact import Redacted, Span, clean, counting, noted, redact, without_private
+
+__all__ = [
+    "HIDDEN",
+    "Redacted",
+    "Span",
+    "clean",
+    "counting",
+    "flags",
+    "noted",
+    "plain",
+    "redact",
+    "visible",
+    "without_private",
+]
