@@ -129,5 +129,5 @@ def _queue(at: Here) -> QueueView:
         for kind in kinds:
             for state, number in catalog.counts(at.project.key, kind).items():
                 counts[state] = counts.get(state, 0) + number
-    shown = [msgspec.structs.replace(row, title=clean(row.title[:200]), reason=clean(row.reason)) for row in rows]
+    shown = [msgspec.structs.replace(row, title=clean(row.title)[:200], reason=clean(row.reason)) for row in rows]
     return QueueView(shown, counts)

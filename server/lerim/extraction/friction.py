@@ -67,7 +67,7 @@ def again(now: Friction, before: list[Friction], platform: Platform) -> Candidat
     return Candidate(
         primitive="learning",
         kind="friction",
-        title=wording.shorten(title, wording.TITLE),
+        title=wording.shorten(clean(title), wording.TITLE),
         body=body,
         confidence=confidence("met", accepted=False, repeated=len(all_of) - 2, flagged=bool(marks)),
         tags=(),

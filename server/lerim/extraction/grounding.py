@@ -114,7 +114,7 @@ def _judged(item: MemoryCandidate, turns: Sequence[Shown], material: Material, s
     place = locate(item.evidence.quote, item.evidence.turn, turns)
     if isinstance(place, Nowhere):
         turn = next((turn.id for turn in turns if turn.number == item.evidence.turn), "")
-        return Dropped("no-evidence", clean(shorten(title, 120)), material.session, turn, place.why)
+        return Dropped("no-evidence", shorten(clean(title), 120), material.session, turn, place.why)
     judged = gate(_draft(item, title, place, material), source)
     if isinstance(judged, Dropped):
         return replace(judged, title=clean(judged.title), detail=clean(judged.detail))

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from lerim.facts.draft import Basis, Exchange
 from lerim.facts.fixes import Watch
-from lerim.redaction import without_private
 from lerim.sessions.model import Answer, Edit, ToolCall, Turn
 
 VERSION = 1
@@ -69,10 +68,10 @@ def unpack(data: bytes | None) -> State:
 
 
 def condensed(turn: Turn) -> Turn:
-    """The turn without private blocks, long texts cut to head and tail so that an open exchange stays small."""
+    """A redacted turn, long texts cut to head and tail so that an open exchange stays small."""
     return replace(
         turn,
-        text=_clip(without_private(turn.text), TEXT),
+        text=_clip(turn.text, TEXT),
         reasoning="",
         tool_calls=tuple(_condensed(call) for call in turn.tool_calls[:64]),
     )
@@ -81,12 +80,12 @@ def condensed(turn: Turn) -> Turn:
 def _condensed(call: ToolCall) -> ToolCall:
     return replace(
         call,
-        command=without_private(call.command)[:2_000],
+        command=call.command[:2_000],
         description="",
-        output=_clip(without_private(call.output), OUTPUT),
-        plan=_clip(without_private(call.plan), TEXT),
-        feedback=without_private(call.feedback)[:TEXT],
-        answers=tuple(Answer(one.question, one.options, without_private(one.answer)) for one in call.answers),
+        output=_clip(call.output, OUTPUT),
+        plan=_clip(call.plan, TEXT),
+        feedback=call.feedback[:TEXT],
+        answers=tuple(Answer(one.question, one.options, one.answer) for one in call.answers),
         edits=tuple(Edit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
     )
 

@@ -52,7 +52,7 @@ _USUAL = frozenset(_USUAL_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request of a person's (the id of its turn and its words, not redacted) and the repo-relative files that were
+    """A request of a person's (the id of its turn and its words) and the repo-relative files that were
     changed in answer."""
 
     turn: str

@@ -113,9 +113,8 @@ def title(one: Brief) -> str:
 
 
 def line(text: str) -> str:
-    """A text from a session as one short line that may be shown; what is cut off may end a secret, so more is looked
-    at than is kept."""
-    return shorten(SPACES.sub(" ", clean(text[: 4 * MAX_TITLE])).strip(), MAX_TITLE)
+    """A text from a session as one short line that may be shown; redacted whole, then cut."""
+    return shorten(SPACES.sub(" ", clean(text)).strip(), MAX_TITLE)
 
 
 def shorten(text: str, limit: int) -> str:

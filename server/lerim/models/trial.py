@@ -69,7 +69,7 @@ def tried(model: Model, engine: Engine) -> Trial:
         raise ModelKeyError(_message(model, error), where=model.key_variable, todo=todo) from error
     except lm15.LM15Error as error:
         raise ModelError(_message(model, error), where=model.base_url, todo="See `lerim model list`.") from error
-    answer = " ".join(clean((response.text or "")[:10_000]).split())[:SHOWN]
+    answer = " ".join(clean(response.text or "").split())[:SHOWN]
     return Trial(_asked(model, engine), answer, engine.usage, engine.steps)
 
 

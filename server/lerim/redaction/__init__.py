@@ -2,7 +2,7 @@
 
 from lerim.redaction.hidden import HIDDEN, flags, visible
 from lerim.redaction.markup import plain
-from lerim.redaction.redact import Redacted, Span, clean, counting, noted, redact, without_private
+from lerim.redaction.redact import Redacted, Span, clean, counting, redact, redacted_spans, without_private
 
 __all__ = [
     "HIDDEN",
@@ -11,9 +11,9 @@ __all__ = [
     "clean",
     "counting",
     "flags",
-    "noted",
     "plain",
     "redact",
+    "redacted_spans",
     "visible",
     "without_private",
 ]

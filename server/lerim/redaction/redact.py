@@ -14,7 +14,7 @@ from lerim.redaction.entropy import random
 from lerim.redaction.hidden import HIDDEN, visible
 from lerim.redaction.rules import Span
 
-__all__ = ["Redacted", "Span", "clean", "counting", "noted", "redact", "without_private"]
+__all__ = ["Redacted", "Span", "clean", "counting", "redact", "redacted_spans", "without_private"]
 
 _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
 _UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
@@ -45,7 +45,7 @@ def redact(text: str) -> Redacted:
         if not again:
             break
         cut = _cut(cut, again)
-    return Redacted(cut, len(spans), noted(text, tuple(spans)))
+    return Redacted(cut, len(spans), _noted(text, tuple(spans)))
 
 
 @contextmanager
@@ -59,12 +59,17 @@ def counting() -> Iterator[set[int]]:
         _MET.reset(before)
 
 
-def noted(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """The spans, counted where somebody counts: for whoever keeps them and cuts by them."""
+def _noted(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The spans, counted where somebody counts."""
     met = _MET.get()
     if met is not None:
         met.update(hash(text[span.start : span.end]) for span in spans)
     return spans
+
+
+def redacted_spans(text: str) -> tuple[Span, ...]:
+    """Where secrets were cut out of a text before: the places of their marks."""
+    return tuple(Span(*match.span(), "redacted") for match in _DONE.finditer(text)) if "[redacted:" in text else ()
 
 
 def clean(text: str) -> str:
