@@ -36,7 +36,7 @@ from pygls.protocol import (
 from lerim.errors import LerimError
 from lerim.lsp.documents import Documents
 from lerim.lsp.incoming import incoming
-from lerim.lsp.protocol import encode
+from lerim.lsp.protocol import encode, redacted
 
 log = logging.getLogger("lerim.lsp")
 P = TypeVar("P", bound=msgspec.Struct)
@@ -194,8 +194,8 @@ async def guarded(method: str, work: Awaitable[R]) -> R:
     try:
         return await work
     except LerimError as error:
-        data = {"kind": error.code, **({"diff": error.diff} if error.diff else {})}
-        raise JsonRpcException(str(error).replace("\n", " ")[:500], LERIM_ERROR, data) from None
+        data = {"kind": error.code, **({"diff": redacted(error.diff)} if error.diff else {})}
+        raise JsonRpcException(redacted(str(error)).replace("\n", " ")[:500], LERIM_ERROR, data) from None
     except (asyncio.CancelledError, JsonRpcException):
         raise
     except Exception as error:

@@ -3,6 +3,7 @@
 from lerim.redaction.hidden import HIDDEN, flags, visible
 from lerim.redaction.markup import plain
 from lerim.redaction.redact import Redacted, Span, clean, counting, redact, redacted_spans, without_private
+from lerim.redaction.written import redact_json, redact_new
 
 __all__ = [
     "HIDDEN",
@@ -13,6 +14,8 @@ __all__ = [
     "flags",
     "plain",
     "redact",
+    "redact_json",
+    "redact_new",
     "redacted_spans",
     "visible",
     "without_private",

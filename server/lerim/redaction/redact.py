@@ -9,16 +9,25 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from lerim.redaction import positional, rules
+from lerim.redaction import forms, positional, private_keys, told
 from lerim.redaction.entropy import random
 from lerim.redaction.hidden import HIDDEN, visible
-from lerim.redaction.rules import Span
+from lerim.redaction.rules import DISCORD, DISCORD_HEAD, SHAM, Middle, Rule, Span
 
 __all__ = ["Redacted", "Span", "clean", "counting", "redact", "redacted_spans", "without_private"]
 
 _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
 _UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
 _WORDY = re.compile(r"[A-Za-z0-9_-]")
+_ESCAPE = re.compile(r"\\[nrtbf]\Z|%[0-9A-F]{2}\Z")
+_SHORTEST = 8
+_DIGIT = re.compile(r"[0-9]")
+_RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
+"""What a token can stand in."""
+_RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
+_WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\?\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
+_TORN = re.compile(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
+"""The beginning of a token, shortened by somebody else."""
 _PRIVATE = re.compile(r"<(/?)private>", re.IGNORECASE)
 _OPENS = re.compile(r"<private>", re.IGNORECASE)
 _MET: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
@@ -36,15 +45,15 @@ class Redacted:
 def redact(text: str) -> Redacted:
     """Replaces every secret by `[redacted:<kind>]`, also one that characters which do not show cut into pieces. Clean
     text comes back unchanged; a second pass changes nothing."""
-    spans = _found(text)
+    spans = find_secrets(text) if len(text) >= _SHORTEST else []
     if not spans:
         return Redacted(text, 0, ())
-    cut = _cut(text, spans)
+    cut = replace_spans(text, spans)
     for _ in range(5):  # a cut can bring a literal and its value together; rare, and settled in one more look
-        again = _found(cut)
+        again = find_secrets(cut)
         if not again:
             break
-        cut = _cut(cut, again)
+        cut = replace_spans(cut, again)
     return Redacted(cut, len(spans), _noted(text, tuple(spans)))
 
 
@@ -77,7 +86,8 @@ def clean(text: str) -> str:
     return visible(redact(text).text)
 
 
-def _cut(text: str, spans: list[Span]) -> str:
+def replace_spans(text: str, spans: list[Span]) -> str:
+    """The text with each span replaced by its mark; the spans are in order and do not overlap."""
     out: list[str] = []
     last = 0
     for span in spans:
@@ -87,7 +97,7 @@ def _cut(text: str, spans: list[Span]) -> str:
     return "".join(out)
 
 
-def _found(text: str) -> list[Span]:
+def find_secrets(text: str) -> list[Span]:
     """The secrets of a text in order, looked for with and without the characters that do not show."""
     spans = _look(text)
     if HIDDEN.search(text):
@@ -120,64 +130,92 @@ def _look(text: str) -> list[Span]:
     low = text.lower()
     if len(low) != len(text):  # a few letters change length in lower case; positions must agree
         low = "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
-    spans = _tokens(text)
-    if "-----BEGIN " in text:
-        spans += _keys(text)
+    spans = _tokens(text) + private_keys.spans(text)
     if "<private>" in low:
         spans += _private(text, low)
-    return spans + positional.spans(text, low)
-
-
-def _at(text: str, literal: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """The matches of a pattern at every place of its literal."""
-    out = []
-    at = text.find(literal)
-    while at >= 0:
-        match = pattern.match(text, at)
-        if match:
-            out.append(match)
-        at = text.find(literal, match.end() if match and match.end() > at else at + len(literal))
-    return out
+    return spans + positional.spans(text, low) + told.spans(text, low)
 
 
 def _tokens(text: str) -> list[Span]:
+    """Tokens of a vendor's form. Only what looks like a token at all is searched for their literals."""
+    runs = "\n".join(run for run in _RUN.findall(text) if _DIGIT.search(run) or (len(run) >= 28 and "/" not in run))
+    if not runs:
+        return []
     out: list[Span] = []
-    for rule in rules.RULES:
-        if rule.literal not in text:
-            continue
-        # `sk-` also ends words; `ghp_` and its like are a token wherever they stand, glued to other text too
-        whole = rule.literal[0].isalnum() and not (len(rule.literal) >= 4 and rule.literal.endswith("_"))
-        at = text.find(rule.literal)
-        while at >= 0:
-            end = at + len(rule.literal)
-            before = text[at - 1] if at and whole else " "
-            match = None if _WORDY.match(before) else rule.pattern.match(text, at)
-            if match and not (rule.random and not random(text[end : match.end()])):
-                out.append(Span(at, match.end(), rule.kind))
-            at = text.find(rule.literal, match.end() if match else end)
-    for pattern, head, kind in (
-        (rules.TELEGRAM, rules.TELEGRAM_HEAD, "telegram-token"),
-        (rules.DISCORD, rules.DISCORD_HEAD, "discord-token"),
-    ):
-        for match in pattern.finditer(text):
-            first = head.search(text[max(0, match.start() - 32) : match.start()])
-            if first and random(match.group()[1:]):
-                out.append(Span(match.start() - len(first.group()), match.end(), kind))
-    return out
+    for literal, rules in forms.BY_LITERAL.items():
+        if literal in runs:
+            for rule in rules:
+                out += _of_rule(text, rule)
+    for middle in forms.MIDDLES:
+        if middle.literal in runs:
+            out += _of_middle(text, middle)
+    return [*out, *_of_discord(text, runs)]
 
 
-def _keys(text: str) -> list[Span]:
-    """Private key blocks; one that is cut off ends where its characters end."""
-    out = []
-    for match in _at(text, "-----BEGIN ", rules.PEM_HEAD):
-        body = rules.PEM_BODY.match(text, match.end())
-        end = body.end() if body else match.end()
-        tail = text.find("-----END ", match.end(), match.end() + 20_000)
-        if tail >= 0 and tail <= end + 9:
-            stop = text.find("-----", tail + 9, tail + 80)
-            end = stop + 5 if stop >= 0 else max(end, tail)
-        out.append(Span(match.start(), end, "private-key"))
-    return out
+def _of_rule(text: str, rule: Rule) -> Iterator[Span]:
+    # `sk-` also ends words; `ghp_` and its like are a token wherever they stand, glued to other text too
+    whole = rule.literal[0].isalnum() and not (len(rule.literal) >= 4 and rule.literal.endswith("_"))
+    at = text.find(rule.literal)
+    while at >= 0:
+        end = at + len(rule.literal)
+        if not (whole and at and _WORDY.match(text[at - 1])) or _ESCAPE.search(text, max(0, at - 3), at):
+            stop = _end_of_token(text, at, end, rule)
+            if stop:
+                yield Span(at, stop, rule.kind)
+                end = stop
+        at = text.find(rule.literal, end)
+
+
+def _end_of_token(text: str, at: int, end: int, rule: Rule) -> int:
+    """Where the token that begins at `at` ends; 0 where there is none. One that a line's end cuts is followed."""
+    match = rule.pattern.match(text, at)
+    stop = match.end() if match else 0
+    run = _RUNNING.match(text, end)
+    wrapped = _WRAPPED.match(text, run.end()) if run else None
+    if run and wrapped and run.end() > end + 3 and _mixed(wrapped[1]):
+        whole = f"{text[at : run.end()]}{wrapped[1]}"
+        longer = rule.pattern.match(whole)
+        if longer and longer.end() > run.end() - at and (not stop or stop == run.end()):
+            rest = whole[end - at : longer.end()]
+            left = len(whole) - longer.end()
+            return wrapped.end() - left if not _sham(rest) and (not rule.random or random(rest)) else 0
+    if match is None:
+        torn = _TORN.match(text, end)
+        return torn.end(1) if torn and len(rule.literal) > 3 and random(torn[1]) and not _sham(torn[1]) else 0
+    rest = text[end:stop]
+    return 0 if _sham(rest) or (rule.random and not random(rest)) else stop
+
+
+def _mixed(text: str) -> bool:
+    """Whether a run of characters holds letters and digits, as the second half of a token does."""
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+
+
+def _sham(rest: str) -> bool:
+    """Whether what follows a token's literal is what documentation shows in its place."""
+    return bool(SHAM.search(rest[:400])) or len(set(rest)) < 2
+
+
+def _of_middle(text: str, rule: Middle) -> Iterator[Span]:
+    before, after = rule.patterns
+    at = text.find(rule.literal)
+    while at >= 0:
+        end = at + len(rule.literal)
+        head = before.search(text, max(0, at - 130), at)
+        tail = after.match(text, end) if head else None
+        if head and tail and _mixed(text[head.start() : tail.end()]):
+            yield Span(head.start(), tail.end(), rule.kind)
+            end = tail.end()
+        at = text.find(rule.literal, end)
+
+
+def _of_discord(text: str, runs: str) -> Iterator[Span]:
+    if not DISCORD.search(runs):
+        return
+    for match in DISCORD.finditer(text):
+        first = DISCORD_HEAD.search(text, max(0, match.start() - 32), match.start())
+        if first and random(match.group()[1:]):
+            yield Span(first.start(), match.end(), "discord-token")
 
 
 def without_private(text: str) -> str:

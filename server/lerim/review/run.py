@@ -24,6 +24,7 @@ from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.memory import files
 from lerim.models.told import stepped, taken
 from lerim.models.usage import Spent, Step, Usage
+from lerim.redaction import redact, redact_json
 from lerim.review.place import Place
 
 KEPT_RUNS = 50
@@ -136,10 +137,10 @@ class Run:
             self._write(folder / "maintain_actions.json", Maintained({**told, **self.counts}, self.maintained))
         for name, lines in (("agent.log", self.agent), ("subagents.log", self.subagents)):
             if lines:
-                files.create(folder / name, "\n".join(lines) + "\n")
+                files.create(folder / name, redact("\n".join(lines)).text + "\n")
         log = [*self.log, *map(taken, self.spent), *map(stepped, self.steps)]
         if log:
-            files.create(folder / "session.log", "\n".join(log) + "\n")
+            files.create(folder / "session.log", redact("\n".join(log)).text + "\n")
         _remove_oldest(workspace)
         return folder
 
@@ -149,7 +150,7 @@ class Run:
 
 
 def _json(content: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(content)).decode() + "\n"
+    return redact_json(msgspec.json.format(msgspec.json.encode(content)).decode()) + "\n"
 
 
 def add_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:
