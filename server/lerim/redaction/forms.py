@@ -248,10 +248,19 @@ RULES: tuple[Rule, ...] = (
 )
 """What tokens begin with, by vendor. Of rules that fit at one place the longest match counts."""
 
-BY_LITERAL: dict[str, list[Rule]] = {}
+BY_START: dict[str, list[Rule]] = {}
+"""Rules by the first two characters of a word that their literal begins."""
+BY_UNDERSCORE: dict[str, list[Rule]] = {}
+"""Rules whose literal ends with an underscore, by its last three characters: they count inside of words too."""
+ANYWHERE: list[Rule] = []
 for _rule in RULES:
-    BY_LITERAL.setdefault(_rule.literal, []).append(_rule)
-
+    _first = _rule.literal[:2]
+    if _rule.literal.endswith("_") and len(_rule.literal) >= 4:
+        BY_UNDERSCORE.setdefault(_rule.literal[-3:], []).append(_rule)
+    elif all(_letter.isalnum() or _letter in "_-" for _letter in _first):
+        BY_START.setdefault(_first, []).append(_rule)
+    else:
+        ANYWHERE.append(_rule)
 
 MIDDLES = (
     Middle("azure-client-secret", "Q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3,4}\d", r"[A-Za-z0-9_~.-]{28,38}"),
@@ -265,6 +274,6 @@ MIDDLES = (
     Middle("terraform-token", ".atlasv1.", r"(?<![A-Za-z0-9])[A-Za-z0-9]{10,20}", r"[A-Za-z0-9_-]{30,90}"),
     Middle("openai-key", "T3BlbkFJ", r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{10,120}", r"[A-Za-z0-9_-]{10,160}"),
     Middle("mailchimp-key", "-us", r"(?<![A-Za-z0-9])[0-9a-f]{32}", r"\d{1,2}(?![A-Za-z0-9])"),
-    Middle("telegram-token", ":AA", r"(?<![A-Za-z0-9])\d{8,10}", r"[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])"),
+    Middle("telegram-token", ":AA", r"(?:(?<=bot)|(?<![A-Za-z0-9]))\d{8,10}", r"[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])"),
 )
 """Tokens known by what stands in their middle."""

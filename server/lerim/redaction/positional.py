@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from lerim.redaction.entropy import random
-from lerim.redaction.rules import PLACEHOLDER, Span
+from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 # lower case; a password may be any word, so that its name is enough; the others must look made by chance
 PASSWORDS = ("pass", "pwd")
@@ -161,7 +161,7 @@ def is_token(value: str, suffix: str = "") -> bool:
         return False
     if _NAME.match(value) and not any(map(_jumbled, re.split(r"[.\[:-]", value))):
         return False
-    if _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
+    if SHAM.search(value) or _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
         return False  # the id of a token is no token, nor is its address
     return random(value)
 

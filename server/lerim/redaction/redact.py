@@ -24,6 +24,8 @@ _SHORTEST = 8
 _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """What a token can stand in."""
+_START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
+_UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
 _RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
 _WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\?\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
 _TORN = re.compile(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
@@ -100,6 +102,8 @@ def replace_spans(text: str, spans: list[Span]) -> str:
 def find_secrets(text: str) -> list[Span]:
     """The secrets of a text in order, looked for with and without the characters that do not show."""
     spans = _look(text)
+    if spans:
+        spans += _repeated(text, spans)
     if HIDDEN.search(text):
         plain, starts, moved = _shown(text)
         for span in _look(plain):
@@ -109,6 +113,16 @@ def find_secrets(text: str) -> list[Span]:
         done = [match.span() for match in _DONE.finditer(text)]
         spans = [span for span in spans if not any(span.start < end and start < span.end for start, end in done)]
     return _merged(spans)
+
+
+def _repeated(text: str, spans: list[Span]) -> list[Span]:
+    """Where the secrets stand a second time, in a place that does not tell what they are."""
+    values = {text[span.start : span.end]: span.kind for span in spans if 12 <= span.end - span.start <= 400}
+    return [
+        Span(at, at + len(value), kind)
+        for value, kind in list(values.items())[:40]
+        for at in positional.places(text, value)
+    ]
 
 
 def _shown(text: str) -> tuple[str, list[int], list[int]]:
@@ -138,18 +152,27 @@ def _look(text: str) -> list[Span]:
 
 def _tokens(text: str) -> list[Span]:
     """Tokens of a vendor's form. Only what looks like a token at all is searched for their literals."""
-    runs = "\n".join(run for run in _RUN.findall(text) if _DIGIT.search(run) or (len(run) >= 28 and "/" not in run))
+    runs = "\n".join(run for run in _RUN.findall(text) if _DIGIT.search(run) or (len(run) >= 20 and "/" not in run))
     if not runs:
         return []
     out: list[Span] = []
-    for literal, rules in forms.BY_LITERAL.items():
-        if literal in runs:
-            for rule in rules:
-                out += _of_rule(text, rule)
+    for rule in dict.fromkeys(_rules_for(runs)):
+        if rule.literal in runs:
+            out += _of_rule(text, rule)
     for middle in forms.MIDDLES:
         if middle.literal in runs:
             out += _of_middle(text, middle)
     return [*out, *_of_discord(text, runs)]
+
+
+def _rules_for(runs: str) -> Iterator[Rule]:
+    """The rules whose literal may stand in these runs of characters, by the beginnings of words and by underscores."""
+    starts = {start for word in _START.findall(runs) for start in (word[:2], word[1:3], word[2:4])}
+    for start in starts & forms.BY_START.keys():
+        yield from forms.BY_START[start]
+    for end in set(_UNDERSCORE.findall(runs)) & forms.BY_UNDERSCORE.keys():
+        yield from forms.BY_UNDERSCORE[end]
+    yield from forms.ANYWHERE
 
 
 def _of_rule(text: str, rule: Rule) -> Iterator[Span]:

@@ -21,7 +21,7 @@ _PASSWORDS_ELSEWHERE = (
     "contraseña пароль паролем 密码 密碼 口令 パスワード 비밀번호 암호 hasło lösenord jelszó şifre סיסמה κωδικός"
 )
 _KEY = "apikey api_key api-key accesskey access_key access-key auth_key authkey"
-_TOKENS = "token secret credential webhook jeton geheimnis schluessel clave chave llave"
+_TOKENS = "token secret _pat credential webhook jeton geheimnis schluessel clave chave llave"
 _TOKENS_ELSEWHERE = "schlüssel секрет токен ключ 密钥 密鑰 金鑰 令牌 トークン シークレット 토큰 비밀키"
 _Words = tuple[str, ...]
 _PASS_WORDS: _Words = tuple(_PASS.split())
@@ -32,7 +32,7 @@ _TOKEN_WORDS: _Words = tuple(_TOKENS.split())
 _TOKEN_WORDS_ELSEWHERE: _Words = (*_TOKENS_ELSEWHERE.split(), "clé api")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
-_OPEN = r"(?:[bruf]{0,2}[\"'“”„‘’«»‹`*_<\\\[(]{1,5}|)"
+_OPEN = r"(?:[bruf]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
 _SIGN = re.compile(
     rf"(?P<name>(?:[_.-][\w.-]{{0,32}}|s|\d{{1,3}}|[A-Z]\w{{0,24}})?){_CLOSE}[ \t]{{0,8}}"
     rf"(?P<sign>=>|:=|->|→|={{1,3}}|[:：＝|])[*_]{{0,2}}\s{{0,8}}{_OPEN}{_VALUE}"
@@ -44,6 +44,13 @@ _IS = re.compile(
     rf"(?P<name>[ \t]{{0,2}}[\w /-]{{0,24}}?){_CLOSE}[ \t]{{1,3}}"
     rf"(?P<sign>is|was|are|ist|war|lautet|es|est|è|é|är|er|jest|on|to|:)"
     rf"[ \t]{{0,2}}:?\s{{1,3}}(?:now[ \t]|still[ \t]|set to[ \t])?{_OPEN}{_VALUE}"
+)
+_DEFAULT = re.compile(
+    rf"(?P<name>(?:[_-][\w-]{{0,32}}|s)?)[\"'\])]{{0,3}}\s{{1,3}}(?P<sign>\|\||\?\?|or|:-)\s{{1,3}}[\"'`]{_VALUE}[\"'`]"
+)
+_REVERSED = re.compile(
+    r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:is|was|as)"
+    r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]\Z"
 )
 _IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}{_VALUE}")
 _BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
@@ -120,6 +127,10 @@ def spans(text: str, low: str) -> list[Span]:
         if word in low:
             for at in places(low, word):
                 out += _password(text, at + len(word))
+                out += _before(text, at)
+    for at in places(low, "pw"):
+        if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and low[at - 1].isalnum()):
+            out += _password(text, at + 2 + low.startswith("d", at + 2))
     for word in (*_TOKEN_WORDS, *(_KEY_WORDS if key else ()), *(() if plain else _TOKEN_WORDS_ELSEWHERE)):
         if word in low:
             for at in places(low, word):
@@ -148,7 +159,7 @@ def _value(match: re.Match[str]) -> str:
 
 
 def _password(text: str, end: int) -> Iterator[Span]:
-    for pattern in (_SIGN, _ARGUMENT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
+    for pattern in (_SIGN, _ARGUMENT, _DEFAULT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
         match = pattern.match(text, end)
         if match is None:
             continue
@@ -157,6 +168,13 @@ def _password(text: str, end: int) -> Iterator[Span]:
         if is_odd(value, False) and not code and not (pattern is _BESIDE and not _strange(value)):
             yield from _found(match, "password")
             return
+
+
+def _before(text: str, at: int) -> Iterator[Span]:
+    """A value that a sentence calls a password afterwards."""
+    match = _REVERSED.search(text, max(0, at - 110), at)
+    if match is not None and _strange(_value(match)) and is_odd(_value(match), False):
+        yield from _found(match, "password")
 
 
 def _strange(value: str) -> bool:
@@ -173,7 +191,7 @@ def _letters(value: str) -> bool:
 
 
 def _token(text: str, end: int) -> Iterator[Span]:
-    for pattern in (_SIGN, _ARGUMENT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
+    for pattern in (_SIGN, _ARGUMENT, _DEFAULT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
         match = pattern.match(text, end)
         if match is None:
             continue
@@ -264,7 +282,8 @@ def _files(text: str, low: str) -> Iterator[Span]:
             yield from _found(_PGPASS.match(text, max(start, at - 120)), "password")
     for at in places(low, "auth"):
         match = _AUTH.match(low, at)
-        if match is not None and _is_login(text[match.start("value") : match.end("value")]):
+        named = low.startswith("_", at - 1) or '"auths' in low[max(0, at - 300) : at]
+        if match is not None and (named or _is_login(text[match.start("value") : match.end("value")])):
             yield Span(match.start("value"), match.end("value"), "authorization")
     for at in places(text, "://"):
         match = _USER.match(text, at)
