@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from lerim.extraction.pipeline import Extraction
-from lerim.extraction.redact import redact
+from lerim.redaction import redact
 from lerim.sessions import claude
 from lerim.sessions.model import ToolCall, Turn
 

@@ -11,6 +11,7 @@ from lerim.errors import Problem
 from lerim.maintained import MaintainReport
 from lerim.models.usage import total
 from lerim.paths import Home
+from lerim.redaction import redact
 from lerim.registry import replace
 from lerim.report import SyncReport
 
@@ -27,11 +28,13 @@ def note(
     """
     path = home.activity_log
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    line = f"{when:%Y-%m-%dT%H:%M:%SZ} | {operation} | {project} | {stats} | ${cost:.4f} | {seconds:.1f}s\n"
+    line = redact(
+        f"{when:%Y-%m-%dT%H:%M:%SZ} | {operation} | {project} | {stats} | ${cost:.4f} | {seconds:.1f}s\n"
+    ).text
     # One write to a file opened for appending is one line, also with several processes.
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        os.write(handle, line.replace("\n", " ", line.count("\n") - 1).encode())
+        os.write(handle, redact(line.replace("\n", " ", line.count("\n") - 1)).text.encode())
         size = os.fstat(handle).st_size
     finally:
         os.close(handle)

@@ -112,9 +112,9 @@ def _change(at: Here, jobs: list[int] | None, change: Callable[[Catalog, str], i
 
 def _queue(at: Here) -> QueueView:
     """What waits for a model is told only where the settings name one that can be asked."""
-    from lerim.extraction.redact import clean
     from lerim.models import editor
     from lerim.models.choose import choose
+    from lerim.redaction import clean
     from lerim.sessions.catalog import Catalog
     from lerim.sessions.queue import EXTRACT, MODEL
 
@@ -129,5 +129,5 @@ def _queue(at: Here) -> QueueView:
         for kind in kinds:
             for state, number in catalog.counts(at.project.key, kind).items():
                 counts[state] = counts.get(state, 0) + number
-    shown = [msgspec.structs.replace(row, title=clean(row.title[:200]), reason=clean(row.reason)) for row in rows]
+    shown = [msgspec.structs.replace(row, title=clean(row.title)[:200], reason=clean(row.reason)) for row in rows]
     return QueueView(shown, counts)

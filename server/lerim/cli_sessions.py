@@ -15,8 +15,8 @@ import typer
 from lerim import output
 from lerim.cli_place import HERE, Json, Repo, guarded, here, home, when
 from lerim.errors import NotFoundError, UsageError
-from lerim.extraction.redact import clean
 from lerim.memory.lines import moment
+from lerim.redaction import clean
 from lerim.sessions import browsing
 from lerim.sessions.browsing import Brief
 from lerim.sessions.catalog import Catalog, TurnRow

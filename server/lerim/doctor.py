@@ -14,10 +14,10 @@ from typing import Literal
 import msgspec
 
 from lerim.errors import ReaderError
-from lerim.extraction.redact import clean
 from lerim.memory.lines import moment
 from lerim.paths import Home
 from lerim.project import Owners, Project, listed
+from lerim.redaction import clean
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import Stores, discover, likely, open_databases, standing
 from lerim.sessions.health import FAILED, UNREADABLE, Health

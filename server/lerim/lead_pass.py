@@ -30,7 +30,6 @@ from lerim.errors import (
     Problem,
     SpendingError,
 )
-from lerim.extraction.redact import clean
 from lerim.learning import CancelledError, Learning
 from lerim.lock import project_lock
 from lerim.memory.reconcile import Decision
@@ -40,6 +39,7 @@ from lerim.models.choose import Model, choose
 from lerim.models.editor import Bridge
 from lerim.models.spending import Purse
 from lerim.models.usage import Spent, Step, asking_of, total
+from lerim.redaction import clean
 from lerim.report import Progress, SessionCounts, State, SyncReport, WithdrawnView, Withdrew, combine
 from lerim.review import queue
 from lerim.review.candidates import Proposal

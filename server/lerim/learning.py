@@ -13,10 +13,10 @@ from lerim.errors import LerimError, Problem
 from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn
 from lerim.extraction.friction import again
 from lerim.extraction.pipeline import Extraction
-from lerim.extraction.redact import counting
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.search import MemorySearch
 from lerim.project import Owners
+from lerim.redaction import counting
 from lerim.report import DroppedView, Emit, Found, SessionCounts, State, SyncReport, WithdrawnView, Withdrew
 from lerim.review import queue
 from lerim.review.place import Place

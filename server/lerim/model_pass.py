@@ -217,7 +217,7 @@ class ModelPass:
         """
         from lerim.extraction.counts import Counts
         from lerim.extraction.material import Material
-        from lerim.extraction.redact import counting
+        from lerim.redaction import counting
 
         transcript, learning, project = job.transcript, self.learning, self.learning.place.project
         read = reading(transcript, job.resume)

@@ -71,8 +71,21 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def redacted(text: str) -> str:
+    """The text as it may be shown: the last step before anything is printed."""
+    if not text:
+        return text
+    from lerim.redaction import redact
+
+    return redact(text).text
+
+
 def say(text: str = "") -> None:
-    """One line to standard output. Raises Unwritten."""
+    """One line to standard output, redacted. Raises Unwritten."""
+    _print(redacted(text))
+
+
+def _print(text: str) -> None:
     with written():
         sys.stdout.write(text + "\n")
 
@@ -110,7 +123,7 @@ def _discard(stream: TextIO) -> None:
 def note(text: str) -> None:
     """One line to standard error: remarks that are no part of the answer."""
     try:
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(redacted(text) + "\n")
         sys.stderr.flush()
     except OSError:  # there is nowhere left to say it
         _discard(sys.stderr)
@@ -121,7 +134,10 @@ def show_json(answer: object) -> None:
 
     What does not show or acts on a terminal is written as JSON's own escape: the same text to whoever reads it.
     """
-    say(_ACTING.sub(_escaped, msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()))
+    from lerim.redaction import redact_json
+
+    text = redact_json(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    _print(_ACTING.sub(_escaped, text))
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -156,7 +172,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
         show_header=any(columns),
     )
     least = 2
-    shown = [[visible(cell) for cell in row] for row in rows]
+    shown = [[visible(redacted(cell)) for cell in row] for row in rows]
     for at, name in enumerate(columns):
         numbers = bool(name) and all(_NUMBER.fullmatch(row[at]) for row in shown)
         whole = numbers or name == "id"

@@ -13,7 +13,6 @@ from datetime import datetime
 from lerim import config
 from lerim.errors import BoundaryError, MemoryError_, Problem
 from lerim.extraction.locate import Locator
-from lerim.extraction.redact import clean
 from lerim.extraction.summarize import summarize
 from lerim.extraction.summary import Summary, body
 from lerim.extraction.summary_facts import Facts
@@ -24,6 +23,7 @@ from lerim.models import editor
 from lerim.models.choose import Model, choose
 from lerim.paths import Home
 from lerim.project import Project
+from lerim.redaction import clean
 from lerim.report import Progress
 from lerim.review.place import Place
 from lerim.review.run import SummaryAction

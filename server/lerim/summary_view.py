@@ -9,11 +9,11 @@ import msgspec
 
 from lerim import project as projects
 from lerim.errors import BoundaryError, MemoryError_
-from lerim.extraction.redact import clean
 from lerim.extraction.summary import sections
 from lerim.memory import summaries
 from lerim.paths import Home
 from lerim.project import Project
+from lerim.redaction import clean
 from lerim.review.place import Place
 
 

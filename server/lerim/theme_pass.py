@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from lerim.extraction.deeds import exchanges
-from lerim.extraction.redact import without_private
 from lerim.extraction.themes import Asked, Worked, themes
 from lerim.learning import Learning
 from lerim.sessions.catalog import Catalog
@@ -34,5 +33,5 @@ def _worked(catalog: Catalog, learning: Learning, session: Recent) -> Worked:
     for exchange in exchanges(turns, locator(learning.place, turns)):
         prompt = exchange.prompt
         if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed:
-            asked.append(Asked(prompt.id, without_private(prompt.text), prompt.time, tuple(exchange.changed)))
+            asked.append(Asked(prompt.id, prompt.text, prompt.time, tuple(exchange.changed)))
     return Worked(session.platform, session.session, tuple(asked))

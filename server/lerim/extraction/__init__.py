@@ -1,1 +1,1 @@
-"""From turns to candidates: redaction, gate, pipeline."""
+"""From turns to candidates: gate and pipeline."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from lerim.errors import MemoryError_
-from lerim.extraction.redact import clean
 from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature
 from lerim.memory import files
+from lerim.redaction import redact_json
 
 KEPT = 200
 MOST_BYTES = 1_000_000
@@ -45,7 +45,7 @@ class Answered:
             return
         try:
             files.make_folder(self._folder, 0o700)
-            files.replace(self._path(window, cut, lost), clean(_ITEMS.dump_json(list(items)).decode()), 0o600)
+            files.replace(self._path(window, cut, lost), redact_json(_ITEMS.dump_json(list(items)).decode()), 0o600)
             if not cut and not lost:
                 self._path(window, cut=False, lost=True).unlink(missing_ok=True)
             kept = [path for path in self._folder.iterdir() if _NAME.match(path.name)]

@@ -22,9 +22,9 @@ from lerim.errors import (
     ModelSilentError,
     WindowTooLargeError,
 )
-from lerim.extraction.redact import clean
 from lerim.models import faults
 from lerim.models.lm import using
+from lerim.redaction import clean
 
 MOST_ITEMS = 40  # items of one answer that are looked at
 MOST_TEXT = 400_000  # characters of an answer that are looked at

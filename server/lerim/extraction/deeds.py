@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lerim.extraction.redact import clean, without_private
 from lerim.facts.commands import parse
 from lerim.facts.outcome import commits
 from lerim.facts.wording import shorten, squeeze
+from lerim.redaction import clean
 from lerim.sessions.retold import Told
 from lerim.sessions.turn_text import Shown
 
@@ -176,7 +176,7 @@ def _run(call: Shown, turn: str, told: bool) -> Iterator[Ran]:
 
 def _short(text: str, most: int) -> str:
     """On one line, clean before it is cut, and fit to stand between backticks or quotation marks."""
-    return shorten(squeeze(clean(without_private(text[:2_000]))).replace("`", "'"), most)
+    return shorten(squeeze(clean(text)[:2_000]).replace("`", "'"), most)
 
 
 def last_runs(found: Sequence[Exchange]) -> list[Ran]:

@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import confidence
 from lerim.extraction.gate import Source, standing
-from lerim.extraction.hidden import flags, visible
-from lerim.extraction.redact import clean
 from lerim.facts import commands, hooks, printed, wording
 from lerim.facts.draft import Quote
 from lerim.memory.record import Evidence
+from lerim.redaction import clean, flags, visible
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Platform, ToolCall, Turn
 
@@ -68,7 +67,7 @@ def again(now: Friction, before: list[Friction], platform: Platform) -> Candidat
     return Candidate(
         primitive="learning",
         kind="friction",
-        title=wording.shorten(title, wording.TITLE),
+        title=wording.shorten(clean(title), wording.TITLE),
         body=body,
         confidence=confidence("met", accepted=False, repeated=len(all_of) - 2, flagged=bool(marks)),
         tags=(),

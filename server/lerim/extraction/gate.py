@@ -11,8 +11,6 @@ from typing import get_args
 from lerim.extraction.bearing import unproven
 from lerim.extraction.candidate import Candidate, Dropped, DropReason
 from lerim.extraction.confidence import confidence
-from lerim.extraction.hidden import flags, visible
-from lerim.extraction.redact import Span, clean, noted, redact
 from lerim.facts.draft import Draft, Quote, Signal
 from lerim.facts.extract import extract_from_prompt, extract_from_response
 from lerim.facts.lasting import calm
@@ -20,6 +18,7 @@ from lerim.facts.retold import retold
 from lerim.facts.where import unrepeated
 from lerim.facts.wording import squeeze, title_fault
 from lerim.memory.record import Evidence, LearningKind, Primitive
+from lerim.redaction import Span, clean, flags, redact, redacted_spans, visible
 from lerim.sessions.model import Platform
 
 QUOTE = 200  # characters of the longest quote
@@ -50,10 +49,9 @@ class Source:
 def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
     said = [quote.text for quote in draft.quotes if quote.who != "tool"]  # an error is named as it was printed
-    title, body = redact(calm(squeeze(draft.title))), clean(_body(draft, said))
-    shown = visible(title.text)
+    shown, body = clean(calm(squeeze(draft.title))), clean(_body(draft, said))
     evidence = _evidence(draft, source)
-    fault = _fault(draft, source, evidence, shown, title.count)
+    fault = _fault(draft, source, evidence, shown)
     if fault is not None:
         reason, detail = fault
         return Dropped(reason, shown, source.session, draft.turn.id, detail)
@@ -84,7 +82,7 @@ def _replaces(draft: Draft) -> tuple[str, ...]:
     else what the facts of its words supersede."""
     over = squeeze(draft.over).strip("`")
     names = (over,) if over else tuple(dict.fromkeys(_superseded(draft)))
-    return tuple(visible(name) for name in names if len(name) <= REPLACED and not redact(name).count)
+    return tuple(visible(name) for name in names if len(name) <= REPLACED and not redacted_spans(redact(name).text))
 
 
 def _superseded(draft: Draft) -> Iterator[str]:
@@ -100,9 +98,7 @@ def _body(draft: Draft, said: list[str]) -> str:
     return calm(retold(unrepeated(draft.body.strip(), draft.title), draft.title, said))
 
 
-def _fault(
-    draft: Draft, source: Source, evidence: tuple[Evidence, ...], title: str, secrets: int
-) -> tuple[DropReason, str] | None:
+def _fault(draft: Draft, source: Source, evidence: tuple[Evidence, ...], title: str) -> tuple[DropReason, str] | None:
     """The first reason not to let a draft through."""
     if draft.primitive not in get_args(Primitive) or not title or not draft.body.strip():
         return "invalid", "a memory needs a known type, a title and a body"
@@ -110,7 +106,7 @@ def _fault(
         return "invalid", "a learning needs one of the five kinds, and only a learning has one"
     if draft.signal != "fixed-command" and (why := title_fault(_asserted(draft, title))):
         return "invalid", why
-    if secrets:
+    if redacted_spans(title):
         return "secret-only", "the claim itself holds a secret"
     if not evidence:
         return "no-evidence", "no quote of it stands in its turn"
@@ -161,7 +157,7 @@ def _clean_part(quote: Quote, said: str) -> str:
     if start < 0:
         return ""
     lo, hi = start, start + len(text)
-    for span in noted(said, _secrets(said)):
+    for span in _secrets(said):
         if span.start < hi and lo < span.end:
             if span.start - lo >= hi - span.end:
                 hi = span.start
@@ -171,9 +167,10 @@ def _clean_part(quote: Quote, said: str) -> str:
     return visible(part) if len(part) >= min(SHORTEST, len(text)) else ""
 
 
-@lru_cache(maxsize=4)  # several drafts quote one turn; a block of secrets may open and end anywhere in it
+@lru_cache(maxsize=4)  # several drafts quote one turn
 def _secrets(said: str) -> tuple[Span, ...]:
-    return redact(said).spans
+    """Where secrets stand in the words of a turn, or stood before they were cut out."""
+    return tuple(sorted((*redact(said).spans, *redacted_spans(said)), key=lambda span: span.start))
 
 
 def _cut(text: str) -> str:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lerim.extraction.markup import plain
-from lerim.extraction.redact import clean, without_private
 from lerim.facts.sentences import spoken
 from lerim.facts.wording import capital, shorten, squeeze
+from lerim.redaction import clean, plain, without_private
 
 LOOKED_AT = 6_000
-"""Characters of a text that are looked at; redaction sees as many."""
+"""Characters of a text that are looked at, once it is redacted."""
 _FENCED = re.compile(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = re.compile(r"\b(?:https?|file|ftp)://", re.IGNORECASE)
@@ -64,14 +63,14 @@ def substance(text: str) -> bool:
 def asked(text: str, most: int) -> str:
     """What a person's message asks for, in at most `most` characters: its first sentences, or the title of a plan they
     handed over; "" where nothing may be told of it."""
-    own = without_private(text)
+    own = clean(without_private(text))
     lines = list(_lines(_head(own)))
     whole = squeeze(" ".join(lines[:1] if own.lstrip().startswith("#") else lines[:_FIRST]))
     if match := _PLAN.match(squeeze(" ".join(lines[:2]))):
         plan = squeeze(" ".join(lines[:2]))[match.end() :]
         return shorten(f"Implement the plan: {plan}", most) if plan else ""
     sentences = [squeeze(one.text) for one in spoken(own[:LOOKED_AT])]
-    said = " ".join(_told(clean(" ".join(sentences))).split()) if sentences else whole
+    said = " ".join(_told(" ".join(sentences)).split()) if sentences else whole
     return shorten(said, most)
 
 
@@ -80,7 +79,7 @@ def reported(text: str, most: int) -> str:
     """The sentence of an agent's message that tells best what came of its work, of its prose before its lists; "" where
     none does."""
     found: list[tuple[bool, str]] = []
-    for line in _head(without_private(text)).split("\n"):
+    for line in _head(clean(without_private(text))).split("\n"):
         if _TABLE.match(line) or line.startswith(("    ", "\t")) or _TITLED.match(line):
             continue
         item = bool(_ITEM.match(line))
@@ -101,11 +100,11 @@ def titled(text: str, most: int) -> str:
 
 def one_line(text: str, most: int) -> str:
     """A short text of a session, such as a title, as it may stand in a summary."""
-    return shorten(squeeze(_told(clean(without_private(text)[:LOOKED_AT]))), most)
+    return shorten(squeeze(_told(clean(without_private(text))[:LOOKED_AT])), most)
 
 
 def _head(text: str) -> str:
-    return clean(_FENCED.sub("\n", text[:LOOKED_AT]) if "```" in text else text[:LOOKED_AT])
+    return _FENCED.sub("\n", text[:LOOKED_AT]) if "```" in text else text[:LOOKED_AT]
 
 
 def _lines(text: str) -> Iterator[str]:

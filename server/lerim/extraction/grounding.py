@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 from lerim.extraction.bearing import Heard, attributed
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.gate import REPLACED, Source, gate, merged
-from lerim.extraction.markup import plain
 from lerim.extraction.material import Material
 from lerim.extraction.quotes import Nowhere, Stands, locate, overlap
-from lerim.extraction.redact import clean
 from lerim.extraction.said import content
 from lerim.extraction.signatures import MemoryCandidate
 from lerim.extraction.transcript import THOUGHT, Shown
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Quote
 from lerim.facts.wording import fit, sentence, shorten, squeeze
+from lerim.redaction import clean, plain
 from lerim.sessions.model import Turn
 
 BODY = 1_200
@@ -120,7 +119,7 @@ def _judged(item: MemoryCandidate, turns: Sequence[Shown], material: Material, s
     place = locate(item.evidence.quote, item.evidence.turn, turns)
     if isinstance(place, Nowhere):
         turn = next((turn.id for turn in turns if turn.number == item.evidence.turn), "")
-        return Dropped("no-evidence", clean(shorten(title, 120)), material.session, turn, place.why)
+        return Dropped("no-evidence", shorten(clean(title), 120), material.session, turn, place.why)
     judged = gate(_draft(item, title, place, material), source)
     if isinstance(judged, Dropped):
         return replace(judged, title=clean(judged.title), detail=clean(judged.detail))

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lerim.extraction.material import Facts
-from lerim.extraction.redact import clean
 from lerim.facts.wording import shorten
 from lerim.memory.record import MemoryRecord
+from lerim.redaction import clean
 
 TITLES = 30
 FOCUS = 12

@@ -16,6 +16,7 @@ from lerim.facts.known import names
 from lerim.facts.wording import squeeze
 from lerim.models import tokens
 from lerim.sessions.model import Platform, Turn
+from lerim.sessions.redacted import redact_turn
 
 VERSION = 1
 PRINTED = 2_000  # outputs that are recognised when they come again
@@ -71,7 +72,7 @@ class Material:
 
     def add(self, turn: Turn) -> None:
         """Takes the next turn."""
-        state = self._state
+        turn, state = redact_turn(turn), self._state
         seen = shown(turn)
         if seen is None:
             return

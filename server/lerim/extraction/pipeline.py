@@ -18,7 +18,6 @@ from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from lerim.extraction.friction import met
 from lerim.extraction.gate import Source, gate, merged
 from lerim.extraction.locate import Locator
-from lerim.extraction.redact import clean
 from lerim.extraction.said import alike, content, latest, light, words
 from lerim.extraction.state import HEARD, REPLIES, Claim, condensed, pack, unpack
 from lerim.extraction.symbols import learn
@@ -31,8 +30,10 @@ from lerim.facts.looked import looked_at
 from lerim.facts.outcome import takes_back, verdict
 from lerim.facts.signals import signals
 from lerim.facts.wording import shorten, squeeze
+from lerim.redaction import clean
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Platform, Turn
+from lerim.sessions.redacted import redact_turn
 
 Result = Candidate | Dropped | Withdrawn
 _UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found", "mended", "logged"))
@@ -78,6 +79,7 @@ class Extraction:
         """Takes the next turn; what it settles is handed out at once where it can be, else by `finish`."""
         if turn.kind == "shell" or turn.ordinal <= self._state.floor:
             return iter(())
+        turn = redact_turn(turn)
         self._locate.meet(turn.cwd)
         for call in turn.tool_calls[:64]:
             learn(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
@@ -219,7 +221,7 @@ class Extraction:
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in self._state.claims:
             if claim.turn in turns and (back or claim.basis in _UNGROUNDED):
-                said = shorten(squeeze(clean(after.text[:2_000])), 100)
+                said = shorten(squeeze(clean(after.text)), 100)
                 self._out.append(Withdrawn(claim.turn, after.id, f"the person then said: {said}"))
 
     def _answer(self, exchange: Exchange, after: Turn) -> None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lerim.extraction.hidden import HIDDEN
 from lerim.extraction.transcript import THOUGHT, Shown
 from lerim.memory.record import Speaker
+from lerim.redaction import HIDDEN
 
 SHORTEST = 8  # letters and digits a quote must have to show anything
 LONGEST = 2_000

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from lerim.extraction.bearing import Heard
-from lerim.extraction.redact import without_private
 from lerim.extraction.state import Claim
 from lerim.facts.draft import Exchange, Scene
 from lerim.facts.plans import remark
@@ -110,10 +109,10 @@ def heard(turn: Turn) -> Iterator[Heard]:
     yield Heard("assistant", turn.id, turn.text)
     for call in turn.tool_calls:
         wrote = "\n".join((call.command, call.plan, *(edit.new for edit in call.edits)))
-        yield Heard("assistant", turn.id, without_private(wrote)[:OUTPUT])
+        yield Heard("assistant", turn.id, wrote[:OUTPUT])
         yield Heard("user", turn.id, "\n".join((call.feedback, *(answer.answer for answer in call.answers))))
         if call.kind not in ("ask", "plan", "edit", "write"):
-            yield Heard("web" if call.kind == "web" else "tool", turn.id, without_private(call.output)[:OUTPUT])
+            yield Heard("web" if call.kind == "web" else "tool", turn.id, call.output[:OUTPUT])
 
 
 def latest(held: Sequence[Heard], turn: Turn, most: int) -> list[Heard]:

@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.extraction.bearing import Heard
-from lerim.extraction.redact import without_private
 from lerim.facts.draft import Basis, Exchange
 from lerim.facts.fixes import Watch
 from lerim.sessions.model import Answer, Edit, ToolCall, Turn
@@ -73,9 +72,9 @@ def unpack(data: bytes | None) -> State:
 
 
 def condensed(turn: Turn) -> Turn:
-    """The turn without private blocks and, of a prompt, without what nobody typed; long texts cut to head and tail so
-    that an open exchange stays small."""
-    text = without_private(turn.text)
+    """A redacted turn without what nobody typed of a prompt; long texts cut to head and tail so that an open exchange
+    stays small."""
+    text = turn.text
     if turn.role == "user":
         text = "" if turn.unattended else own_words(text)
     return replace(
@@ -89,13 +88,13 @@ def condensed(turn: Turn) -> Turn:
 def _condensed(call: ToolCall) -> ToolCall:
     return replace(
         call,
-        command=without_private(call.command)[:2_000],
+        command=call.command[:2_000],
         description="",
-        output=_clip(without_private(call.output), OUTPUT),
-        plan=_clip(without_private(call.plan), TEXT),
-        feedback=without_private(call.feedback)[:TEXT],
-        ascribed=without_private(call.ascribed)[:TEXT],
-        answers=tuple(Answer(one.question, one.options, without_private(one.answer)) for one in call.answers),
+        output=_clip(call.output, OUTPUT),
+        plan=_clip(call.plan, TEXT),
+        feedback=call.feedback[:TEXT],
+        ascribed=call.ascribed[:TEXT],
+        answers=tuple(Answer(one.question, one.options, one.answer) for one in call.answers),
         edits=tuple(Edit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
     )
 

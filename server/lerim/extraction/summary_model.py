@@ -18,8 +18,6 @@ import dspy
 from lerim.errors import ModelGoneError, WindowTooLargeError
 from lerim.extraction.asking import ask
 from lerim.extraction.exact import stands
-from lerim.extraction.markup import plain
-from lerim.extraction.redact import clean
 from lerim.extraction.summary import (
     DESCRIPTION_WORDS,
     HAPPENED_WORDS,
@@ -36,6 +34,7 @@ from lerim.extraction.windows import Count, Window, halves, tail, windows
 from lerim.extraction.worth import qualifies_for_llm_extraction
 from lerim.facts.wording import sentence, shorten
 from lerim.models.usage import Step, StepKind
+from lerim.redaction import clean, plain
 from lerim.sessions import retold
 
 ROLE = "summarize"

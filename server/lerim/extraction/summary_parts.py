@@ -12,9 +12,9 @@ import dspy
 from pydantic import BaseModel, ValidationError
 
 from lerim.errors import MemoryError_
-from lerim.extraction.redact import clean
 from lerim.extraction.summary_signatures import SessionPart
 from lerim.memory import files
+from lerim.redaction import redact_json
 from lerim.sessions.retold import Told
 
 VERSION = 1
@@ -65,7 +65,7 @@ class Answers:
         """Keeps an answer, and the newest few of all. A folder that cannot be written keeps nothing."""
         try:
             files.make_folder(self._folder, 0o700)
-            files.replace(self._path(signature, shown), clean(part.model_dump_json()), 0o600)
+            files.replace(self._path(signature, shown), redact_json(part.model_dump_json()), 0o600)
             kept = [path for path in self._folder.iterdir() if _NAME.match(path.name)]
             for path in sorted(kept, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
                 path.unlink()

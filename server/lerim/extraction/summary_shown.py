@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lerim.extraction.redact import without_private
 from lerim.extraction.transcript import Piece, Shown, in_short
 from lerim.sessions.retold import Told
 
@@ -22,12 +21,12 @@ def shown(turns: Sequence[Told]) -> list[Shown]:
 
 
 def _pieces(turn: Told) -> Iterator[Piece]:
-    text = in_short(without_private(turn.text), *TEXT)
+    text = in_short(turn.text, *TEXT)
     if text.strip():
         yield Piece("user" if turn.role == "user" else "assistant", text)
     calls = turn.calls
     for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
-        told = in_short(without_private(call.text), *CALL)
+        told = in_short(call.text, *CALL)
         if told.strip():
             ended = f"exit {call.exit_code}" if call.exit_code else call.status
             yield Piece("assistant" if turn.role == "assistant" else "tool", told, f"call ({ended})")

@@ -16,13 +16,12 @@ from datetime import datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import confidence
 from lerim.extraction.gate import Source, standing
-from lerim.extraction.hidden import flags, visible
-from lerim.extraction.redact import clean
 from lerim.facts.draft import Quote
 from lerim.facts.sentences import spoken
 from lerim.facts.wording import listing
 from lerim.memory.record import Evidence
 from lerim.memory.terms import STOP, words
+from lerim.redaction import clean, flags, visible
 from lerim.sessions.model import Platform
 
 SESSIONS = 3
@@ -53,7 +52,7 @@ _USUAL = frozenset(_USUAL_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request of a person's (the id of its turn and its words, not redacted) and the repo-relative files that were
+    """A request of a person's (the id of its turn and its words) and the repo-relative files that were
     changed in answer."""
 
     turn: str

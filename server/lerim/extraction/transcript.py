@@ -20,9 +20,9 @@ from datetime import datetime
 
 import msgspec
 
-from lerim.extraction.redact import clean, redact, without_private
 from lerim.facts.looked import looked_at
 from lerim.memory.record import Speaker
+from lerim.redaction import clean
 from lerim.sessions.model import Role, ToolCall, Turn
 from lerim.sessions.typed import own_words, parts_of
 from lerim.sessions.values import untorn
@@ -85,7 +85,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def shown(turn: Turn) -> Shown | None:
-    """What a model is shown of a turn; None where nothing of it is for a model."""
+    """What a model is shown of a redacted turn; None where nothing of it is for a model."""
     pieces = tuple(piece for piece in _pieces(turn) if piece.text.strip() or piece.head not in ("", THOUGHT))
     if not pieces:
         return None
@@ -123,8 +123,8 @@ def _pieces(turn: Turn) -> Iterator[Piece]:
         for call in turn.tool_calls:  # the person's own command
             yield from _output(call, "printed")
         return
-    yield Piece("assistant", in_short(without_private(turn.reasoning), *REASONING).strip(), THOUGHT)
-    yield Piece("assistant", in_short(without_private(turn.text), TEXT, TEXT))
+    yield Piece("assistant", in_short(turn.reasoning, *REASONING).strip(), THOUGHT)
+    yield Piece("assistant", in_short(turn.text, TEXT, TEXT))
     calls = turn.tool_calls
     for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
         yield from _call(call)
@@ -132,7 +132,7 @@ def _pieces(turn: Turn) -> Iterator[Piece]:
 
 def _typed(turn: Turn) -> Iterator[Piece]:
     """A prompt: the person's own words, and apart from them what they pasted or a program sent."""
-    text = without_private(turn.text)
+    text = turn.text
     if turn.unattended:
         yield Piece("tool", in_short(text, TEXT, TEXT), "sent by a program")
         return
@@ -146,36 +146,36 @@ def _typed(turn: Turn) -> Iterator[Piece]:
 
 def _call(call: ToolCall) -> Iterator[Piece]:
     for answer in call.answers:
-        asked = f"{without_private(answer.question)}\n" + "\n".join(f"- {option}" for option in answer.options)
+        asked = f"{answer.question}\n" + "\n".join(f"- {option}" for option in answer.options)
         yield Piece("assistant", in_short(asked, 2_000, 0), "the agent asked")
         if answer.answer:
-            yield Piece("user", in_short(without_private(answer.answer), TEXT, 0), "the person answered")
+            yield Piece("user", in_short(answer.answer, TEXT, 0), "the person answered")
     if call.answers:
         return
     if call.plan:
-        yield Piece("assistant", in_short(without_private(call.plan), 8_000, 2_000), f"plan, {_outcome(call)}")
+        yield Piece("assistant", in_short(call.plan, 8_000, 2_000), f"plan, {_outcome(call)}")
     else:
         yield from _named(call)
     if call.feedback:
-        yield Piece("user", in_short(without_private(call.feedback), TEXT, 0), "the person said to this")
+        yield Piece("user", in_short(call.feedback, TEXT, 0), "the person said to this")
 
 
 def _named(call: ToolCall) -> Iterator[Piece]:
     """What was called, what was written, what came back."""
     paths = " ".join(call.paths[:3])
-    command = in_short(" ".join(without_private(call.command).split()), *COMMAND)
+    command = in_short(" ".join(call.command.split()), *COMMAND)
     what = command or _line(paths, 500)
     yield Piece("assistant", what, f"{_line(call.name, 60)} ({_outcome(call)})")
     for edit in call.edits[:4]:
         if edit.new.strip():
-            yield Piece("assistant", in_short(without_private(edit.new), CODE, 0), WRITTEN)
+            yield Piece("assistant", in_short(edit.new, CODE, 0), WRITTEN)
     if not _is_boot(call):
         yield from _output(call, "output")
 
 
 def _output(call: ToolCall, head: str) -> Iterator[Piece]:
     most = OUTPUT_FAILED if call.status == "error" or call.exit_code else OUTPUT_OK
-    text = in_short(without_private(call.output), *most)
+    text = in_short(call.output, *most)
     if text.strip():
         yield Piece("web" if call.kind == "web" else "tool", text, head)
 
@@ -197,11 +197,11 @@ def boots(call: ToolCall) -> tuple[str, ...]:
 def in_short(text: str, head: int, tail: int) -> str:
     """Head and tail of a text, saying what was left out; runs of encoded data are always left out.
 
-    Secrets go first: half of one is no longer known for what it is. No word is cut through.
+    The text is redacted already: half of a secret is no longer known for one. No word is cut through.
     """
     if len(text) <= head + tail + 80 and not _DATA.search(text):
         return text
-    text = _DATA.sub(lambda match: f"[… {len(match.group()):,} characters of data left out …]", redact(text).text)
+    text = _DATA.sub(lambda match: f"[… {len(match.group()):,} characters of data left out …]", text)
     if len(text) <= head + tail + 80:
         return text
     begin, end = untorn(text[:head], text[len(text) - tail :] if tail else "")
@@ -210,7 +210,7 @@ def in_short(text: str, head: int, tail: int) -> str:
 
 def _line(text: str, most: int) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= most else f"{untorn(redact(text).text[:most], '')[0]} [… cut …]"
+    return text if len(text) <= most else f"{untorn(text[:most], '')[0]} [… cut …]"
 
 
 def _lines(piece: Piece) -> str:

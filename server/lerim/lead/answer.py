@@ -12,15 +12,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lerim.extraction.exact import stands
-from lerim.extraction.hidden import flags
-from lerim.extraction.markup import plain
 from lerim.extraction.quotes import fold
-from lerim.extraction.redact import clean
 from lerim.facts.wording import shorten
 from lerim.lead.barred import barred
 from lerim.lead.cited import Passage, Sentence
 from lerim.memory.contrary import contrary
 from lerim.memory.terms import STOP
+from lerim.redaction import clean, flags, plain
 from lerim.sessions.query import stem, tokens
 
 NOTHING = "NOTHING KNOWN"

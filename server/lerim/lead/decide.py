@@ -10,7 +10,6 @@ import dspy
 
 from lerim.extraction.asking import ask
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.redact import clean
 from lerim.lead.barred import barred
 from lerim.lead.signatures import LeadDecision, LeadSignature
 from lerim.memory.claim import claim, overlap
@@ -21,6 +20,7 @@ from lerim.memory.reconcile import CONTAINED_FROM, Decision, relation
 from lerim.memory.record import MemoryRecord
 from lerim.memory.stance import on_one_ground
 from lerim.memory.substance import differ
+from lerim.redaction import clean
 
 REASON = 240
 MAY_LOSE = "may-lose"

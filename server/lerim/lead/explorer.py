@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import dspy
 
 from lerim.extraction.asking import CancelledCallError, ask
-from lerim.extraction.redact import clean
 from lerim.lead.barred import barred
 from lerim.lead.signatures import ExploreSignature, Step
 from lerim.lead.tools import Seen, Tools
+from lerim.redaction import clean
 
 LOOKS = 5
 EVIDENCE_CHARS = 24_000

@@ -16,7 +16,6 @@ from lerim.errors import (
     SpendingError,
     TooDearError,
 )
-from lerim.extraction.redact import clean
 from lerim.memory.groups import MOST_TEXT
 from lerim.memory.losses import losses
 from lerim.memory.record import MemoryRecord
@@ -25,6 +24,7 @@ from lerim.models.editor import Bridge
 from lerim.models.spending import Purse
 from lerim.models.usage import Spent, Step
 from lerim.paths import Home
+from lerim.redaction import clean
 
 if TYPE_CHECKING:
     import dspy

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.errors import LerimError, Problem
-from lerim.extraction.hidden import flags
-from lerim.extraction.redact import clean
 from lerim.facts.wording import shorten
 from lerim.lead.cited import Citation, Passage, PassageKind, Question
 from lerim.lead.telling import Telling, held, questioned, telling
@@ -24,6 +22,7 @@ from lerim.memory.terms import is_unspaced
 from lerim.memory.views import handle, safe, source_parts
 from lerim.paths import Home
 from lerim.project import Project
+from lerim.redaction import clean, flags
 from lerim.sessions import browsing
 from lerim.sessions.catalog import Catalog, Filters
 from lerim.sessions.query import Query, parse, stem, tokens
@@ -231,7 +230,7 @@ def _excerpt(row: TurnRow, asked: Telling) -> str:
     """What a turn says of the question: its words, or else what its tools were asked; "" where too little stands
     together."""
     for text in (row.text, row.tools):
-        said = excerpt(clean(text[:READ]), asked.query)
+        said = excerpt(clean(text)[:READ], asked.query)
         if asked.speaks(said):
             return said
     return ""
@@ -272,7 +271,7 @@ def _session_title(catalog: Catalog, row: TurnRow) -> str:
     place = browsing.place_of(catalog.db, row.id)
     session = browsing.session(catalog.db, place[0]) if place else None
     said = session.title or session.opening if session else ""
-    return shorten(" ".join(clean(said[: 4 * TITLE]).split()), TITLE) or f"Session {row.session[:8]}"
+    return shorten(" ".join(clean(said).split()), TITLE) or f"Session {row.session[:8]}"
 
 
 def _when(time: datetime | None) -> str:

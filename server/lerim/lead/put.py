@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dspy import lm15
 
 from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
-from lerim.extraction.redact import clean
 from lerim.lead.answer import INSTRUCTIONS, Sentences, prompt
 from lerim.lead.cited import Passage
 from lerim.models import faults
 from lerim.models.choose import Model
 from lerim.models.engine import Engine
 from lerim.models.tokens import count
+from lerim.redaction import clean
 
 ROOM_TOKENS = 1_500
 """What is sent beside the passages."""

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lerim.errors import BoundaryError
-from lerim.extraction.redact import clean
 from lerim.lead import pattern as patterns
 from lerim.memory import files
+from lerim.redaction import clean
 
 FILE_BYTES = 1_000_000
 """Of a larger file the beginning is all that is there."""

@@ -36,7 +36,7 @@ from lerim.errors import LerimError
 from lerim.lsp.documents import Documents
 from lerim.lsp.incoming import incoming
 from lerim.lsp.messages import INVALID_PARAMS, INVALID_REQUEST, Frames, Message, Refusal, parse, untimely
-from lerim.lsp.protocol import encode
+from lerim.lsp.protocol import encode, redacted
 
 log = logging.getLogger("lerim.lsp")
 P = TypeVar("P", bound=msgspec.Struct)
@@ -241,8 +241,8 @@ async def guarded(method: str, work: Awaitable[R]) -> R:
 
 def refusal(error: LerimError) -> JsonRpcException:
     """One of our errors as the protocol's."""
-    data = {"kind": error.code, **({"diff": error.diff} if error.diff else {})}
-    return JsonRpcException(str(error).replace("\n", " ")[:500], LERIM_ERROR, data)
+    data = {"kind": error.code, **({"diff": redacted(error.diff)} if error.diff else {})}
+    return JsonRpcException(redacted(str(error)).replace("\n", " ")[:500], LERIM_ERROR, data)
 
 
 def place(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from lerim.errors import Problem
 from lerim.lsp.markdown import visible
+from lerim.lsp.protocol import redacted
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path
@@ -41,7 +42,7 @@ def diagnostic(problem: Problem, line: int) -> types.Diagnostic:
     """One problem as a warning over the whole line."""
     return types.Diagnostic(
         range=types.Range(types.Position(line, 0), types.Position(line, 1000)),
-        message=visible(problem.message),
+        message=visible(redacted(problem.message)),
         severity=types.DiagnosticSeverity.Warning,
         code=problem.code,
         source="lerim",

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lerim.lsp.markdown import escape, escape_block, shorten
-from lerim.lsp.protocol import ARCHIVE_MEMORY, EDIT_MEMORY, OPEN_MEMORY, OPEN_TURN, VERIFY_MEMORY
+from lerim.lsp.protocol import ARCHIVE_MEMORY, EDIT_MEMORY, OPEN_MEMORY, OPEN_TURN, VERIFY_MEMORY, redacted
 from lerim.memory.framing import unframed
 from lerim.memory.record import MemoryRecord, Speaker
 from lerim.memory.views import safe
@@ -56,7 +56,7 @@ def render(memories: Sequence[Shown], more: int, now: datetime, *, trusted: bool
     left = more + max(0, len(memories) - MAX_MEMORIES)
     if left:
         parts.append(f"*and {left} more*")
-    return "\n\n---\n\n".join(parts)
+    return redacted("\n\n---\n\n".join(parts))
 
 
 def age(then: datetime, now: datetime) -> str:
@@ -115,7 +115,7 @@ def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
 
 def stands(standing: Standing) -> str:
     """`Drifted since 2026-11-21: load changed`, as markdown; "" for what is fresh where it was."""
-    from lerim.extraction.redact import redact  # as in `safe`: its patterns are not for what is started
+    from lerim.redaction import redact  # as in `safe`: its patterns are not for what is started
 
     detail = escape(shorten(redact(standing.detail).text, MAX_TITLE))
     if standing.state in WRONG:

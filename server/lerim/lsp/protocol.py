@@ -212,9 +212,21 @@ def encode(value: object) -> bytes:
     return msgspec.json.encode(wire(value))
 
 
+def redacted(text: str) -> str:
+    """A text as it may be shown."""
+    from lerim.redaction import redact  # its patterns are for what is shown, not for what is started
+
+    return redact(text).text
+
+
 def wire(value: object) -> Any:
-    """Plain JSON values of our own frozen objects, field names in camelCase; keys of mappings are data and stay."""
-    if value is None or isinstance(value, str | int | float):
+    """Plain JSON values of our own frozen objects, field names in camelCase; keys of mappings are data and stay.
+
+    Every text is redacted here: nothing of ours goes over the wire by another way.
+    """
+    if isinstance(value, str):
+        return redacted(value)
+    if value is None or isinstance(value, int | float):
         return value
     if isinstance(value, msgspec.Struct):
         return {camel(name): wire(getattr(value, name)) for name in value.__struct_fields__}

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from lerim.extraction.redact import clean
 from lerim.lsp import sessions
 from lerim.lsp.session_protocol import HitsView, HitView, SessionSearchParams
 from lerim.lsp.sidecar import Sidecar
 from lerim.moments import moment
 from lerim.project import listed
+from lerim.redaction import clean
 from lerim.sessions import browsing
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.filters import Filters

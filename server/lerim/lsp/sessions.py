@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from lerim.extraction.redact import clean
 from lerim.lsp.session_protocol import (
     DaysParams,
     DaysView,
@@ -20,6 +19,7 @@ from lerim.lsp.session_protocol import (
 )
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory.lines import moment
+from lerim.redaction import clean
 from lerim.sessions import browsing
 from lerim.sessions.browsing import Brief
 from lerim.sessions.catalog import Catalog
@@ -113,9 +113,8 @@ def title(one: Brief) -> str:
 
 
 def line(text: str) -> str:
-    """A text from a session as one short line that may be shown; what is cut off may end a secret, so more is looked
-    at than is kept."""
-    return shorten(SPACES.sub(" ", clean(text[: 4 * MAX_TITLE])).strip(), MAX_TITLE)
+    """A text from a session as one short line that may be shown; redacted whole, then cut."""
+    return shorten(SPACES.sub(" ", clean(text)).strip(), MAX_TITLE)
 
 
 def shorten(text: str, limit: int) -> str:

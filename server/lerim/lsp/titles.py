@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lerim.extraction.redact import redact
 from lerim.lsp.protocol import TitlesParams, TitlesView, TitleView
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory.lines import moment
 from lerim.memory.record import Scope
 from lerim.memory.references import Entry
+from lerim.redaction import redact
 
 PAGE = 1000
 """Titles in one answer, so that a hover never waits for a long one."""

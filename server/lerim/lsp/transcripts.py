@@ -9,7 +9,6 @@ import re
 import sqlite3
 
 from lerim.errors import NotFoundError
-from lerim.extraction.redact import clean
 from lerim.lsp import memories, sessions
 from lerim.lsp.markdown import visible
 from lerim.lsp.protocol import TurnParams, TurnView
@@ -26,6 +25,7 @@ from lerim.lsp.session_protocol import (
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory.record import MemoryRecord
 from lerim.paths import Home
+from lerim.redaction import clean
 from lerim.sessions import browsing
 from lerim.sessions.browsing import Leaf
 from lerim.sessions.turn_text import Shown, calls

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lerim.errors import LerimError, Problem
-from lerim.extraction.redact import redact
 from lerim.lsp import pending
 from lerim.lsp.handles import Meant
 from lerim.lsp.lives_protocol import By, TreeGroup, TreeMemory, TreeParams, TreeProposal, TreeView
@@ -19,6 +18,7 @@ from lerim.lsp.sidecar import Sidecar
 from lerim.memory.lines import moment
 from lerim.memory.record import Primitive, Scope
 from lerim.memory.references import Entry
+from lerim.redaction import redact
 
 if TYPE_CHECKING:
     from lerim.memory.freshness import Standing

@@ -330,18 +330,24 @@ def evidence_values(evidence: Iterable[Evidence]) -> tuple[dict[str, str], ...]:
 
 
 def render(record: MemoryRecord, extra: Mapping[str, Value] | None = None) -> str:
-    """A whole memory file: header, an empty line, body, line end. `extra` are keys after the schema's own."""
-    lines = [line for key, value in (values(record) | dict(extra or {})).items() for line in key_lines(key, value)]
-    body = record.body.encode("utf-8", "replace").decode()
+    """A whole memory file: header, an empty line, body, line end. `extra` are keys after the schema's own.
+
+    No secret is ever written: whatever became of the text since it was redacted, it is redacted again here.
+    """
+    header = values(record) | dict(extra or {})
+    lines = [line for key, value in header.items() for line in key_lines(key, _redacted(value, ""))]
+    body = _redact_new(record.body, "").encode("utf-8", "replace").decode()
     return "\n".join(["---", *lines, "---", "", body, ""])
 
 
 def update(text: str, changes: Mapping[str, Value], body: str | None = None, where: str = "") -> str:
     """Change only the lines of the given keys, and the body where one is given; everything else stays to the byte.
 
-    A value equal to what the file says changes nothing; None removes the key. Raises MemoryError_ for a file whose
-    header cannot be changed line by line.
+    A value equal to what the file says changes nothing; None removes the key. A secret is written only where the file
+    holds it already: a person put it there. Raises MemoryError_ for a file whose header cannot be changed line by line.
     """
+    changes = {key: _redacted(value, text) for key, value in changes.items()}
+    body = None if body is None else _redact_new(body, text)
     parts = split(text)
     if parts is None:
         raise MemoryError_("This file has no header between two --- lines.", where=where, todo="Add one.")
@@ -352,3 +358,20 @@ def update(text: str, changes: Mapping[str, Value], body: str | None = None, whe
     if body is not None and body != old.removeprefix(lead).removesuffix(tail):
         old = lead + body.encode("utf-8", "replace").decode() + tail
     return text[: parts.start] + head + text[parts.end : parts.body] + old
+
+
+def _redacted(value: Value, before: str) -> Value:
+    """A value of the header without the secrets that the file does not hold already."""
+    if isinstance(value, str):
+        return _redact_new(value, before)
+    if isinstance(value, tuple):
+        if value and isinstance(value[0], str):
+            return tuple(_redact_new(str(item), before) for item in value)
+        return tuple({key: _redact_new(text, before) for key, text in dict(item).items()} for item in value)
+    return value
+
+
+def _redact_new(text: str, before: str) -> str:
+    from lerim.redaction import redact_new  # its patterns are not for what is started
+
+    return redact_new(text, before)

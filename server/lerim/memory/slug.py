@@ -16,7 +16,13 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 
 
 def slug(title: str) -> str:
-    """A title as lower-case words joined by `-`; Latin letters become ASCII, letters of other scripts stay."""
+    """A title as lower-case words joined by `-`; Latin letters become ASCII, letters of other scripts stay.
+
+    The whole title is redacted first: what is left of a secret in a slug is no longer known for one.
+    """
+    from lerim.redaction import redact  # its patterns are not for what is started
+
+    title = redact(title).text
     # Only the start can matter, and NFKD of one character can be 18.
     text = unicodedata.normalize("NFKD", title[:400].lower()).translate(_LATIN).lower()
     letters: list[str] = []

@@ -52,7 +52,7 @@ class MemoryView(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=128)  # hovers show the same few again and again
 def safe(record: MemoryRecord) -> MemoryRecord:
     """The memory without the secrets someone wrote into its file (which stays as it is)."""
-    from lerim.extraction.redact import redact  # its patterns are for what is shown, not for what is started
+    from lerim.redaction import redact  # its patterns are for what is shown, not for what is started
 
     def cut(text: str) -> str:
         return redact(text).text

@@ -21,10 +21,10 @@ from typing import IO
 from dspy import lm15
 
 from lerim.errors import ModelGoneError
-from lerim.extraction.redact import clean
 from lerim.models import guard
 from lerim.models.faults import cancelled as cancelled_error
 from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, FOREIGN, Launch, found, kill
+from lerim.redaction import clean
 
 MOST_BYTES = 8_000_000
 TAIL_BYTES = 4_000

@@ -20,7 +20,6 @@ import msgspec
 from dspy import lm15
 
 from lerim.errors import BudgetError, SpendingError
-from lerim.extraction.redact import clean
 from lerim.models import anthropic, chat, command, faults, limits
 from lerim.models.answer import ONE_CALL, Answer
 from lerim.models.bounds import Bounds, Output
@@ -32,6 +31,7 @@ from lerim.models.tokens import count
 from lerim.models.usage import ASKED_OF, NOTHING, Spent, Step, StepKind, Usage, added
 from lerim.models.wire import Reply, StoppedError, WireError, pause, post
 from lerim.paths import Home
+from lerim.redaction import clean
 
 TRIES = 3
 BACK_OFF_SECONDS = (1.0, 4.0)

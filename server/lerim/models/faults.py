@@ -14,9 +14,9 @@ from email.utils import parsedate_to_datetime
 import msgspec
 from dspy import lm15
 
-from lerim.extraction.redact import clean
 from lerim.models.usage import Usage
 from lerim.models.wire import Reply, StoppedError, TooLargeError, TooSlowError, UnreachedError, WireError
+from lerim.redaction import clean
 
 CANCELLED = "cancelled"
 UNSENT = "unsent"

@@ -11,7 +11,6 @@ from dspy import lm15
 
 from lerim import config
 from lerim.errors import ModelError, ModelGoneError, ModelKeyError, SettingsError
-from lerim.extraction.redact import clean
 from lerim.models import editor
 from lerim.models.choose import Model, choose
 from lerim.models.editor import Bridge
@@ -20,6 +19,7 @@ from lerim.models.faults import said
 from lerim.models.spending import Purse
 from lerim.models.usage import Step, Usage
 from lerim.paths import Home
+from lerim.redaction import clean
 
 QUESTION = "Reply with the one word: ready"
 SHOWN = 200
@@ -69,7 +69,7 @@ def tried(model: Model, engine: Engine) -> Trial:
         raise ModelKeyError(_message(model, error), where=model.key_variable, todo=todo) from error
     except lm15.LM15Error as error:
         raise ModelError(_message(model, error), where=model.base_url, todo="See `lerim model list`.") from error
-    answer = " ".join(clean((response.text or "")[:10_000]).split())[:SHOWN]
+    answer = " ".join(clean(response.text or "").split())[:SHOWN]
     return Trial(_asked(model, engine), answer, engine.usage, engine.steps)
 
 

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem, StaleError
-from lerim.extraction.redact import redact
 from lerim.memory import lifecycle, links, record, search, verifying
 from lerim.memory.ends import ender
 from lerim.memory.files import text_hash
@@ -21,6 +20,7 @@ from lerim.memory.record import LearningKind, MemoryRecord, Primitive, evidence_
 from lerim.memory.reference import written
 from lerim.memory.store import Store, Stored, status_of
 from lerim.memory.uses import Uses
+from lerim.redaction import redact
 from lerim.review import actions
 from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line
 from lerim.review.decisions import ReviewResult, keeps, withdraw_archiving

@@ -15,7 +15,6 @@ from typing import Literal, TypeVar, get_args
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import surer
-from lerim.extraction.redact import redact
 from lerim.facts.draft import Signal
 from lerim.memory import files, record
 from lerim.memory.header import Yaml, load, split
@@ -23,6 +22,7 @@ from lerim.memory.lines import Value
 from lerim.memory.quotes import merge
 from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, render
 from lerim.memory.store import Store, Stored
+from lerim.redaction import redact
 from lerim.review.place import Place
 from lerim.review.rewrite import difference, entries, naming_text, referring_text, updated_text
 from lerim.sessions.model import Platform

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from functools import partial
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
-from lerim.extraction.redact import redact
 from lerim.memory import files, slug, verifying
 from lerim.memory.inheritance import inherit
 from lerim.memory.lifecycle import for_a_word, unwanted
@@ -18,6 +17,7 @@ from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.search import MemorySearch
 from lerim.memory.store import Store, Stored
 from lerim.memory.uses import Uses
+from lerim.redaction import redact
 from lerim.review import actions
 from lerim.review.candidates import (
     PERSON_CONFIDENCE,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lerim.errors import MemoryError_
-from lerim.extraction.redact import redact
 from lerim.memory import files
 from lerim.memory.store import Stored
+from lerim.redaction import redact
 from lerim.review.candidates import of_text
 from lerim.review.ledger import Action, opened
 from lerim.review.place import Place

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lerim.extraction.redact import redact
 from lerim.memory import record
 from lerim.memory.contrast import contrast, is_value, read
 from lerim.memory.files import text_hash
@@ -17,6 +16,7 @@ from lerim.memory.lines import Value
 from lerim.memory.quotes import Quotes, merge, without_words
 from lerim.memory.record import Evidence, MemoryRecord, parse
 from lerim.memory.store import Store
+from lerim.redaction import redact
 
 
 def updated_text(new: MemoryRecord, before: str, path: Path, store: Store, ended: Sequence[MemoryRecord] = ()) -> str:

@@ -26,6 +26,7 @@ from lerim.memory import files
 from lerim.memory.directory import directory
 from lerim.models.told import stepped, taken
 from lerim.models.usage import Spent, Step, Usage
+from lerim.redaction import redact, redact_json
 from lerim.review.place import Place
 
 KEPT_RUNS = 50
@@ -137,10 +138,10 @@ class Run:
             self._write(folder / "maintain_actions.json", Maintained({**told, **self.counts}, self.maintained))
         for name, lines in (("agent.log", self.agent), ("subagents.log", self.subagents)):
             if lines:
-                self._create(folder / name, "\n".join(lines) + "\n")
+                self._create(folder / name, redact("\n".join(lines)).text + "\n")
         log = [*self.log, *map(taken, self.spent), *map(stepped, self.steps)]
         if log:
-            self._create(folder / "session.log", "\n".join(log) + "\n")
+            self._create(folder / "session.log", redact("\n".join(log)).text + "\n")
         _remove_oldest(workspace, self.place.state_anchor)
         return folder
 
@@ -153,7 +154,7 @@ class Run:
 
 
 def _json(content: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(content)).decode() + "\n"
+    return redact_json(msgspec.json.format(msgspec.json.encode(content)).decode()) + "\n"
 
 
 def add_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:

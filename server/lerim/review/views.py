@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.extraction.redact import redact
 from lerim.memory.lines import moment
 from lerim.memory.record import Scope
 from lerim.memory.store import Stored
 from lerim.memory.views import EvidenceView, evidence_views, safe
+from lerim.redaction import redact
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.ledger import Action
 

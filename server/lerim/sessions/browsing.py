@@ -13,6 +13,7 @@ from typing import Any
 
 from lerim.sessions import session_rows
 from lerim.sessions.model import Platform, Role, Tokens, TurnKind
+from lerim.sessions.redacted import redact_text, redact_tools
 from lerim.sessions.stored import json_of, lines_of, moment
 from lerim.sessions.turn_text import storable, unpack
 
@@ -58,7 +59,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One turn, not redacted."""
+    """One turn, redacted."""
 
     turn: str
     role: Role
@@ -143,7 +144,8 @@ def leaves(db: sqlite3.Connection, place: str, start: int, count: int) -> Iterat
         {"place": storable(place), "start": start, "count": count},
     )
     for name, role, kind, time, body in rows:
-        yield Leaf(name, role, kind, moment(time), *unpack(body))
+        text, tools = unpack(body)
+        yield Leaf(name, role, kind, moment(time), redact_text(text), redact_tools(tools))
 
 
 def holding(db: sqlite3.Connection, place: str, words: str) -> Iterator[int]:
@@ -171,7 +173,7 @@ def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
         platform=platform,
         session=name,
         parent=parent,
-        title=title,
+        title=redact_text(title),
         opening="" if title else _opening(db, number),
         started=moment(started),
         ended=moment(ended),
@@ -196,4 +198,4 @@ def _opening(db: sqlite3.Connection, number: int) -> str:
         "SELECT body FROM turns WHERE transcript = ? AND role = 'user' ORDER BY kind <> 'prompt', ordinal LIMIT 1",
         (number,),
     ).fetchone()
-    return unpack(row[0])[0] if row else ""
+    return redact_text(unpack(row[0])[0]) if row else ""

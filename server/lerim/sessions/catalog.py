@@ -202,7 +202,7 @@ class Catalog:
     def search(
         self, query: str, project: str | None = None, limit: int = 20, filters: Filters = EVERYTHING
     ) -> list[TurnRow]:
-        """Turns that hold words of `query`, best first. Any text is safe; the rows are not redacted. `project` is
+        """Turns that hold words of `query`, best first. Any text is safe; the rows are redacted. `project` is
         short for a filter of one."""
         if project is not None:
             filters = replace(filters, projects=(project,))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lerim.sessions.model import Role, TurnKind
+from lerim.sessions.redacted import redact_text
 from lerim.sessions.stored import moment
 from lerim.sessions.turn_text import Shown, calls, storable, unpack
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One turn as the catalog keeps it, not redacted. `paths` are the files its calls name, as they were written but
+    """One turn as the catalog keeps it, redacted. `paths` are the files its calls name, as they were written but
     for the slashes."""
 
     id: str
@@ -50,6 +51,7 @@ def retold(db: sqlite3.Connection, place: str, project: str) -> list[Told]:
     out: list[Told] = []
     for number, name, ordinal, role, kind, time, cwd, branch, body in rows:
         text, tools = unpack(body)
-        named = tuple(sorted(paths.get(number, ())))
-        out.append(Told(name, ordinal, role, kind, moment(time), cwd, branch, text, tuple(calls(tools)), named))
+        named = tuple(redact_text(path) for path in sorted(paths.get(number, ())))
+        done = tuple(replace(call, text=redact_text(call.text)) for call in calls(tools))
+        out.append(Told(name, ordinal, role, kind, moment(time), cwd, branch, redact_text(text), done, named))
     return out

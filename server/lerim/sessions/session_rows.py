@@ -9,6 +9,7 @@ from datetime import datetime
 
 from lerim.errors import Problem
 from lerim.project import PERSONAL_KEY
+from lerim.redaction import redact
 from lerim.sessions import queue
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
@@ -106,7 +107,7 @@ def keep(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -
         (
             number,
             deflated(resume),
-            storable(session.title),
+            storable(redact(session.title).text),
             _seconds(session.started),
             _seconds(session.ended),
             *(storable("\n".join(texts)) for texts in (session.cwds, session.branches, session.models)),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from lerim.sessions.model import OWN_COMMAND, ToolCall, ToolStatus, Turn
+from lerim.sessions.values import untorn
 
 COMMAND_CHARACTERS = 4_000
 ERROR_CHARACTERS = 400
@@ -80,6 +81,16 @@ def calls(tools: str) -> list[Shown]:
     return found
 
 
+def each_call(tools: str, change: Callable[[str], str]) -> str:
+    """What `rendered` made with the text of each call changed; the marks between calls stay."""
+    parts = []
+    for part in tools.split(_CALL):
+        mark = part[:1] if part[:1] in _STATUS_OF else ""
+        text, exit_mark, code = part[len(mark) :].rpartition(_EXIT) if _EXIT in part else (part[len(mark) :], "", "")
+        parts.append(f"{mark}{change(text)}{exit_mark}{code}")
+    return _CALL.join(parts)
+
+
 def deflated(data: bytes) -> bytes:
     """`data` made smaller, fast."""
     return zlib.compress(data, 1, WINDOW)
@@ -134,14 +145,14 @@ def _lines(call: ToolCall) -> list[str]:
     if call.name == OWN_COMMAND and not call.id:  # the command is the turn's text
         return [call.output] if call.output else []
     lines: list[str] = []
-    command = call.command[:COMMAND_CHARACTERS]
+    command = _first(call.command, COMMAND_CHARACTERS)
     shell = call.kind == "shell"
     if shell and command:
         lines.append(f"$ {command}")
     else:
         lines.append(" ".join((call.name[:80], *call.paths)))
     if call.description:
-        lines.append(call.description[:COMMAND_CHARACTERS])
+        lines.append(_first(call.description, COMMAND_CHARACTERS))
     if command and not shell:
         lines.append(command)
     for answer in call.answers:
@@ -149,7 +160,12 @@ def _lines(call: ToolCall) -> list[str]:
     if call.plan:
         lines.append(call.plan)
     if call.output and call.status == "error":
-        lines.append(call.output[:ERROR_CHARACTERS])
+        lines.append(_first(call.output, ERROR_CHARACTERS))
     if call.feedback:
         lines.append(call.feedback)
     return lines
+
+
+def _first(text: str, most: int) -> str:
+    """The beginning of a text, without the word the cut would go through: half of a secret is not known for one."""
+    return text if len(text) <= most else untorn(text[:most], "")[0]

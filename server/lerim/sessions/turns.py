@@ -13,6 +13,7 @@ from typing import cast
 from lerim.sessions import session_search, touched, turn_words
 from lerim.sessions.filters import Filters
 from lerim.sessions.model import NO_TOKENS, Platform, Role, Turn, TurnKind
+from lerim.sessions.redacted import redact_text
 from lerim.sessions.stored import file_of, json_of, moment
 from lerim.sessions.turn_text import pack, readable, rendered, storable, unpack
 from lerim.sessions.turn_words import Said
@@ -20,7 +21,7 @@ from lerim.sessions.turn_words import Said
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """One turn as the catalog holds it, not redacted. `tools` is a readable line or more for each tool call;
+    """One turn as the catalog holds it, redacted. `tools` is a readable line or more for each tool call;
     `score` is higher for a better match and 0 outside a search."""
 
     id: str
@@ -223,7 +224,7 @@ def _row(row: _Row, score: float = 0.0) -> TurnRow:
         time=moment(time),
         cwd=cwd,
         project=project,
-        text=text,
-        tools=readable(tools),
+        text=redact_text(text),
+        tools=redact_text(readable(tools)),
         score=score,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from lerim.redaction import redact
+
 KEEP = 4000
 """Characters of a result kept at each end."""
 
@@ -46,8 +48,8 @@ def untorn(head: str, tail: str) -> tuple[str, str]:
 
 
 def titled(text: str | None) -> str:
-    """The beginning of a text, on one line."""
-    words = " ".join(plain(text)[: 8 * _TITLE].split())
+    """The beginning of a text, on one line, without secrets."""
+    words = " ".join(redact(plain(text)).text.split())
     return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
 
 

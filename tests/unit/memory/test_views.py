@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.memory.record import Evidence, MemoryRecord, render
+from lerim.memory.record import Evidence, MemoryRecord, render, update
 from lerim.memory.store import Store
 from lerim.memory.views import memory_view, safe
 
@@ -19,11 +19,32 @@ RECORD = MemoryRecord(
     body=f"The token is {SECRET}.\nDB_PASSWORD: swordfishy",
     evidence=(Evidence(f"use {SECRET}", "0123456789ab", "user"),),
 )
+PLAIN = MemoryRecord(
+    *("20260822-deploy", "decision", "Deploy with SECRET", NOW, NOW, "manual", 0.9),
+    tags=("deploy", "SECRET"),
+    body="The token is SECRET.\nDB_PASSWORD: WORD",
+    evidence=(Evidence("use SECRET", "0123456789ab", "user"),),
+)
+
+
+def test_lerim_writes_no_secret_into_a_new_memory(tmp_path: Path) -> None:
+    text = Store(tmp_path / "memory", tmp_path / "private").write_new(RECORD).read_text()
+    assert SECRET not in text
+    assert "swordfishy" not in text
+
+
+def test_a_change_of_other_keys_leaves_what_a_person_wrote_and_writes_no_new_secret() -> None:
+    text = render(PLAIN).replace("SECRET", SECRET)
+    other = SECRET[::-1].removesuffix("_phg")
+    after = update(text, {"title": f"Deploy with ghp_{other}", "references": ("src/app.py",)})
+    assert other not in after
+    assert after.count(SECRET) == text.count(SECRET) - 1  # the title's
 
 
 def test_a_secret_written_into_a_memory_is_shown_nowhere_and_stays_in_the_file(tmp_path: Path) -> None:
     store = Store(tmp_path / "memory", tmp_path / "private")
-    path = store.write_new(RECORD)
+    path = store.write_new(PLAIN)
+    path.write_text(path.read_text().replace("SECRET", SECRET).replace("ORD: WORD", "ORD: swordfishy"))  # by hand
     before = path.read_bytes()
     view = msgspec.json.encode(memory_view(store.load(path)[0])).decode()
     assert SECRET not in view

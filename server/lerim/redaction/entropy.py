@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 
-from lerim.extraction.secret_rules import PLACEHOLDER
+from lerim.redaction.rules import PLACEHOLDER
 
 _HEX = re.compile(r"^[0-9a-f]{7,64}$")
 _WORD = re.compile(r"^(?:[A-Za-z]?[a-z]{0,20}\d{0,3}|[A-Z]{1,20}\d{0,3}|\d{1,8}[a-z]?)$")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from lerim.extraction.randomness import random
-from lerim.extraction.secret_rules import PLACEHOLDER, Span
+from lerim.redaction.entropy import random
+from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 # lower case; a password may be any word, so that its name is enough; the others must look made by chance
 PASSWORDS = ("pass", "pwd")
@@ -116,13 +116,13 @@ def _named(text: str, low: str) -> list[Span]:
     out: list[Span] = []
     for word in PASSWORDS:
         done = 0
-        for at in _places(low, word):
+        for at in places(low, word):
             if at >= done and (found := _password(text, low, at, word)):
                 out.append(found)
                 done = found.end
     for word, kind in WORDS:
         done = 0
-        for at in _places(low, word):
+        for at in places(low, word):
             if at < done:
                 continue
             end = at + len(word)
@@ -132,13 +132,14 @@ def _named(text: str, low: str) -> list[Span]:
             if match is None:
                 continue
             group = _group(match)
-            if _token(match[group], _suffix(match)) and not (group == "bare" and _called(text, match)):
+            if is_token(match[group], _suffix(match)) and not (group == "bare" and _called(text, match)):
                 out.append(Span(*match.span(group), kind))
                 done = match.end(group)
     return out
 
 
-def _places(text: str, literal: str, start: int = 0) -> Iterator[int]:
+def places(text: str, literal: str, start: int = 0) -> Iterator[int]:
+    """Where a literal stands in a text."""
     at = text.find(literal, start)
     while at >= 0:
         yield at
@@ -153,13 +154,14 @@ def _suffix(match: re.Match[str]) -> str:
     return match["suffix"] if "suffix" in match.re.groupindex else ""
 
 
-def _token(value: str, suffix: str) -> bool:
+def is_token(value: str, suffix: str = "") -> bool:
+    """Whether a value that a name calls a token looks like one."""
     value = value.strip()
     if len(value) < 12 or value.isdigit() or not _UNUSUAL.search(value) or " " in value:
         return False
     if _NAME.match(value) and not any(map(_jumbled, re.split(r"[.\[:-]", value))):
         return False
-    if _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
+    if SHAM.search(value) or _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
         return False  # the id of a token is no token, nor is its address
     return random(value)
 
@@ -194,7 +196,7 @@ def _password(text: str, low: str, at: int, word: str) -> Span | None:
     if match is None:
         option = low.rfind("--", max(0, at - 30), at)
         match = _OPTION.match(text, end) if option >= 0 and _WORDS_JOINED.match(low, option + 2, at) else None
-        if match is None or not _odd(match["bare"], False):
+        if match is None or not is_odd(match["bare"], False):
             return None
     return Span(*match.span(_group(match)), "password")
 
@@ -203,7 +205,7 @@ def _beside(text: str, low: str, at: int, end: int) -> re.Match[str] | None:
     """A password that is told without a sign: spoken, quoted, in an element, in a netrc file."""
     match = _SPOKEN.match(text, end)
     if match is not None:
-        return match if _odd(match["bare"], False) else None
+        return match if is_odd(match["bare"], False) else None
     login = low.rfind("login", max(0, at - 160), at)
     match = _BESIDE.match(text, end)
     if match is None and text.startswith(">", end) and "<" in text[max(0, at - 24) : at]:
@@ -219,7 +221,7 @@ def _assigned(text: str, match: re.Match[str], group: str, *, loud: bool) -> boo
     """Whether what is assigned to the name of a password is one; `loud`: the name is `PASSWORD` or `db_password`."""
     value, suffix = match[group].strip(), match["suffix"]
     quoted = group != "bare"
-    if _odd(value, quoted) and not (not quoted and _called(text, match)):
+    if is_odd(value, quoted) and not (not quoted and _called(text, match)):
         return True
     if "\n" in match["gap"] or _ABOUT.search(suffix) or (suffix and suffix[0].isalpha()):
         return False
@@ -248,7 +250,7 @@ def _called(text: str, match: re.Match[str]) -> bool:
     return after in ("(", "<", "{") or bool(_SUBSCRIPT.match(match["bare"]))
 
 
-def _odd(value: str, quoted: bool) -> bool:
+def is_odd(value: str, quoted: bool) -> bool:
     """A password by its looks: no ordinary word, no name, no placeholder."""
     if not quoted:
         value = value.rstrip(".,!?:)")
@@ -270,7 +272,7 @@ def _guessable(value: str) -> bool:
 def _addresses(text: str) -> list[Span]:
     out = []
     done = 0
-    for at in _places(text, "://"):
+    for at in places(text, "://"):
         if at < done or text.find("@", at, at + 450) < 0:
             continue
         match = _AUTHORITY.match(text, at)
@@ -287,7 +289,7 @@ def _addresses(text: str) -> list[Span]:
 def _headers(text: str, low: str) -> list[Span]:
     out = []
     for word in ("bearer ", "basic ", "token "):
-        for at in _places(low, word):
+        for at in places(low, word):
             match = _BEARER.match(text, at)
             named = "authorization" in low[max(0, at - 24) : at]
             if match is None or not (named or word == "bearer "):
@@ -302,7 +304,7 @@ def _headers(text: str, low: str) -> list[Span]:
 def _cookies(text: str, low: str) -> list[Span]:
     out = []
     done = 0
-    for at in _places(low, "cookie"):
+    for at in places(low, "cookie"):
         head = _COOKIE.match(text, at + 6)
         if head is None or at < done:
             continue
@@ -326,7 +328,7 @@ def _commands(text: str, low: str) -> list[Span]:
     for flag, programs, pattern in _PROGRAMS:
         if not any(program in low for program in programs):
             continue
-        for at in _places(text, flag):
+        for at in places(text, flag):
             match = pattern.match(text, at)
             if match is None:
                 continue
@@ -348,7 +350,7 @@ def _queries(text: str, low: str) -> list[Span]:
     """Keys and signatures in the query of an address."""
     out = []
     for word in _QUERY:
-        for at in _places(low, word):
+        for at in places(low, word):
             start = at
             while start > at - 30 and start and (low[start - 1].isalnum() or low[start - 1] in "_-"):
                 start -= 1

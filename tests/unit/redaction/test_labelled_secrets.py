@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from tests.secret_forms import LOOK_ALIKES, SECRETS
 
-from lerim.extraction.redact import redact
+from lerim.redaction import redact
 
 EACH = 5
 

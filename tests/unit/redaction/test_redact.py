@@ -1,13 +1,13 @@
 import pytest
 
-from lerim.extraction.redact import redact, without_private
+from lerim.redaction import redact, without_private
 
 # put together here so that no scanner takes this file for a leak
 A, D = "abcdefghijklmnopqrstuvwxyz", "0123456789"
 UUID = "550e8400-e29b-41d4-a716-446655440000"
 HEX = "3f786850e387550fdab836ed7e6dc881de23001b"
 SECRETS = [
-    ("AKIA" + "IOSFODNN7EXAMPLE", "aws-access-key"),
+    ("AKIA" + "IOSFODNN7EXAMQLE", "aws-access-key"),
     ("ghp_" + A + D, "github-token"),
     ("github_pat_" + "11ABCDEFG0" + A, "github-token"),
     ("glpat-" + "x1Y2z3A4b5C6d7E8f9G0", "gitlab-token"),
@@ -79,7 +79,7 @@ def test_a_secret_is_replaced_by_its_kind(secret: str, kind: str) -> None:
         (f"HEROKU_API_KEY={UUID}", "HEROKU_API_KEY=[redacted:api-key]"),
         (f"//registry.example.org/:_authToken={UUID}", "//registry.example.org/:_authToken=[redacted:token]"),
         ("client_secret: 8Q~abcD3fGh.IjKl-MnO_p", "client_secret: [redacted:secret]"),
-        ('"client_secret": "abc8Q~Zx3dE.fG7h_iJ-kL9mN0pQrStUvWx"', '"client_secret": "[redacted:secret]"'),
+        ('"client_secret": "abc8Q~Zx3dE.fG7h_iJ-kL9mN0pQrStUvWx"', '"client_secret": "[redacted:azure-client-secret]"'),
         ("postgres://app:p/Qx-W0rd9@host/db", "postgres://app:[redacted:url-password]@host/db"),
         ("postgres://app:p@ss@w0rd@host:5432/db", "postgres://app:[redacted:url-password]@host:5432/db"),
         ("redis://:p@ssw0rd#x@host/0", "redis://:[redacted:url-password]@host/0"),

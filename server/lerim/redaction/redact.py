@@ -1,0 +1,277 @@
+"""The one place where secrets are cut out of text, before a memory, a candidate, a log or a model sees it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from lerim.redaction import forms, positional, private_keys, told
+from lerim.redaction.entropy import random
+from lerim.redaction.hidden import HIDDEN, visible
+from lerim.redaction.rules import DISCORD, DISCORD_HEAD, SHAM, Middle, Rule, Span
+
+__all__ = ["Redacted", "Span", "clean", "counting", "redact", "redacted_spans", "without_private"]
+
+_DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
+_UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
+_WORDY = re.compile(r"[A-Za-z0-9_-]")
+_ESCAPE = re.compile(r"\\[nrtbf]\Z|%[0-9A-F]{2}\Z")
+_SHORTEST = 8
+_DIGIT = re.compile(r"[0-9]")
+_RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
+"""What a token can stand in."""
+_START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
+_UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
+_RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
+_WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\?\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
+_TORN = re.compile(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
+"""The beginning of a token, shortened by somebody else."""
+_PRIVATE = re.compile(r"<(/?)private>", re.IGNORECASE)
+_OPENS = re.compile(r"<private>", re.IGNORECASE)
+_MET: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """The clean text, how many secrets were cut out, and where they stood in the original."""
+
+    text: str
+    count: int
+    spans: tuple[Span, ...]
+
+
+def redact(text: str) -> Redacted:
+    """Replaces every secret by `[redacted:<kind>]`, also one that characters which do not show cut into pieces. Clean
+    text comes back unchanged; a second pass changes nothing."""
+    spans = find_secrets(text) if len(text) >= _SHORTEST else []
+    if not spans:
+        return Redacted(text, 0, ())
+    cut = replace_spans(text, spans)
+    for _ in range(5):  # a cut can bring a literal and its value together; rare, and settled in one more look
+        again = find_secrets(cut)
+        if not again:
+            break
+        cut = replace_spans(cut, again)
+    return Redacted(cut, len(spans), _noted(text, tuple(spans)))
+
+
+@contextmanager
+def counting() -> Iterator[set[int]]:
+    """Gathers the secrets cut out within the block, each once, as hashes that mean nothing outside this process."""
+    met: set[int] = set()
+    before = _MET.set(met)
+    try:
+        yield met
+    finally:
+        _MET.reset(before)
+
+
+def _noted(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The spans, counted where somebody counts."""
+    met = _MET.get()
+    if met is not None:
+        met.update(hash(text[span.start : span.end]) for span in spans)
+    return spans
+
+
+def redacted_spans(text: str) -> tuple[Span, ...]:
+    """Where secrets were cut out of a text before: the places of their marks."""
+    return tuple(Span(*match.span(), "redacted") for match in _DONE.finditer(text)) if "[redacted:" in text else ()
+
+
+def clean(text: str) -> str:
+    """The text as it may be shown: without secrets, and with every character that does not show written out."""
+    return visible(redact(text).text)
+
+
+def replace_spans(text: str, spans: list[Span]) -> str:
+    """The text with each span replaced by its mark; the spans are in order and do not overlap."""
+    out: list[str] = []
+    last = 0
+    for span in spans:
+        out += (text[last : span.start], f"[redacted:{span.kind}]")
+        last = span.end
+    out.append(text[last:])
+    return "".join(out)
+
+
+def find_secrets(text: str) -> list[Span]:
+    """The secrets of a text in order, looked for with and without the characters that do not show."""
+    spans = _look(text)
+    if spans:
+        spans += _repeated(text, spans)
+    if HIDDEN.search(text):
+        plain, starts, moved = _shown(text)
+        for span in _look(plain):
+            first, last = bisect_right(starts, span.start) - 1, bisect_right(starts, span.end - 1) - 1
+            spans.append(Span(span.start + moved[first], span.end + moved[last], span.kind))
+    if spans and "[redacted:" in text:
+        done = [match.span() for match in _DONE.finditer(text)]
+        spans = [span for span in spans if not any(span.start < end and start < span.end for start, end in done)]
+    return _merged(spans)
+
+
+def _repeated(text: str, spans: list[Span]) -> list[Span]:
+    """Where the secrets stand a second time, in a place that does not tell what they are."""
+    values = {text[span.start : span.end]: span.kind for span in spans if 12 <= span.end - span.start <= 400}
+    return [
+        Span(at, at + len(value), kind)
+        for value, kind in list(values.items())[:40]
+        for at in positional.places(text, value)
+    ]
+
+
+def _shown(text: str) -> tuple[str, list[int], list[int]]:
+    """The characters that show; where each run of them starts in it, and how far back it was moved."""
+    parts: list[str] = []
+    starts, moved = [0], [0]
+    last = size = 0
+    for match in _UNSEEN.finditer(text):
+        parts.append(text[last : match.start()])
+        size += match.start() - last
+        last = match.end()
+        starts.append(size)
+        moved.append(last - size)
+    parts.append(text[last:])
+    return "".join(parts), starts, moved
+
+
+def _look(text: str) -> list[Span]:
+    low = text.lower()
+    if len(low) != len(text):  # a few letters change length in lower case; positions must agree
+        low = "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
+    spans = _tokens(text) + private_keys.spans(text)
+    if "<private>" in low:
+        spans += _private(text, low)
+    return spans + positional.spans(text, low) + told.spans(text, low)
+
+
+def _tokens(text: str) -> list[Span]:
+    """Tokens of a vendor's form. Only what looks like a token at all is searched for their literals."""
+    runs = "\n".join(run for run in _RUN.findall(text) if _DIGIT.search(run) or (len(run) >= 20 and "/" not in run))
+    if not runs:
+        return []
+    out: list[Span] = []
+    for rule in dict.fromkeys(_rules_for(runs)):
+        if rule.literal in runs:
+            out += _of_rule(text, rule)
+    for middle in forms.MIDDLES:
+        if middle.literal in runs:
+            out += _of_middle(text, middle)
+    return [*out, *_of_discord(text, runs)]
+
+
+def _rules_for(runs: str) -> Iterator[Rule]:
+    """The rules whose literal may stand in these runs of characters, by the beginnings of words and by underscores."""
+    starts = {start for word in _START.findall(runs) for start in (word[:2], word[1:3], word[2:4])}
+    for start in starts & forms.BY_START.keys():
+        yield from forms.BY_START[start]
+    for end in set(_UNDERSCORE.findall(runs)) & forms.BY_UNDERSCORE.keys():
+        yield from forms.BY_UNDERSCORE[end]
+    yield from forms.ANYWHERE
+
+
+def _of_rule(text: str, rule: Rule) -> Iterator[Span]:
+    # `sk-` also ends words; `ghp_` and its like are a token wherever they stand, glued to other text too
+    whole = rule.literal[0].isalnum() and not (len(rule.literal) >= 4 and rule.literal.endswith("_"))
+    at = text.find(rule.literal)
+    while at >= 0:
+        end = at + len(rule.literal)
+        if not (whole and at and _WORDY.match(text[at - 1])) or _ESCAPE.search(text, max(0, at - 3), at):
+            stop = _end_of_token(text, at, end, rule)
+            if stop:
+                yield Span(at, stop, rule.kind)
+                end = stop
+        at = text.find(rule.literal, end)
+
+
+def _end_of_token(text: str, at: int, end: int, rule: Rule) -> int:
+    """Where the token that begins at `at` ends; 0 where there is none. One that a line's end cuts is followed."""
+    match = rule.pattern.match(text, at)
+    stop = match.end() if match else 0
+    run = _RUNNING.match(text, end)
+    wrapped = _WRAPPED.match(text, run.end()) if run else None
+    if run and wrapped and run.end() > end + 3 and _mixed(wrapped[1]):
+        whole = f"{text[at : run.end()]}{wrapped[1]}"
+        longer = rule.pattern.match(whole)
+        if longer and longer.end() > run.end() - at and (not stop or stop == run.end()):
+            rest = whole[end - at : longer.end()]
+            left = len(whole) - longer.end()
+            return wrapped.end() - left if not _sham(rest) and (not rule.random or random(rest)) else 0
+    if match is None:
+        torn = _TORN.match(text, end)
+        return torn.end(1) if torn and len(rule.literal) > 3 and random(torn[1]) and not _sham(torn[1]) else 0
+    rest = text[end:stop]
+    return 0 if _sham(rest) or (rule.random and not random(rest)) else stop
+
+
+def _mixed(text: str) -> bool:
+    """Whether a run of characters holds letters and digits, as the second half of a token does."""
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+
+
+def _sham(rest: str) -> bool:
+    """Whether what follows a token's literal is what documentation shows in its place."""
+    return bool(SHAM.search(rest[:400])) or len(set(rest)) < 2
+
+
+def _of_middle(text: str, rule: Middle) -> Iterator[Span]:
+    before, after = rule.patterns
+    at = text.find(rule.literal)
+    while at >= 0:
+        end = at + len(rule.literal)
+        head = before.search(text, max(0, at - 130), at)
+        tail = after.match(text, end) if head else None
+        if head and tail and _mixed(text[head.start() : tail.end()]):
+            yield Span(head.start(), tail.end(), rule.kind)
+            end = tail.end()
+        at = text.find(rule.literal, end)
+
+
+def _of_discord(text: str, runs: str) -> Iterator[Span]:
+    if not DISCORD.search(runs):
+        return
+    for match in DISCORD.finditer(text):
+        first = DISCORD_HEAD.search(text, max(0, match.start() - 32), match.start())
+        if first and random(match.group()[1:]):
+            yield Span(first.start(), match.end(), "discord-token")
+
+
+def without_private(text: str) -> str:
+    """The text without its `<private>` blocks: nothing is learned from them, not even that they were there."""
+    if not _OPENS.search(text):
+        return text
+    parts, last = [], 0
+    for span in _private(text, text):
+        parts.append(text[last : span.start])
+        last = span.end
+    return "\n\n".join([*parts, text[last:]])
+
+
+def _private(text: str, low: str) -> list[Span]:
+    """Blocks in any case, with blocks inside them; one that is not closed goes to the end."""
+    out: list[Span] = []
+    depth = start = 0
+    for match in _PRIVATE.finditer(low):
+        if not match[1]:
+            start = start if depth else match.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                out.append(Span(start, match.end(), "private"))
+    return [*out, Span(start, len(text), "private")] if depth else out
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    out: list[Span] = []
+    for span in sorted(spans, key=lambda item: (item.start, -item.end)):
+        if out and span.start < out[-1].end:
+            out[-1] = Span(out[-1].start, max(out[-1].end, span.end), out[-1].kind)
+        else:
+            out.append(span)
+    return out

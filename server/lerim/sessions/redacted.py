@@ -1,0 +1,57 @@
+"""A turn without its secrets. Everything that is learned from a turn, shown of it or sent to a model starts here.
+
+The whole text is redacted before any of it is cut, cleaned or split: half of a secret is no longer known for one.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from lerim.redaction import redact, without_private
+from lerim.sessions.model import Answer, Edit, ToolCall, Turn
+from lerim.sessions.turn_text import each_call
+
+
+def redact_text(text: str) -> str:
+    """The text without `<private>` blocks, of which nothing may be known, and with every secret replaced."""
+    return redact(without_private(text)).text
+
+
+def redact_tools(tools: str) -> str:
+    """The packed calls of a turn, each redacted on its own."""
+    return each_call(tools, redact_text)
+
+
+def redact_turn(turn: Turn) -> Turn:
+    """The turn with every text in it redacted."""
+    return replace(
+        turn,
+        text=redact_text(turn.text),
+        reasoning=redact_text(turn.reasoning),
+        tool_calls=tuple(map(_redact_call, turn.tool_calls)),
+    )
+
+
+def _redact_call(call: ToolCall) -> ToolCall:
+    return replace(
+        call,
+        name=redact_text(call.name),
+        command=redact_text(call.command),
+        description=redact_text(call.description),
+        paths=tuple(map(redact_text, call.paths)),
+        edits=tuple(Edit(redact_text(one.path), redact_text(one.old), redact_text(one.new)) for one in call.edits),
+        answers=tuple(map(_redact_answer, call.answers)),
+        plan=redact_text(call.plan),
+        output=redact_text(call.output),
+        feedback=redact_text(call.feedback),
+        ascribed=redact_text(call.ascribed),
+    )
+
+
+def _redact_answer(answer: Answer) -> Answer:
+    return Answer(
+        redact_text(answer.question),
+        tuple(map(redact_text, answer.options)),
+        redact_text(answer.answer),
+        tuple(map(redact_text, answer.descriptions)),
+    )

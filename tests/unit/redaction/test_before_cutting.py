@@ -1,0 +1,101 @@
+"""A secret is cut out of the raw text: no cut, title, quote or file name of ours leaves a part of it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import textwrap
+from random import Random
+
+import pytest
+
+from claude_lines import answer, call, prompt, reply, text
+from desk import Desk, correction
+from lerim.lsp.sessions import line
+from lerim.memory.slug import slug
+from lerim.redaction import redact, redact_json, redact_new
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.values import ends, titled
+
+CHANCE = Random("keys")
+BODY = "\n".join(textwrap.wrap(base64.b64encode(CHANCE.randbytes(1200)).decode(), 64))
+TOKEN = "ghp_" + "".join(CHANCE.choices("abcdefghijkmnpqrstuvwxyzABCDEFGH23456789", k=36))
+BEGIN, END = (f"-----{word} RSA PRIVATE KEY-----" for word in ("BEGIN", "END"))
+FIRST_LINE = "MIIEowIBAAKCAQEA" + BODY[16:64]
+
+
+def parts(secret: str, shown: str) -> list[str]:
+    return [secret[at : at + 8] for at in range(len(secret) - 7) if secret[at : at + 8] in shown]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"{BEGIN}\n{BODY}\n{END}",
+        f"{BODY}\n{END}",
+        f"{BODY[200:]}\n{END}".replace("\n", "\\n"),
+        f"{BEGIN}\n{BODY}",
+        f"{FIRST_LINE}\n{BODY}",
+        "\n".join(f"{number:6}\t{one}" for number, one in enumerate(f"{BODY}\n{END}".split("\n"), 7)),
+        "\n".join(f"{number:6}→{one}" for number, one in enumerate(f"{BEGIN}\n{BODY}".split("\n"), 1)),
+        base64.b64encode(f"{BEGIN}\n{BODY}\n{END}".encode()).decode(),
+    ],
+)
+def test_a_private_key_is_known_without_its_first_or_last_line(key: str) -> None:
+    shown = redact(f"Here it is:\n{key}\nUse it for the deploy.").text
+    assert not any(parts(one.strip(), shown) for one in key.replace("\\n", "\n").split("\n") if len(one) > 30)
+    assert shown.startswith("Here it is:")
+    assert shown.endswith("Use it for the deploy.")
+
+
+def test_a_certificate_and_a_public_key_stay() -> None:
+    certificate = f"-----BEGIN CERTIFICATE-----\n{BODY}\n-----END CERTIFICATE-----"
+    assert redact(certificate).text == certificate
+    named = 'if "-----BEGIN RSA PRIVATE KEY-----" in text: warn()'
+    assert redact(named).text == named
+
+
+@pytest.mark.parametrize("before", range(0, 140, 7))
+def test_a_title_shows_no_part_of_a_secret_it_is_cut_in(before: int) -> None:
+    said = "x " * (before // 2) + f"use {TOKEN} for the deploy"
+    for shown in (titled(said), line(said), slug(said), redact(ends(said * 400)[0]).text):
+        assert not parts(TOKEN[4:], shown) and not parts(TOKEN[4:].lower(), shown)
+
+
+def test_json_stays_json_and_loses_its_secrets() -> None:
+    value = {"a": f"token: {TOKEN}", "b": ['say "hi"', f"<private>{TOKEN}"], "c": 1}
+    shown = redact_json(json.dumps(value))
+    assert TOKEN not in shown
+    assert json.loads(shown)["b"][0] == 'say "hi"'
+    assert json.loads(shown)["c"] == 1
+
+
+def test_what_a_person_wrote_into_a_file_is_not_taken_from_it() -> None:
+    assert redact_new(f"a {TOKEN} b", f"before {TOKEN}") == f"a {TOKEN} b"
+    assert TOKEN not in redact_new(f"a {TOKEN} b", "before")
+
+
+def test_nothing_of_a_key_in_a_session_stands_in_anything_lerim_writes(desk: Desk) -> None:
+    key, lines = f"{BODY}\n{END}", "line of code\n" * 900
+    path = str(desk.repo / "src/app.py")
+    said = f"No, use the key {key} and {TOKEN} instead of os.path in src/app.py, always."
+    desk.session(
+        "s1",
+        prompt(f"Deploy with {'a long word ' * 8}{TOKEN} please"),
+        reply("r1", text(f"I read the key. {key}"), call("t1", "Read", file_path=path)),
+        answer("t1", f"{lines}{key}\n{lines}"),
+        prompt(said),
+        reply("r2", text("Done."), call("t2", "Bash", command=f"echo {'x ' * 2200} {TOKEN}")),
+        answer("t2", f"error: {TOKEN} is refused by the server", is_error=True),
+        *correction(desk),
+    )
+    desk.sync()
+    written = [one for root in (desk.repo / ".lerim", desk.home.root) for one in root.rglob("*") if one.is_file()]
+    for one in written:
+        if one.suffix in (".md", ".json", ".log", ".txt"):
+            for shown in (one.read_text(encoding="utf-8", errors="replace"), one.name):
+                assert not parts(TOKEN[4:], shown), one
+                assert not any(parts(row, shown) for row in BODY.split("\n")), one
+    with Catalog.open(desk.home) as catalog:
+        for row in catalog.search("deploy key", limit=20):
+            assert not parts(TOKEN[4:], row.text + row.tools)
