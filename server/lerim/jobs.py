@@ -27,6 +27,7 @@ from lerim.report import Emit, Progress, SessionCounts, Stage, SyncReport, combi
 from lerim.rules_pass import sync
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.indexing import DAMAGE, Readable
+from lerim.sessions.live_copy import shared_copies
 from lerim.sessions.model import Transcript
 from lerim.sessions.readers import probe
 from lerim.sessions.session_rows import CLOSED
@@ -52,7 +53,7 @@ def run(
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
     if nobody can tell which agents are not to be read.
     """
-    with lent(project, home):
+    with lent(project, home), shared_copies():
         return _run(Errand(project, home, environ, options, emit, cancelled, clock, bridge))
 
 

@@ -15,6 +15,7 @@ import pytest
 from desk import Desk
 from lerim.doctor import examine
 from lerim.sessions import live
+from lerim.sessions.live_copy import shared_copies
 from rights import Terminal, tree
 from story_stores import AGENTS
 
@@ -95,7 +96,9 @@ def test_garbage_beside_a_database_is_told_and_neither_copied_nor_touched(
     assert all(ending in told[platform][0].message for platform in ("cursor", "opencode"))
 
 
-def test_of_a_log_that_was_left_behind_only_what_belongs_to_it_is_copied(tmp_path: Path) -> None:
+@pytest.fixture
+def left_behind(tmp_path: Path) -> Path:
+    """A database whose program died: all it holds stands in a `-wal` without an index."""
     (tmp_path / "live").mkdir()
     (tmp_path / "dead").mkdir()
     path = tmp_path / "dead" / "store.db"
@@ -105,20 +108,34 @@ def test_of_a_log_that_was_left_behind_only_what_belongs_to_it_is_copied(tmp_pat
         db.execute("INSERT INTO thing VALUES ('only in the log')")
         for ending in ("", "-wal"):
             Path(f"{path}{ending}").write_bytes((tmp_path / "live" / f"store.db{ending}").read_bytes())
-    whole = Path(f"{path}-wal").stat().st_size
-    with Path(f"{path}-wal").open("ab") as file:
+            dated(Path(f"{path}{ending}"))
+    return path
+
+
+def copy_read(db: sqlite3.Connection) -> Path:
+    """The file a connection reads."""
+    assert db.execute("SELECT id FROM thing").fetchall() == [(b"only in the log",)]
+    (place,) = (row[2] for row in db.execute("PRAGMA database_list"))
+    return Path(os.fsdecode(place))
+
+
+def test_of_a_log_that_was_left_behind_only_what_belongs_to_it_is_copied(left_behind: Path) -> None:
+    log = Path(f"{left_behind}-wal")
+    whole = log.stat().st_size
+    with log.open("ab") as file:
         file.write(os.urandom(1 << 20) * 32)
-    dated(path)
-    dated(Path(f"{path}-wal"))
-    sizes: list[int] = []
+    dated(log)
+    assert live.read(left_behind, lambda db: Path(f"{copy_read(db)}-wal").stat().st_size, []) == whole
 
-    def work(db: sqlite3.Connection) -> list[tuple[bytes]]:
-        (place,) = (row[2] for row in db.execute("PRAGMA database_list"))
-        sizes.append(Path(f"{os.fsdecode(place)}-wal").stat().st_size)
-        return db.execute("SELECT id FROM thing").fetchall()
 
-    assert live.read(path, work, []) == [(b"only in the log",)]
-    assert sizes == [whole]
+def test_a_database_that_must_be_copied_is_copied_once_for_all_its_sessions(left_behind: Path) -> None:
+    with shared_copies():
+        first = live.read(left_behind, copy_read, [])
+        assert live.read(left_behind, copy_read, []) == first
+        Path(f"{left_behind}-wal").touch()
+        assert live.read(left_behind, copy_read, []) != first
+    assert not first.exists()
+    assert live.read(left_behind, copy_read, []) != live.read(left_behind, copy_read, [])
 
 
 def bomb(path: Path, levels: int = 10, children: int = 200) -> None:
@@ -150,7 +167,7 @@ def test_a_database_whose_pages_lead_to_one_another_ends(machine: Desk, isolated
     bad = data / "opencode-old.db"
     bad.write_bytes((data / "opencode.db").read_bytes())
     bomb(bad)
-    done = terminal("sync", "--json")
+    done = terminal("sync", "--json", limit=110)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["sessions"]["found"] == len(AGENTS)

@@ -30,7 +30,7 @@ from urllib.parse import quote
 
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions import live_logs
-from lerim.sessions.live_copy import copied, fresh, newest
+from lerim.sessions.live_copy import at_hand, copied, fresh, newest
 from lerim.sessions.model import Database, Platform
 from lerim.sessions.regular import unbuffered
 
@@ -43,7 +43,7 @@ OLDER = "older-state"
 BROKEN_LOG = "broken-log"
 """The problem code of a database that was read without the `-wal` or `-journal` beside it, because that is damaged."""
 
-STEPS, STEPS_A_BYTE = 20_000_000, 10
+STEPS, STEPS_A_BYTE = 5_000_000, 20
 """Steps of SQLite's machine that all queries of one look at a database may take, and more for each byte of it."""
 
 _STEPS_AT_ONCE = 100_000
@@ -108,7 +108,7 @@ def read(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list
     could be read.
     """
     try:
-        for attempt in range(_TRIES):
+        for attempt in range(0 if at_hand(path) else _TRIES):
             before = _mark(path)
             try:
                 found = _at_once(path, work, before)
@@ -205,7 +205,7 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
     db = sqlite3.connect(f"{address(path.absolute())}?{how}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
     with closing(db):
         db.text_factory = bytes
-        _bound(db, path.stat().st_size)
+        _bound(db, path.stat().st_size + _stamp(_beside(path, "-wal"))[0])
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_LIMIT)
         db.execute("PRAGMA query_only = ON")
         db.execute("PRAGMA trusted_schema = OFF")
@@ -215,6 +215,7 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
 
 
 def _bound(db: sqlite3.Connection, size: int) -> None:
+    """Ends queries that take more steps than file and `-wal` of this size explain."""
     left = STEPS + STEPS_A_BYTE * size
 
     def is_too_much() -> bool:

@@ -7,8 +7,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple
 
 from lerim.sessions import live_logs
 from lerim.sessions.regular import buffered, unbuffered
@@ -23,14 +25,57 @@ _SALTS = 32
 """Bytes at the start of a `-wal` that change when it is begun anew."""
 
 _State = tuple[tuple[int, int, int, bytes], ...]
+_Copy = tuple[Path, _State]
+
+
+class _Shared(NamedTuple):
+    """Copies that are kept for a while, by the database they are of."""
+
+    folders: ExitStack
+    copies: dict[Path, _Copy]
+
+
+_shared: ContextVar[_Shared | None] = ContextVar("shared", default=None)
+
+
+@contextmanager
+def shared_copies() -> Iterator[None]:
+    """Inside, a database that has to be copied is copied once for each state it is in, not for each session that is
+    read from it. The copies are deleted at the end."""
+    with ExitStack() as folders:
+        token = _shared.set(_Shared(folders, {}))
+        try:
+            yield
+        finally:
+            _shared.reset(token)
 
 
 @contextmanager
 def copied(path: Path) -> Iterator[Path | None]:
     """A copy of one state of the database, deleted at the end; None where none could be had: it never kept still, or
     there is no room. Raises OSError where the database itself cannot be read."""
-    with tempfile.TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True) as folder:
-        yield _copy(path, Path(folder) / "copy")
+    shared = _shared.get()
+    if shared is None:
+        with _folder() as folder:
+            made = _copy(path, Path(folder) / "copy")
+            yield made[0] if made else None
+        return
+    if not at_hand(path):
+        shared.copies.pop(path, None)
+        made = _copy(path, Path(shared.folders.enter_context(_folder())) / "copy")
+        if made is not None:
+            shared.copies[path] = made
+    yield shared.copies[path][0] if path in shared.copies else None
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True)
+
+
+def at_hand(path: Path) -> bool:
+    """Whether there is a shared copy of the state that the database is in. Raises OSError."""
+    shared = _shared.get()
+    return shared is not None and path in shared.copies and shared.copies[path][1] == _state(path)
 
 
 def fresh(mtime_ns: int) -> bool:
@@ -43,7 +88,7 @@ def newest(path: Path) -> int:
     return max(written for _, written, _, _ in _state(path))
 
 
-def _copy(path: Path, target: Path) -> Path | None:
+def _copy(path: Path, target: Path) -> _Copy | None:
     for attempt in range(_TRIES):
         before = _state(path)
         sizes = _used(path, before[0][0])
@@ -51,12 +96,14 @@ def _copy(path: Path, target: Path) -> Path | None:
             return None
         try:
             for ending in _ENDINGS:
-                _copy_one(f"{path}{ending}", f"{target}{ending}", sizes[ending])
+                Path(f"{target}{ending}").unlink(missing_ok=True)
+                if sizes[ending] or not ending:
+                    _copy_one(f"{path}{ending}", f"{target}{ending}", sizes[ending])
         except OSError:
             _state(path)
             return None
         if _same(before, _state(path)) and not _fresh(before):
-            return target
+            return target, before
         time.sleep(_PAUSE * 2**attempt)
     return None
 
@@ -69,10 +116,7 @@ def _used(path: Path, size: int) -> dict[str, int]:
 
 
 def _copy_one(source: str, target: str, size: int) -> None:
-    """Copies the first `size` bytes of a file; nothing where that is none."""
-    Path(target).unlink(missing_ok=True)
-    if not size and not target.endswith("copy"):
-        return
+    """Copies the first `size` bytes of a file."""
     with buffered(Path(source)) as given, Path(target).open("wb") as taken:
         while size and (block := given.read(min(size, _BLOCK))):
             taken.write(block)
