@@ -80,6 +80,8 @@ def near(
                 continue
             seen.add(other)
             tally.compared += 1
+            if title.isdisjoint(titles[other]):
+                continue  # most are, and this is the quickest test
             alike = overlap(title, titles[other])
             if alike < share or alike + _largest_overlap(text, words[other]) < share + 1:
                 continue
