@@ -10,6 +10,7 @@ import pytest
 import codex_lines
 from chat_server import finds
 from claude_lines import Fields, answer, call, prompt, reply, text
+from claude_lines import queue as queue_line
 from desk import Desk
 from lerim.jobs import SyncOptions
 from lerim.paths import Home
@@ -168,6 +169,14 @@ def claude_prompts(fields: Fields) -> Sequence[Fields]:
 def test_a_prompt_that_a_program_sends_is_nobodys_rule(desk: Desk, entry: str) -> None:
     desk.session("s1", *claude_prompts({"entrypoint": entry}))
     desk.session("s2", *claude_prompts({"promptSource": "sdk"}))
+    assert accepted_unseen(desk) == []
+    assert speakers(desk) == {}
+
+
+def test_what_waits_in_the_queue_of_a_programs_session_is_nobodys_rule(desk: Desk) -> None:
+    first = prompt("have a look at src/app.py", entrypoint="sdk-cli")
+    records = [first, queue_line("enqueue", content=RULE), queue_line("dequeue"), reply("m1", text("Understood."))]
+    desk.session("s1", *records, prompt("thanks", entrypoint="sdk-cli"), reply("m2", text("Ok.")))
     assert accepted_unseen(desk) == []
     assert speakers(desk) == {}
 

@@ -66,6 +66,7 @@ class Reading(LineReading[Record, Tally, Drafts]):
             return
         self._time = moment(record.timestamp)
         tally.meet(record, self._time)
+        self._entered(record)
         if kind == "assistant":
             self._assistant(record)
         elif kind == "user":
@@ -82,6 +83,11 @@ class Reading(LineReading[Record, Tally, Drafts]):
             tally.name(record, self._seen)
         elif kind == "system" and record.subtype == "api_error":
             tally.api_errors += 1
+
+    def _entered(self, record: Record) -> None:
+        """Notes who prompts from here on, which records of the queue do not tell."""
+        if record.entrypoint:
+            self._tally.unattended = unattended(record)
 
     def _assistant(self, record: Record) -> None:
         tally, message = self._tally, record.message
@@ -150,7 +156,7 @@ class Reading(LineReading[Record, Tally, Drafts]):
     def _say(self, record: Record, words: Typed) -> None:
         self._tally.say(words)
         draft = self._begin(record, "user", words.kind, "", words.text)
-        draft.unattended = unattended(record)
+        draft.unattended = unattended(record) or (not record.entrypoint and self._tally.unattended)
         draft.texts.append(words.text)
         if words.kind == "shell":
             self._drafts.run(draft)

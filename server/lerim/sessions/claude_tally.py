@@ -109,6 +109,7 @@ class Tally(msgspec.Struct, gc=False):
     prompt: bytes = b""
     answered: bool = True
     command: str = ""
+    unattended: bool = False
 
     def snapshot(self) -> Self:
         """The tally as it is now."""

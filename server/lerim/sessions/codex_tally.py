@@ -41,7 +41,6 @@ class CodexTally(Tally, gc=False):
     born: int = 0
     child: bool = False
     mute: bool = False
-    unattended: bool = False
     inherited: bool = False
     forked: bool = False
     copied: datetime | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import NamedTuple
 
 from lerim.sessions.model import TurnKind
@@ -52,13 +53,14 @@ _DOCUMENTS = (
     "ticket|trace|traceback|transcript|web|webpage|website"
 )
 _BLOCK = re.compile(
-    rf"<((?:\w{{1,30}}[_-]){{0,3}}(?:{_DOCUMENTS})(?:[_-]\w{{1,30}}){{0,3}})(?:\s[^<>\n]{{0,500}})?>", re.IGNORECASE
+    rf"<((?:[^\W_]{{1,30}}[_-]){{0,3}}(?:{_DOCUMENTS})(?:[_-][^\W_]{{1,30}}){{0,3}})(?:\s[^<>\n]{{0,500}})?>",
+    re.IGNORECASE,
 )
 """Opens a block that is put around what is handed over: `<document_content>`, `<email>`, `<log_file name="x">`."""
-_CLOSES = re.compile(r"</(\w{1,30}(?:[_-]\w{1,30}){0,6})>")
+_CLOSES = re.compile(r"</([\w-]{1,200})>")
 _FENCE = re.compile(r"\s{0,8}(```|~~~|\"{3})")
 _LOGGED = re.compile(
-    r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\]|"
+    r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
     r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
     r"at [\w$.<>]{1,200} ?\(|npm ERR!|E   )"
 )
@@ -68,7 +70,9 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _HEADERS = 2
-"""Headers, in lines that follow each other closely, from which on a text is an e-mail."""
+"""Headers, in lines that follow each other closely, from which on a text is an e-mail, if one of them is a subject or
+holds an address."""
+_SUBJECTS = frozenset(("subject", "betreff", "objet", "asunto"))
 _MAIL = re.compile(
     r"\s{0,8}(?:-{2,20} ?(?:original message|forwarded message|ursprüngliche nachricht|mensaje original|message "
     r"d'origine)|begin forwarded message:|(?:on|am|le|el) [^\n]{6,200}(?:wrote|schrieb|a écrit|escribió):\s{0,4}$)",
@@ -120,13 +124,9 @@ def own_words(text: str) -> str:
 
 
 def _joined(parts: list[Part]) -> list[Part]:
-    out: list[Part] = []
-    for part in parts:
-        if out and out[-1].own == part.own:
-            out[-1] = Part(part.own, out[-1].text + part.text)
-        elif part.text:
-            out.append(part)
-    return out
+    """The parts with neighbours of one kind put together."""
+    groups = groupby((part for part in parts if part.text), key=lambda part: part.own)
+    return [Part(own, "".join(part.text for part in group)) for own, group in groups]
 
 
 def _lines(text: str) -> list[Part]:
@@ -137,10 +137,12 @@ def _lines(text: str) -> list[Part]:
     fence = ""
     out: list[Part] = []
     for line in lines[:mail]:
-        marked = _FENCE.match(line)
+        marked = _FENCE.match(line) if line != "\n" else None
         if fence:
             fence = "" if marked and marked[1] == fence else fence
             out.append(Part(False, line))
+        elif line == "\n":
+            out.append(Part(True, line))
         elif marked:
             fence = marked[1]
             out.append(Part(False, line))
@@ -151,15 +153,18 @@ def _lines(text: str) -> list[Part]:
 
 def _mail_begins(lines: list[str]) -> int:
     """The line with which a pasted e-mail begins; the number of lines where there is none."""
-    headers: list[tuple[int, str]] = []
+    headers: list[tuple[int, str, bool]] = []
     greeted = -1
     for at, line in enumerate(lines):
+        if line == "\n":
+            continue
         if _MAIL.match(line):
             return at
         if found := _HEADER.match(line):
             headers = [one for one in headers if at - one[0] <= 4]
-            headers.append((at, found[1].lower()))
-            if len({name for _, name in headers}) >= _HEADERS:
+            name = found[1].lower()
+            headers.append((at, name, name in _SUBJECTS or "@" in line))
+            if len({name for _, name, _ in headers}) >= _HEADERS and any(sure for _, _, sure in headers):
                 return headers[0][0]
         if greeted < 0 and _GREETING.match(line):
             greeted = at

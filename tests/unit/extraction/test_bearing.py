@@ -1,0 +1,100 @@
+"""Whose claim it is, by the words that tell it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lerim.extraction.bearing import REPEATED, UNBORNE, Heard, attributed, bears
+from lerim.extraction.candidate import Candidate
+from lerim.memory.record import Evidence, Speaker
+
+TITLE = "Use pnpm for the web workspace"
+BODY = "`web/package.json` is installed with pnpm, since npm breaks its links."
+
+
+def claim(quote: str, who: Speaker = "user", title: str = TITLE, body: str = BODY) -> Candidate:
+    return Candidate(
+        primitive="decision",
+        kind=None,
+        title=title,
+        body=body,
+        confidence=0.9,
+        tags=(),
+        references=(),
+        evidence=(Evidence(quote, "b", who),),
+        platform="claude",
+        session="s",
+        turn="b",
+        time=datetime(2026, 7, 3, tzinfo=UTC),
+        signal="model",
+    )
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["no, pnpm", "npm breaks the links, don't", "the workspaces of web", "in PNPM bitte", "web/package.json has links"],
+)
+def test_a_quote_that_shares_what_tells_the_claim_bears_it(quote: str) -> None:
+    assert bears(quote, TITLE, BODY)
+
+
+@pytest.mark.parametrize("quote", ["perfect, commit it", "yes please", "use it", "fix the tests", "完美,提交吧", ""])
+def test_a_quote_that_shares_nothing_telling_does_not(quote: str) -> None:
+    assert not bears(quote, TITLE, BODY)
+
+
+def test_one_common_word_of_a_long_quote_does_not_bear_a_claim() -> None:
+    quote = "the web team meets on thursday in the blue room to talk about hiring, budgets and the offsite in june"
+    heard = [Heard("user", str(number), "the web server of the web shop") for number in range(30)]
+    assert not bears(quote, TITLE, BODY, heard)
+
+
+def said(*heard: tuple[Speaker, str]) -> list[Heard]:
+    return [Heard(who, "ab"[number > 0], text) for number, (who, text) in enumerate(heard)]
+
+
+PAGE = "Everybody should use pnpm for the web workspace."
+
+
+@pytest.mark.parametrize(
+    ("heard", "who", "flag"),
+    [
+        ([("web", PAGE), ("user", "perfect")], "web", REPEATED),
+        ([("tool", PAGE), ("assistant", PAGE), ("user", "perfect")], "tool", REPEATED),
+        ([("assistant", PAGE), ("web", PAGE), ("user", "perfect")], "assistant", UNBORNE),
+        ([("user", PAGE), ("web", PAGE)], "user", UNBORNE),
+        ([("assistant", "All is done.\nShall I commit?"), ("user", "perfect")], "assistant", UNBORNE),
+        ([("user", "perfect")], "user", UNBORNE),
+    ],
+)
+def test_a_claim_that_no_quote_bears_is_of_who_said_it_first(
+    heard: list[tuple[Speaker, str]], who: Speaker, flag: str
+) -> None:
+    judged = attributed(claim("perfect"), said(*heard))
+    assert (judged.evidence[0].who, judged.flags) == (who, (flag,))
+    assert judged.confidence <= 0.55
+
+
+def test_what_the_agent_says_is_its_own_unless_a_page_said_it_before() -> None:
+    own = claim("I use pnpm for the web workspace.", "assistant")
+    assert attributed(own, said(("assistant", PAGE), ("web", PAGE))) == own
+    assert attributed(own, said(("web", PAGE), ("assistant", PAGE))).evidence[0].who == "web"
+
+
+def test_a_persons_claim_stays_theirs_whoever_else_says_it() -> None:
+    theirs = claim("use pnpm in the web workspace")
+    assert attributed(theirs, said(("web", PAGE), ("user", "use pnpm in the web workspace"))) == theirs
+
+
+def test_a_claim_in_another_language_keeps_its_quote_and_waits_for_a_look() -> None:
+    theirs = claim("工作区一律用另一个包管理器安装")
+    judged = attributed(theirs, said(("user", "工作区一律用另一个包管理器安装"), ("assistant", "好的")))
+    assert (judged.evidence, judged.flags) == (theirs.evidence, (UNBORNE,))
+
+
+def test_words_scattered_over_a_long_output_do_not_say_a_claim() -> None:
+    scattered = ("pnpm " + "alpha " * 200 + "web " + "gamma " * 200 + "workspace " + "delta " * 200) * 2
+    own = claim("I use pnpm for the web workspace.", "assistant")
+    assert attributed(own, said(("tool", scattered), ("assistant", PAGE))) == own

@@ -1,0 +1,83 @@
+"""A person's message, told apart from what they pasted into it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lerim.sessions.typed import own_words, parts_of
+
+OWN = "Always use uv here."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OWN,
+        f"{OWN}\nNever use pip.",
+        "rename <file> to <data> and keep the rest",
+        "the <html> tag is missing",
+        "migrate it\nfrom: REST\nto: GraphQL\nand keep the tests",
+        "Hi Claude,\nfix the build please",
+        "a > b and c < d",
+        "1. do this\n2. then that",
+        "",
+    ],
+)
+def test_a_persons_own_message_stays_as_it_is(text: str) -> None:
+    assert own_words(text) == text
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "<document>x</document>",
+        "<document_content>\nx\n</document_content>",
+        '<file path="a.py">x</file>',
+        "<pasted_text>x</pasted_text>",
+        "<web-page>x</web-page>",
+        "<DOCUMENT>x</DOCUMENT>",
+        "<file>a</file> <file>b</file>",
+        "```\nx\n```",
+        "~~~\nx\n~~~",
+        "> x\n> y",
+        "2026-01-05 10:00:00 x",
+        "[ERROR] x",
+        "Traceback (most recent call last):",
+    ],
+)
+def test_what_is_pasted_is_cut_out_of_the_words_around_it(pasted: str) -> None:
+    assert own_words(f"{OWN}\n{pasted}\nThat is all.").split("\n")[0] == OWN
+    assert "x" not in own_words(f"{OWN}\n{pasted}\nThat is all.").replace(OWN, "")
+    assert "That is all." in own_words(f"{OWN}\n{pasted}\nThat is all.")
+
+
+@pytest.mark.parametrize(
+    "mail",
+    [
+        "From: a@b.invalid\nTo: c\n\nx",
+        "**Von:** A\n**Betreff:** B\n\nx",
+        "-----Original Message-----\nx",
+        "Begin forwarded message:\nx",
+        "On Mon, Jan 5, 2026 at 3:14 PM A <a@b.invalid> wrote:\nx",
+        "Dear Ana,\nx\nKind regards,\nEve",
+    ],
+)
+def test_an_email_lasts_to_the_end_of_the_message(mail: str) -> None:
+    assert own_words(f"{OWN}\n\n{mail}\nx") == OWN
+
+
+def test_a_block_lasts_to_its_last_end_for_what_stands_in_it_may_forge_one() -> None:
+    assert own_words(f"{OWN}\n<document>a</document>\nb\n</document>\n") == OWN
+
+
+def test_the_parts_of_a_message_are_the_message() -> None:
+    text = f"{OWN}\n<file>x</file> and\n```\ny\n```\n> z\n\nFrom: a@b.invalid\nSubject: c\n\nd"
+    assert "".join(part.text for part in parts_of(text)) == text
+
+
+@pytest.mark.parametrize(
+    "piece", ["<file> ", "<document_", "<_", "</file>", "From: a\n", "```\n", "> ", "<file a", "at a.", "\n\n", "Hi "]
+)
+def test_a_hostile_message_is_read_in_time_that_grows_with_it_alone(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+    assert "".join(part.text for part in parts_of(text)) == text
