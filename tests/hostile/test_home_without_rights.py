@@ -5,40 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from desk import Desk, correction
-from lerim.lsp import protocol
-from lerim.review import queue
 from rights import Terminal, without_rights
-from window import Editor, write_memory
-from pygls.exceptions import JsonRpcException  # noqa: TID251
+from window import write_memory
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has other permissions")
 COMMANDS = (
     ("sync",),
     ("status",),
-    ("doctor",),
     ("review", "list"),
     ("review", "undo"),
-    ("review", "accept", "20260801-one", "--quotes", "shared"),
-    ("memory", "list"),
     ("memory", "search", "load"),
-    ("memory", "add", "decision", "--title", "Use it", "--body", "Because."),
     ("memory", "archive", "20260801-keep-load-small"),
     ("maintain",),
     ("config", "show"),
-    ("config", "set", "sync.since", "7d"),
     ("project", "list"),
     ("sessions", "list"),
-    ("sessions", "search", "load"),
-    ("stats",),
-    ("usage",),
     ("queue", "list"),
-    ("model", "show"),
-    ("ask", "what is load"),
 )
 
 
@@ -58,11 +44,11 @@ def spoilt(desk: Desk, request: pytest.FixtureRequest, closed: Callable[..., Non
             for path in home.rglob("*"):
                 if path.is_dir():
                     path.chmod(0)
-            request.addfinalizer(lambda: [path.chmod(0o700) for path in home.rglob("*") if path.is_dir()])  # noqa: PT021
+            request.addfinalizer(lambda: [path.chmod(0o700) for path in home.rglob("*") if path.is_dir()])
         case how:
             desk.sync()
             home.chmod({"closed": 0, "not to be listed": 0o300, "not to be written": 0o500}[how])
-            request.addfinalizer(lambda: home.chmod(0o700))  # noqa: PT021
+            request.addfinalizer(lambda: home.chmod(0o700))
     return desk
 
 
