@@ -22,6 +22,7 @@ from lerim.moved import known_as
 from lerim.paths import Home
 from lerim.project import Project, locate, personal
 from lerim.review.place import Place
+from lerim.unusable_home import unusable_home
 
 Repo = Annotated[Path, typer.Option("--repo", metavar="PATH", help="A folder of the repository.", show_default="here")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object (README, “Command line”).")]
@@ -137,7 +138,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except Exception as error:
-            output.show_error(unexpected(error), as_json=as_json)
+            output.show_error(unusable_home(error) or unexpected(error), as_json=as_json)
             raise typer.Exit(1) from error
 
     return run

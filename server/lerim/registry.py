@@ -40,7 +40,11 @@ def read(home: Home, key: str) -> Entry | None:
         entry = msgspec.json.decode(path.read_bytes(), type=Entry)
     except (FileNotFoundError, NotADirectoryError):  # a home that cannot be made is told where something is kept in it
         return None
-    except (OSError, msgspec.MsgspecError, UnicodeError) as error:
+    except OSError as error:
+        todo = "Make the folder readable for you, or set LERIM_HOME to another one."
+        message = f"The project's entry cannot be read: {error.strerror}."
+        raise ProjectError(message, where=str(path), todo=todo) from error
+    except (msgspec.MsgspecError, UnicodeError) as error:
         todo = "Delete it and add the project again with `lerim project add`."
         raise ProjectError(f"The project's entry cannot be read: {error}.", where=str(path), todo=todo) from error
     return entry if entry.key == key else None

@@ -205,6 +205,11 @@ def work(order: AnyOrder, lines: Lines, cancel: threading.Event, bridge: Bridge)
         lines.send(Failed(error.code, str(error), error.todo))
         return error.exit_code
     except Exception as error:
+        from lerim.unusable_home import unusable_home
+
+        if (known := unusable_home(error)) is not None:
+            lines.send(Failed(known.code, str(known), known.todo))
+            return known.exit_code
         # The message of a foreign exception may quote a transcript; where it happened does not.
         sys.stderr.write(f"{type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
         lines.send(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,14 @@ from desk import Desk, correction
 from killer import Killer
 from lerim.paths import Home
 from lerim.review import queue
+from long import times
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(7200),
 ]
 KILLS = 125
-"""In each of four runs, each from another seed: 500 in all."""
+"""In each of four runs, each from another seed: 500 in all, times `LERIM_LONG`."""
 
 
 @pytest.fixture
@@ -40,17 +40,11 @@ def leftovers(desk: Desk) -> list[Path]:
     return [path for path in files if path.suffix not in known]
 
 
-def age(desk: Desk) -> None:
-    """Makes everything look an hour old: what a killed writer left is removed by the next one after some minutes."""
-    for path in (desk.repo / ".lerim").rglob("*"):
-        os.utime(path, (time.time() - 3600,) * 2)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_kills_of_sync_and_accept_lose_and_double_nothing(desk: Desk, seed: int) -> None:
     killer = Killer(seed)
     number = 0
-    while killer.killed < KILLS:
+    while killer.killed < times(KILLS):
         rules(desk, number)
         number += 1
         for _ in range(2):
@@ -59,7 +53,6 @@ def test_kills_of_sync_and_accept_lose_and_double_nothing(desk: Desk, seed: int)
         assert not problems
         for proposal in killer.chance.sample(waiting, min(2, len(waiting))):
             killer.run("accept", lambda one=proposal.id: queue.accept(desk.place, one, quotes="shared"))  # type: ignore[misc]
-    age(desk)
     rules(desk, number)
     report = desk.sync()
 

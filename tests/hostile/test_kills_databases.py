@@ -16,8 +16,9 @@ from lerim.errors import BusyError
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import Stores, changes, discover, open_databases
 from lerim.sessions.platforms import roots_of
+from long import times
 
-pytestmark = [pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"), pytest.mark.timeout(3600)]
 KILLS = 40
 ROUND = 6
 """Sessions that come to each database between kills."""
@@ -92,7 +93,7 @@ def everything(desk: Desk) -> Counter[str]:
 def test_kills_while_databases_are_taken_in_lose_and_double_nothing(desk: Desk, isolated: Path, seed: int) -> None:
     killer = Killer(seed)
     talk = Talk(isolated, desk.repo)
-    while killer.killed < KILLS:
+    while killer.killed < times(KILLS):
         talk.go_on()
         for _ in range(4):
             killer.run("sync", desk.sync)

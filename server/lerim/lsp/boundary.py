@@ -231,6 +231,10 @@ async def guarded(method: str, work: Awaitable[R]) -> R:
     except (asyncio.CancelledError, JsonRpcException):
         raise
     except Exception as error:
+        from lerim.unusable_home import unusable_home
+
+        if (known := unusable_home(error)) is not None:
+            raise JsonRpcException(str(known).replace("\n", " ")[:500], LERIM_ERROR, {"kind": known.code}) from None
         log.error("%s failed: %s at %s.", method, type(error).__name__, place(error))
         raise JsonRpcException(
             f"{method} stopped at an unexpected {type(error).__name__}. See Lerim: Show Log.",
