@@ -68,7 +68,7 @@ def choose(
     servers: Mapping[str, str] = local.SERVERS,
 ) -> tuple[Model | None, list[Problem]]:
     """The model the settings name for a role, its key from the environment and its windows as small as it needs; None
-    where none is named, where `auto` finds none, or with a problem, such as a part of the role's settings that is wrong.
+    where none is named, where `auto` finds none, or with a problem: also where any part of the role is wrong.
 
     With `auto`, and with `ollama` where no model is named, servers of this machine are asked what they have, for
     local.NAMED_SECONDS at most; `servers` are the base URLs `auto` looks at. Where it is empty no server is asked, and
