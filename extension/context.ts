@@ -47,6 +47,8 @@ export class Context implements vscode.Disposable {
   #sidecar: SidecarClient | undefined;
   #watch: FolderWatch | undefined;
   #settings: Settings;
+  /** What cannot be used of the settings about the model. */
+  #unusable: Readonly<Record<string, unknown>> = {};
   #asked = false;
 
   constructor(readonly extension: vscode.ExtensionContext) {
@@ -150,7 +152,7 @@ export class Context implements vscode.Disposable {
 
   initOptions(): protocol.InitOptions {
     const { enabled, hover, codeLens, idleSeconds } = this.#settings;
-    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb, ...forJobs(this.#settings) } };
+    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb, ...forJobs(this.#settings), ...this.#unusable } };
   }
 
   /** Ends the sidecar; resolves when its process is gone. */
@@ -181,8 +183,10 @@ export class Context implements vscode.Disposable {
   }
 
   private readSettings(): Settings {
-    const { settings, rejected } = readSettings(vscode.workspace.getConfiguration("lerim"));
+    const { settings, rejected, widened, unusable } = readSettings(vscode.workspace.getConfiguration("lerim"));
     for (const key of rejected) this.output.warn(`The setting ${key} has a value that does not fit; its default is used.`);
+    for (const key of widened ?? []) this.output.warn(`The workspace's ${key} allows more than your own setting, which holds.`);
+    this.#unusable = unusable ?? {};
     return settings;
   }
 

@@ -45,24 +45,48 @@ export const maxFileKb = 512;
 /** What `vscode.workspace.getConfiguration("lerim")` gives us. */
 export interface Configuration {
   get(key: string): unknown;
+  inspect?(key: string): { readonly defaultValue?: unknown; readonly globalValue?: unknown } | undefined;
 }
 
-/** Settings as the person set them; a value of the wrong type takes its default and is named in `rejected`. */
-export function readSettings(configuration: Configuration): { settings: Settings; rejected: string[] } {
+export interface ReadSettings {
+  readonly settings: Settings;
+  /** Settings of the wrong type, which took their defaults. */
+  readonly rejected: string[];
+  /** Settings with which the workspace allows more than the person does; the person's hold. */
+  readonly widened?: string[];
+  /** What cannot be used of the model, by its name; the sidecar is told, so that it asks no model. */
+  readonly unusable?: Readonly<Record<string, unknown>>;
+}
+
+const ofModel = "model.";
+
+/** Settings as the person set them. A workspace comes with a clone: it may only narrow them. */
+export function readSettings(configuration: Configuration): ReadSettings {
   const rejected: string[] = [];
+  const widened: string[] = [];
+  const unusable: Record<string, unknown> = {};
+  /** The person's own value where the workspace's is wider. */
+  const narrowed = <T>(key: keyof Settings, value: T, fits: (value: unknown) => value is T, width: (value: T) => number): T => {
+    const inspected = configuration.inspect?.(key);
+    const own = inspected?.globalValue ?? inspected?.defaultValue;
+    if (!fits(own) || width(value) <= width(own)) return value;
+    widened.push(`lerim.${key}`);
+    return own;
+  };
   const take = <T>(key: keyof Settings, fits: (value: unknown) => value is T, fallback: T): T => {
     const value = configuration.get(key);
     if (value === undefined || value === null) return fallback;
     if (fits(value)) return value;
     rejected.push(`lerim.${key}`);
+    if (key.startsWith(ofModel)) unusable[key] = value;
     return fallback;
   };
   const settings: Settings = {
-    enabled: take("enabled", isBoolean, defaults.enabled),
+    enabled: narrowed("enabled", take("enabled", isBoolean, defaults.enabled), isBoolean, Number),
     hover: take("hover", isBoolean, defaults.hover),
     codeLens: take("codeLens", isOneOf("file", "symbols", "off"), defaults.codeLens),
     statusBar: take("statusBar", isBoolean, defaults.statusBar),
-    idleSeconds: take("idleSeconds", isAmount, defaults.idleSeconds),
+    idleSeconds: narrowed("idleSeconds", take("idleSeconds", isAmount, defaults.idleSeconds), isAmount, (seconds) => (seconds === 0 ? -Infinity : -seconds)),
     review: take("review", isOneOf("", "ask", "auto"), ""),
     python: take("python", isString, defaults.python).trim(),
     "model.provider": take("model.provider", isString, "").trim(),
@@ -72,7 +96,17 @@ export function readSettings(configuration: Configuration): { settings: Settings
     "budget.perDayUsd": take<number | null>("budget.perDayUsd", isAmount, null),
     "trace.server": take("trace.server", isOneOf("off", "messages", "verbose"), defaults["trace.server"]),
   };
-  return { settings, rejected };
+  for (const name of misspelt(configuration.get("model"))) {
+    rejected.push(`lerim.${ofModel}${name}`);
+    unusable[`${ofModel}${name}`] = null;
+  }
+  return { settings, rejected, ...(widened.length > 0 && { widened }), ...(Object.keys(unusable).length > 0 && { unusable }) };
+}
+
+/** Names below `lerim.model` that are no settings: one may have been meant for the address. */
+function misspelt(model: unknown): string[] {
+  if (typeof model !== "object" || model === null) return [];
+  return Object.keys(model).filter((name) => !(`${ofModel}${name}` in defaults));
 }
 
 const ofJobs = ["review", "model.provider", "model.name", "model.baseUrl", "extract.gate", "budget.perDayUsd"] as const;

@@ -21,7 +21,7 @@ import pytest
 from chat_server import KEY, Act, Chat, chat
 from desk import Desk
 
-NANO = "openrouter:openai/gpt-5-nano"
+NANO = "openrouter:openai/gpt-5-nano@openrouter.ai"
 HOST = "openrouter.ai"
 
 

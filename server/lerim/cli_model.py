@@ -97,10 +97,11 @@ def use_command(
             raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
     before = config.load({}, mine)[0]  # the file alone
     values: dict[str, Value] = {"provider": provider}
+    broken = bool(before.faults["extract"])  # its file may hold a value that is left out
     for name in ("model", "base_url"):
-        if given[name] or before.values[f"{EXTRACT}.{name}"]:
+        if given[name] or broken or before.values[f"{EXTRACT}.{name}"]:
             values[name] = given[name]
-    if before.roles["extract"].fallback_models and before.roles["extract"].provider != provider:
+    if broken or (before.roles["extract"].fallback_models and before.roles["extract"].provider != provider):
         values["fallback_models"] = ()
     config_file.change(mine, EXTRACT, values)
     settings, problems = config.load(os.environ, mine)

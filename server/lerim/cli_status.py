@@ -80,10 +80,18 @@ def status_command(
 
 def _of_model(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
     """The rows of the table that are about the model, and the `last` run that asked one."""
-    if model.provider == "none":
+    if model.provider == "none" and model.waits.why == "none":
         yield "model", "none; `lerim model` shows what there is to choose from"
         return
-    yield "model", model.model or f"{model.provider}: which is known at the next sync"
+    yield (
+        "model",
+        model.model
+        or (
+            "none is asked; the warnings say why"
+            if model.problems
+            else f"{model.provider}: which is known at the next sync"
+        ),
+    )
     if model.spent or model.waits.cost is not None:
         bound = f" of ${model.budget_usd:.2f}" if model.budget_usd else ", without a bound"
         yield "spent today", f"{dollars(model.today_usd)}{bound}"

@@ -1,35 +1,33 @@
 """Settings in layers, each over the one before: defaults, `~/.lerim/config.toml`, the repository's, `LERIM_CONFIG`, and
 those of the editor that started the job.
 
-Flags come on top, in the commands that have them. A repository's own file comes with a clone, so it may only set what
-is harmless; anything else in it is refused by name. Nothing wrong in a file is silent: it becomes a problem, the rest
-counts.
+Flags come on top, in the commands that have them. A repository's own file comes with a clone, so it may only narrow
+what the person allows (`lerim.narrowing`). Nothing wrong in a file is silent: it becomes a problem, the rest counts;
+but a role of which any part is wrong asks no model: what was left out may have been the address it was to be asked at.
 """
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from lerim.errors import BoundaryError, Problem, SettingsError
-from lerim.memory import files
+from lerim.errors import Problem
+from lerim.layers import EDITOR, Layer, flat, layers
 from lerim.memory.lifecycle import Rules
-from lerim.models import editor
 from lerim.models.providers import ROLES, Role, RoleName
+from lerim.narrowing import widens
 from lerim.paths import Home
 from lerim.setting import AS_EXTRACT, KEYS, Gate, ReviewMode, Value
 
-MAX_BYTES = 256_000
-"""A settings file larger than this is not read."""
+__all__ = ["DEFAULT", "EDITOR", "Settings", "load"]
+
 DEFAULT = "default"
 """The origin of what nothing set."""
-EDITOR = "VS Code settings"
-"""The origin of what the editor told the job. Its settings that matter cannot come from a workspace: it is trusted."""
 
 OF_PROVIDER = ("model", "base_url", "fallback_models")
 """What of a role's settings makes sense for one provider alone."""
@@ -44,7 +42,8 @@ class Settings:
 
     `roles` are as they hold: one without a provider of its own has that of `extract`, with its model, address, command
     and fallbacks. `budget` is what a day's calls may cost in US dollars, 0 without a bound. `rules` are those of
-    memories' lives; after `idle_minutes` an editor maintains them by itself, 0 never.
+    memories' lives; after `idle_minutes` an editor maintains them by itself, 0 never. `faults` are what is wrong with
+    each role, or with that of `extract` where it is asked as that: such a role asks no model.
     """
 
     home: Home
@@ -60,13 +59,7 @@ class Settings:
     roles: Mapping[RoleName, Role]
     values: Mapping[str, Value]
     origins: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    label: str
-    path: Path
-    trusted: bool
+    faults: Mapping[RoleName, list[Problem]]
 
 
 def load(environ: Mapping[str, str], home: Home, root: Path | None = None) -> tuple[Settings, list[Problem]]:
@@ -75,29 +68,46 @@ def load(environ: Mapping[str, str], home: Home, root: Path | None = None) -> tu
     Raises SettingsError if `LERIM_CONFIG` names a file that cannot be read.
     """
     default = resources.files("lerim").joinpath("default.toml").read_text(encoding="utf-8")
-    values = {name: KEYS[name].check(value) for name, value in _flat(tomllib.loads(default))}
+    values = {name: KEYS[name].check(value) for name, value in flat(tomllib.loads(default))}
     origins = dict.fromkeys(values, DEFAULT)
     problems: list[Problem] = []
+    faults: dict[RoleName, list[Problem]] = {role: [] for role in ROLES}
     base = dict(values)
-    for layer in _layers(environ, home, root):
-        _lay(dict(_read(layer, problems)), layer.label, base, values, origins)
-    told, more = editor.told(environ)
-    problems += more
-    if told is not None:
-        _lay(dict(_sound(told.settings.items(), EDITOR, problems, trusted=True)), EDITOR, base, values, origins)
-    problems += _unused(values, origins)
-    return _settings(home, values, origins), problems
+    for layer in layers(environ, home, root):
+        if not layer.of_person:
+            _narrow(layer, values)
+        _lay(layer.values, layer.label, base, values, origins)
+        problems += layer.problems
+        for role, found in layer.faults.items():
+            faults[role] += found
+    for role, problem in _unused(values, origins):
+        problems.append(problem)
+        faults[role].append(problem)
+    return _settings(home, values, origins, faults), problems
 
 
-def _unused(values: Mapping[str, Value], origins: Mapping[str, str]) -> Iterator[Problem]:
-    """What is set of a role's model where the role has no provider, so that it is asked as `extract` is."""
+def _narrow(layer: Layer, values: Mapping[str, Value]) -> None:
+    """Takes out of a repository's layer what allows more than the person does, and says so."""
+    now = datetime.now(UTC)
+    for name, theirs in list(layer.values.items()):
+        mine = values[name]
+        if widens(name, theirs, mine, now):
+            del layer.values[name]
+            layer.complain(
+                f"{name!r} may only be narrowed by a repository: {theirs!r} allows more than {mine!r}, which holds."
+            )
+
+
+def _unused(values: Mapping[str, Value], origins: Mapping[str, str]) -> Iterator[tuple[RoleName, Problem]]:
+    """What is set of a role's model where the role has no provider: it would be asked elsewhere, as `extract` is."""
     for role in ROLES:
         if values[f"roles.{role}.provider"] == AS_EXTRACT:
             for own in (*OF_PROVIDER, "command"):
                 name = f"roles.{role}.{own}"
                 if values[name]:
                     message = f"{name!r} counts only with a provider: set roles.{role}.provider. It was left out."
-                    yield Problem("settings", origins[name], message)
+                    effect = f"No model is asked for roles.{role} until it is corrected."
+                    yield role, Problem("settings", origins[name], f"{message} {effect}")
 
 
 def _lay(
@@ -118,7 +128,12 @@ def _lay(
         values[name], origins[name] = value, label
 
 
-def _settings(home: Home, values: Mapping[str, Value], origins: Mapping[str, str]) -> Settings:
+def _settings(
+    home: Home,
+    values: Mapping[str, Value],
+    origins: Mapping[str, str],
+    faults: Mapping[RoleName, list[Problem]],
+) -> Settings:
     quotes = values["review.quotes"]
     extract = _role(values, "extract")
     return Settings(
@@ -135,6 +150,10 @@ def _settings(home: Home, values: Mapping[str, Value], origins: Mapping[str, str
         roles={name: _as(_role(values, name), extract) for name in ROLES},
         values=values,
         origins=origins,
+        faults={
+            role: [*found, *(faults["extract"] if role != "extract" and not values[f"roles.{role}.provider"] else ())]
+            for role, found in faults.items()
+        },
     )
 
 
@@ -187,68 +206,3 @@ def _number(value: Value) -> float:
 
 def _words(value: Value) -> tuple[str, ...]:
     return value if isinstance(value, tuple) else ()
-
-
-def _layers(environ: Mapping[str, str], home: Home, root: Path | None) -> Iterator[_Layer]:
-    yield _Layer(str(home.config), home.config, trusted=True)
-    if root is not None:
-        path = root / ".lerim" / "config.toml"
-        yield _Layer(str(path), path, trusted=False)
-    if named := environ.get("LERIM_CONFIG"):
-        path = Path(named)
-        if not path.is_file():
-            raise SettingsError(
-                "The file LERIM_CONFIG names is not there.", where=named, todo="Correct or unset LERIM_CONFIG."
-            )
-        yield _Layer(str(path), path, trusted=True)
-
-
-def _read(layer: _Layer, problems: list[Problem]) -> Iterator[tuple[str, Value]]:
-    """The good settings of one file; what is wrong with the others is added to `problems`."""
-    try:
-        if not layer.trusted:
-            files.inside(layer.path.parent.parent, layer.path)
-        if layer.path.stat().st_size > MAX_BYTES or not layer.path.is_file():
-            raise OSError(f"it is no file of at most {MAX_BYTES // 1000} kB")
-        table = tomllib.loads(layer.path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError, BoundaryError) as error:
-        message = f"This file cannot be read, so none of its settings count: {error}. Correct it."
-        problems.append(Problem("settings", str(layer.path), message))
-        return
-    yield from _sound(_flat(table), str(layer.path), problems, trusted=layer.trusted)
-
-
-def _sound(
-    given: Iterable[tuple[str, object]], where: str, problems: list[Problem], *, trusted: bool
-) -> Iterator[tuple[str, Value]]:
-    for name, value in given:
-        try:
-            yield name, _checked(name, value, trusted=trusted)
-        except ValueError as error:
-            problems.append(Problem("settings", where, f"{name!r} {error}. It was left out."))
-
-
-def _checked(name: str, value: object, *, trusted: bool) -> Value:
-    key = KEYS.get(name)
-    if not trusted and (key is None or not key.harmless):
-        allowed = ", ".join(sorted(name for name, key in KEYS.items() if key.harmless))
-        raise ValueError(
-            f"may not be set by a repository (only {allowed} may); put it in your own ~/.lerim/config.toml"
-        )
-    if key is None:
-        near = difflib.get_close_matches(name, KEYS, n=1)
-        raise ValueError(
-            "is no setting" + (f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(KEYS)}")
-        )
-    return key.check(value)
-
-
-def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Dotted names and values of nested tables, three levels deep at most: deeper is a value of its own."""
-    for name, value in table.items():
-        if isinstance(value, dict) and prefix.count(".") < 2:
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value

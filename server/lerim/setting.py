@@ -25,8 +25,6 @@ class Key:
     """What one setting may hold. `check` returns the value or raises ValueError saying what is expected."""
 
     check: Callable[[object], Value]
-    harmless: bool
-    """Whether a repository's own file may set it."""
 
 
 def _since(value: object) -> Value:
@@ -126,31 +124,31 @@ def _role_keys(role: RoleName) -> Iterator[tuple[str, Key]]:
     providers = ("none", "auto", *PROVIDERS)
     yield (
         f"roles.{role}.provider",
-        Key(_provider(providers if role == "extract" else (AS_EXTRACT, *providers)), harmless=False),
+        Key(_provider(providers if role == "extract" else (AS_EXTRACT, *providers))),
     )
-    yield f"roles.{role}.model", Key(_model, harmless=False)
-    yield f"roles.{role}.base_url", Key(_address, harmless=False)
-    yield f"roles.{role}.fallback_models", Key(_fallbacks, harmless=False)
-    yield f"roles.{role}.command", Key(_command, harmless=False)
-    yield f"roles.{role}.timeout", Key(_seconds, harmless=False)
-    yield f"roles.{role}.max_window_tokens", Key(_whole(1_000, 2_000_000), harmless=True)
-    yield f"roles.{role}.window_overlap_tokens", Key(_whole(0, 200_000), harmless=True)
+    yield f"roles.{role}.model", Key(_model)
+    yield f"roles.{role}.base_url", Key(_address)
+    yield f"roles.{role}.fallback_models", Key(_fallbacks)
+    yield f"roles.{role}.command", Key(_command)
+    yield f"roles.{role}.timeout", Key(_seconds)
+    yield f"roles.{role}.max_window_tokens", Key(_whole(1_000, 2_000_000))
+    yield f"roles.{role}.window_overlap_tokens", Key(_whole(0, 200_000))
 
 
 KEYS: Mapping[str, Key] = {
-    "sync.since": Key(_since, harmless=True),
-    "sync.accept_above": Key(_share, harmless=False),
-    "review.quotes": Key(_quotes, harmless=False),
-    "review.mode": Key(_mode, harmless=False),
-    "search.limit": Key(_whole(1, 1000), harmless=True),
-    "extract.gate": Key(_gate, harmless=True),
-    "budget.per_day_usd": Key(_dollars, harmless=False),
-    "maintain.decay_days": Key(_whole(1, 100_000), harmless=True),
-    "maintain.floor": Key(_share, harmless=True),
-    "maintain.archive_below": Key(_share, harmless=True),
-    "maintain.grace_days": Key(_whole(0, 100_000), harmless=True),
-    "maintain.most_learnings": Key(_whole(10, 100_000), harmless=True),
-    "maintain.theme_days": Key(_whole(1, 100_000), harmless=True),
-    "maintain.idle_minutes": Key(_whole(0, 100_000), harmless=True),
+    "sync.since": Key(_since),
+    "sync.accept_above": Key(_share),
+    "review.quotes": Key(_quotes),
+    "review.mode": Key(_mode),
+    "search.limit": Key(_whole(1, 1000)),
+    "extract.gate": Key(_gate),
+    "budget.per_day_usd": Key(_dollars),
+    "maintain.decay_days": Key(_whole(1, 100_000)),
+    "maintain.floor": Key(_share),
+    "maintain.archive_below": Key(_share),
+    "maintain.grace_days": Key(_whole(0, 100_000)),
+    "maintain.most_learnings": Key(_whole(10, 100_000)),
+    "maintain.theme_days": Key(_whole(1, 100_000)),
+    "maintain.idle_minutes": Key(_whole(0, 100_000)),
     **{name: key for role in ROLES for name, key in _role_keys(role)},
 }

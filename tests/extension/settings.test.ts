@@ -115,6 +115,36 @@ test("a provider, gate or budget that cannot be is left out and named", () => {
   expect(forJobs(settings)).toEqual({});
 });
 
+test("of the model's settings the sidecar is told what cannot be used, so that no model is asked elsewhere than was meant", () => {
+  const set: Record<string, unknown> = { "model.baseUrl": 5, model: { provider: "openai", baseUr1: "http://127.0.0.1:1" } };
+  const { rejected, unusable } = readSettings({ get: (key) => set[key] });
+  expect(rejected).toEqual(["lerim.model.baseUrl", "lerim.model.baseUr1"]);
+  expect(unusable).toEqual({ "model.baseUrl": 5, "model.baseUr1": null });
+});
+
+test("a workspace may turn Lerim off and let it wait longer, and nothing else", () => {
+  const read = (own: Record<string, unknown>, workspace: Record<string, unknown>) =>
+    readSettings({
+      get: (key) => workspace[key] ?? own[key],
+      inspect: (key) => ({ defaultValue: (defaults as unknown as Record<string, unknown>)[key], globalValue: own[key] }),
+    });
+  for (const [own, wider] of [
+    [{ enabled: false }, { enabled: true }],
+    [{ idleSeconds: 0 }, { idleSeconds: 1 }],
+    [{ idleSeconds: 60 }, { idleSeconds: 30 }],
+    [{}, { idleSeconds: 1 }],
+  ] as [Record<string, unknown>, Record<string, unknown>][]) {
+    const { settings, widened } = read(own, wider);
+    expect(settings).toEqual({ ...defaults, ...own });
+    expect(widened).toEqual(Object.keys(wider).map((key) => `lerim.${key}`));
+  }
+  for (const narrower of [{ enabled: false }, { idleSeconds: 0 }, { idleSeconds: 60 }]) {
+    const { settings, widened } = read({}, narrower);
+    expect(settings).toEqual({ ...defaults, ...narrower });
+    expect(widened).toBeUndefined();
+  }
+});
+
 test("values are taken as they are set and a missing one takes its default", () => {
   const set: Record<string, unknown> = { codeLens: "symbols", idleSeconds: 0, python: " /usr/bin/python3 " };
   expect(readSettings({ get: (key) => set[key] })).toEqual({ settings: { ...defaults, codeLens: "symbols", idleSeconds: 0, python: "/usr/bin/python3" }, rejected: [] });

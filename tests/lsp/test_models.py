@@ -20,7 +20,7 @@ from window import opened
 
 pytestmark = pytest.mark.asyncio
 
-NANO = "openrouter:openai/gpt-5-nano"
+NANO = "openrouter:openai/gpt-5-nano@openrouter.ai"
 
 
 def write(home: Path, folder: Path) -> None:

@@ -55,10 +55,10 @@ def test_the_list_tells_which_keys_are_set_and_shows_none(monkeypatch: pytest.Mo
 
 def test_the_list_tells_what_is_chosen_why_and_what_it_told_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZAI_API_KEY", KEY)
-    consent.learn_limit(home(), "zai:glm-5.3-flash", 20_000)
+    consent.learn_limit(home(), "zai:glm-5.3-flash@api.z.ai", 20_000)
     write('[roles.extract]\nprovider = "auto"\n[roles.lead]\nprovider = "openai"\n')
     extract, lead = answer("list")["roles"]
-    assert (extract["model"], extract["why"]) == ("zai:glm-5.3-flash", "ZAI_API_KEY is set")
+    assert (extract["model"], extract["why"]) == ("zai:glm-5.3-flash@api.z.ai", "ZAI_API_KEY is set")
     assert (extract["billed"], extract["allowed"], extract["limit"]) == (True, False, 20_000)
     assert extract["max_window_tokens"] < 20_000
     assert (lead["role"], lead["model"], lead["problems"][0]["code"]) == ("lead", "", "model-key")
@@ -89,7 +89,7 @@ def test_a_model_is_chosen_in_the_person_s_file_and_the_rest_of_it_stays(monkeyp
     assert home().config.read_text(encoding="utf-8") == (
         '# mine\n[search]\nlimit = 5  # few\n\n[roles.extract]\nprovider = "anthropic"  # so far\nmodel = ""\n'
     )
-    assert (view["path"], view["role"]["model"]) == (str(home().config), "anthropic:claude-haiku-5-5")
+    assert (view["path"], view["role"]["model"]) == (str(home().config), "anthropic:claude-haiku-5-5@api.anthropic.com")
     answer("use", "openai", "qwen", "--base-url", "http://127.0.0.1:8000/v1")
     text = home().config.read_text(encoding="utf-8")
     assert 'model = "qwen"' in text
@@ -156,7 +156,7 @@ def test_a_model_that_is_paid_for_is_not_tried_before_the_person_agrees(monkeypa
     monkeypatch.setenv("ZAI_API_KEY", KEY)
     write('[roles.extract]\nprovider = "zai"\n')
     error = answer("test", code=1)["error"]
-    assert error["message"] == "zai:glm-5.3-flash is paid for, and you have not agreed to it."
+    assert error["message"] == "zai:glm-5.3-flash@api.z.ai is paid for, and you have not agreed to it."
     assert "--yes" in error["todo"]
     assert run("test").exit_code == 1
     assert not home().spending.exists()
@@ -174,7 +174,7 @@ def test_a_person_agrees_to_pay_for_a_model_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     write('[roles.extract]\nprovider = "zai"\n[roles.lead]\nprovider = "openai"\n')
     assert "$1 a day at most" in run("allow").stdout
-    assert consent.load(home())[0].allowed == {"zai:glm-5.3-flash", "openai:gpt-6-luna"}
+    assert consent.load(home())[0].allowed == {"zai:glm-5.3-flash@api.z.ai", "openai:gpt-6-luna@api.openai.com"}
     assert answer("allow") == {"allowed": []}
     assert "Nothing to agree to" in run("allow").stdout
     assert [role["allowed"] for role in answer("list")["roles"]] == [True, True]

@@ -9,7 +9,8 @@ import pytest
 
 from lerim import config
 from lerim.errors import SettingsError
-from lerim.models.providers import Role
+from lerim.models.providers import ROLES, Role
+from lerim.narrowing import WIDTHS
 from lerim.paths import Home
 from lerim.setting import KEYS
 
@@ -66,8 +67,6 @@ def test_each_layer_wins_over_the_one_below(home: Home, tmp_path: Path):
 @pytest.mark.parametrize(
     "line",
     [
-        "[sync]\naccept_above = 0.1",
-        "[review]\nquotes = 'shared'",
         "[roles.extract]\nprovider = 'x'\nbase_url = 'http://example.invalid'",
         "[models]\ncommand = ['sh', '-c', 'x']",
         "api_key = 'x'",
@@ -140,16 +139,105 @@ def test_a_model_is_a_person_s_choice_and_no_repository_s(home: Home, tmp_path: 
     assert theirs.roles["extract"] == Role(max_window_tokens=5000, window_overlap_tokens=100)
     assert theirs.budget == 1.0
     assert len(problems) == 8
+    assert (
+        "'budget.per_day_usd' may only be narrowed by a repository: 9999.0 allows more than 1.0" in problems[-1].message
+    )
     write(home.config, "[roles.extract]\nprovider = 'openai'\nbase_url = 'http://localhost:1/v1'\ntimeout = 2.5\n")
     mine, problems = config.load({}, home)
     assert (problems, mine.roles["extract"]) == ([], Role("openai", "", "http://localhost:1/v1", timeout=2.5))
 
 
-def test_a_repository_may_say_how_much_of_its_sessions_is_read(home: Home, tmp_path: Path):
+def test_a_repository_may_read_less_of_its_sessions_and_not_more(home: Home, tmp_path: Path):
     assert config.load({}, home)[0].gate == "signal"
     write(tmp_path / ".lerim/config.toml", "[extract]\ngate = 'all'\n[roles.summarize]\nmax_window_tokens = 1000\n")
+    settings, [problem] = config.load({}, home, tmp_path)
+    assert (settings.gate, settings.roles["summarize"].max_window_tokens) == ("signal", 1000)
+    assert "'extract.gate' may only be narrowed by a repository: 'all' allows more than 'signal'" in problem.message
+    write(home.config, "[extract]\ngate = 'all'\n")
     settings, problems = config.load({}, home, tmp_path)
-    assert (settings.gate, settings.roles["summarize"].max_window_tokens, problems) == ("all", 1000, [])
+    assert (settings.gate, problems) == ("all", [])
+
+
+NARROWER = [
+    ("sync.since", "2026-07-01", "2026-07-02"),
+    ("sync.since", "", "14d"),
+    ("sync.accept_above", 0.5, 0.6),
+    ("sync.accept_above", 0.5, 0.0),
+    ("review.quotes", "shared", "ask"),
+    ("review.quotes", "ask", "local"),
+    ("review.mode", "auto", "ask"),
+    ("extract.gate", "all", "signal"),
+    ("budget.per_day_usd", 2.0, 1.0),
+    ("budget.per_day_usd", 0.0, 9.0),
+    ("maintain.idle_minutes", 30, 60),
+    ("maintain.idle_minutes", 30, 0),
+    ("roles.extract.max_window_tokens", 5_000, 4_000),
+    ("roles.lead.window_overlap_tokens", 500, 0),
+]
+
+
+def put(path: Path, name: str, value: object) -> None:
+    table, _, key = name.rpartition(".")
+    write(path, f"[{table}]\n{key} = {json.dumps(value)}\n")
+
+
+@pytest.mark.parametrize(("name", "wide", "narrow"), NARROWER)
+def test_a_repository_may_narrow_each_setting_and_never_widen_it(
+    home: Home, tmp_path: Path, name: str, wide: object, narrow: object
+):
+    theirs = tmp_path / ".lerim/config.toml"
+    put(home.config, name, wide)
+    put(theirs, name, narrow)
+    settings, problems = config.load({}, home, tmp_path)
+    assert (settings.values[name], settings.origins[name], problems) == (narrow, str(theirs), [])
+    put(home.config, name, narrow)
+    put(theirs, name, wide)
+    settings, [problem] = config.load({}, home, tmp_path)
+    assert (settings.values[name], settings.origins[name]) == (narrow, str(home.config))
+    assert problem.path == str(theirs)
+    assert repr(settings.values[name]) in problem.message
+    assert repr(wide) in problem.message
+
+
+def test_every_setting_says_what_a_repository_may_do_with_it():
+    assert set(WIDTHS) == set(KEYS)
+
+
+@pytest.mark.parametrize("name", ["search.limit", "maintain.grace_days", "maintain.most_learnings"])
+def test_what_widens_nothing_is_the_repository_s_to_say(home: Home, tmp_path: Path, name: str):
+    for value in (10, 900):
+        put(tmp_path / ".lerim/config.toml", name, value)
+        settings, problems = config.load({}, home, tmp_path)
+        assert (settings.values[name], problems) == (value, [])
+
+
+def test_a_named_file_in_a_repository_may_do_no_more_than_the_repository(home: Home, repo: Path, tmp_path: Path):
+    text = "[roles.extract]\nprovider = 'command'\ncommand = ['sh']\n[extract]\ngate = 'all'\n"
+    named = write(repo / "ci" / "lerim.toml", text)
+    (tmp_path / "link.toml").symlink_to(named)
+    for path in (named, tmp_path / "link.toml", Path("/proc/self/root") / named.relative_to("/")):
+        for root in (repo, None):
+            settings, problems = config.load({"LERIM_CONFIG": str(path)}, home, root)
+            assert (settings.roles["extract"].provider, settings.gate) == ("none", "signal")
+            assert any("names a file in a repository" in problem.message for problem in problems)
+            assert settings.faults["extract"]
+
+
+def test_a_named_file_is_named_by_its_whole_path(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "mine.toml", "[search]\nlimit = 3\n")
+    with pytest.raises(SettingsError, match="not an absolute path"):
+        config.load({"LERIM_CONFIG": "mine.toml"}, home)
+
+
+def test_a_file_that_is_the_repository_s_too_is_not_the_person_s(home: Home, repo: Path):
+    theirs = write(repo / ".lerim/config.toml", "[roles.extract]\nprovider = 'command'\ncommand = ['sh']\n")
+    home.config.parent.mkdir(parents=True)
+    home.config.symlink_to(theirs)
+    settings, problems = config.load({}, home, repo)
+    assert settings.roles["extract"].provider == "none"
+    assert "it counts as the repository's" in problems[0].message
+    assert config.load({}, home)[0].roles["extract"].provider == "command", "elsewhere it is the person's"
 
 
 def test_a_role_without_a_provider_of_its_own_is_asked_as_extract_is_but_in_its_own_time(home: Home):
@@ -173,7 +261,8 @@ def test_a_role_without_a_provider_of_its_own_is_asked_as_extract_is_but_in_its_
 def test_a_model_of_a_role_without_a_provider_is_said_to_be_left_out(home: Home):
     write(home.config, "[roles.extract]\nprovider = 'zai'\n[roles.summarize]\nmodel = 'm'\ntimeout = 5\n")
     settings, [problem] = config.load({}, home)
-    assert settings.roles["summarize"] == Role("zai", timeout=5)
+    assert settings.faults["summarize"] == [problem]
+    assert settings.faults["extract"] == []
     assert problem.path == str(home.config)
     assert "set roles.summarize.provider" in problem.message
 
@@ -205,6 +294,39 @@ def test_a_broken_setting_of_the_model_is_said_and_left_out(home: Home, line: st
     settings, [problem] = config.load({}, home)
     assert settings.roles["extract"] == Role()
     assert "was left out" in problem.message
+    assert settings.faults["extract"] == [problem]
+    assert settings.faults["summarize"] == [problem], "it is asked as extract is"
+
+
+@pytest.mark.parametrize(
+    ("text", "roles"),
+    [
+        ("[roles.summarize]\nbase_ur1 = 'http://127.0.0.1:1'", {"summarize"}),
+        ("[roles.summarise]\nbase_url = 'http://127.0.0.1:1'", set(ROLES)),
+        ("[role.lead]\nbase_url = 'http://127.0.0.1:1'", {"lead"}),
+        ("base_url = 'http://127.0.0.1:1'", set(ROLES)),
+        ("[models]\ncommand = ['x']", set(ROLES)),
+        ("roles = 3", set(ROLES)),
+        ("[[roles.lead]]\nprovider = 'openai'", {"lead"}),
+        ("[roles", set(ROLES)),
+        ("[search]\nlimits = 3", set()),
+        ("[sync]\nsince = 3", set()),
+    ],
+)
+def test_what_cannot_be_used_counts_against_the_roles_it_may_have_been_meant_for(
+    home: Home, text: str, roles: set[str]
+):
+    write(home.config, text)
+    settings, problems = config.load({}, home)
+    asked_as_extract = set(ROLES) if "extract" in roles else set()
+    assert {role for role in ROLES if settings.faults[role]} == roles | asked_as_extract
+    assert len(problems) == 1
+
+
+def test_what_a_repository_says_wrongly_of_a_model_turns_none_off(home: Home, tmp_path: Path):
+    write(tmp_path / ".lerim/config.toml", "[roles.extract]\nbase_url = 'http://x'\nmax_window_tokens = 'y'\n")
+    settings, problems = config.load({}, home, tmp_path)
+    assert (len(problems), settings.faults["extract"]) == (2, [])
 
 
 @pytest.mark.parametrize(
@@ -235,6 +357,7 @@ def test_what_the_editor_says_is_checked_as_a_file_is(home: Home):
     assert (settings.budget, settings.search_limit) == (1.0, 7)
     assert [problem.path for problem in problems] == [config.EDITOR] * 2
     settings, [problem] = config.load({"LERIM_EDITOR": "{"}, home)
+    assert all(problem in settings.faults[role] for role in ROLES)
     assert (settings.search_limit, problem.path) == (20, "LERIM_EDITOR")
 
 

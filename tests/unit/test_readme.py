@@ -20,10 +20,10 @@ from lerim.models.available import RoleView
 from lerim.models.providers import PROVIDERS, ROLES
 from lerim.models.state import ModelView
 from lerim.models.usage import Spent, Step, Usage, Waits, Why
+from lerim.narrowing import WIDTHS
 from lerim.report import DroppedView, SessionCounts, SyncReport
 from lerim.sessions.analytics import Figures
 from lerim.sessions.queue_rows import JobRow
-from lerim.setting import KEYS
 
 CLONE = Path(__file__).resolve().parents[2]
 README = (CLONE / "README.md").read_text(encoding="utf-8")
@@ -103,10 +103,10 @@ def test_the_settings_are_shown_with_their_defaults() -> None:
 
 
 def test_what_a_repository_may_set_is_what_it_may_set() -> None:
-    [said] = re.findall(r"own file may set only (.*?);", README, re.DOTALL)
+    [said] = re.findall(r"may only narrow what yours allow: (.*?), and nothing else", README, re.DOTALL)
     names = re.findall(r"`([a-z_.*]+)`", said)
     told = {name.replace("*", role) for name in names for role in (ROLES if "*" in name else ("",))}
-    assert told == {name for name, key in KEYS.items() if key.harmless}
+    assert told == {name for name, width in WIDTHS.items() if width is not None}
 
 
 def test_the_providers_are_told_with_their_keys_and_usual_models() -> None:

@@ -17,7 +17,7 @@ class Settings:
     """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` get no answers.
 
     `models` is what the person set about models and the review, by the names of `config.KEYS`: every job is handed it,
-    and checks it.
+    and checks it. A part of the model that makes no sense is None, so that a job asks no model.
     """
 
     enabled: bool = True
@@ -25,7 +25,7 @@ class Settings:
     code_lens: CodeLensMode = "file"
     idle_seconds: float = 30.0
     max_file_kb: int = 512
-    models: Mapping[str, str | float] = field(default_factory=dict)
+    models: Mapping[str, str | float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ NAMES = {
     "idleSeconds": "idle_seconds",
     "maxFileKb": "max_file_kb",
 }
+MODEL = "model."
 JOBS: Mapping[str, tuple[str, type[str] | type[float]]] = {
     "review": ("review.mode", str),
     "model.provider": ("roles.extract.provider", str),
@@ -77,10 +78,14 @@ def read(raw: object, before: Options | None = None) -> tuple[Options, tuple[str
             if _is(kind, value):
                 models[dotted] = value
             else:
+                if name.startswith(MODEL):
+                    models[dotted] = None
                 problems.append(f"`lerim.{name}` cannot be {str(value)[:60]!r}; it is ignored.")
             continue
         known = NAMES.get(name)
         if known is None:
+            if str(name).startswith(MODEL):  # it may have been meant for where the model is asked
+                models[f"roles.extract.{str(name).removeprefix(MODEL)[:60]}"] = None
             problems.append(f"Unknown setting `lerim.{str(name)[:60]}`; it is ignored.")
             continue
         checked = _checked(known, value)

@@ -36,6 +36,13 @@ def same_service(base_url: str, other: str) -> bool:
     return (ours.scheme, ours.hostname, ours.port or 443) == (theirs.scheme, theirs.hostname, theirs.port or 443)
 
 
+def host_of(base_url: str) -> str:
+    """The host of an address without `address_fault`, with the port where it is not the usual one of https."""
+    parts = urlsplit(base_url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    return host if parts.port in (None, 443) else f"{host}:{parts.port}"
+
+
 def on_this_machine(base_url: str) -> bool:
     """Whether a service's address, one without `address_fault`, is on this machine."""
     return is_loopback(urlsplit(base_url).hostname or "")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from lerim.errors import Problem
 from lerim.models import local
-from lerim.models.address import address_fault, is_loopback, on_this_machine, same_service
+from lerim.models.address import address_fault, host_of, is_loopback, on_this_machine, same_service
 from lerim.models.editor import Editor, EditorModel
 from lerim.models.providers import OTHER_KEY, PROVIDERS, STORED, Role, RoleName, Wire
 from lerim.paths import Home
@@ -43,12 +43,11 @@ class Model:
 
     @property
     def label(self) -> str:
-        """How reports call it, and consent and limits know it: `openrouter:openai/gpt-5-nano`; with the host of an
-        address on the network that is not the provider's own, `openai:gpt-5-nano@other.example`."""
-        own = PROVIDERS[self.provider].base_url
-        if self.wire not in ("chat", "anthropic") or self.local or same_service(self.base_url, own):
+        """How reports call it, and consent and limits know it: with the host it is on, where that is not this machine,
+        `openrouter:openai/gpt-5-nano@openrouter.ai`, and the host's port where it is not the usual one."""
+        if not self.billed:
             return f"{self.provider}:{self.name}"
-        return f"{self.provider}:{self.name}@{urlsplit(self.base_url).netloc.lower()}"
+        return f"{self.provider}:{self.name}@{host_of(self.base_url)}"
 
     @property
     def local(self) -> bool:
@@ -69,12 +68,14 @@ def choose(
     servers: Mapping[str, str] = local.SERVERS,
 ) -> tuple[Model | None, list[Problem]]:
     """The model the settings name for a role, its key from the environment and its windows as small as it needs; None
-    where none is named, where `auto` finds none, or with a problem.
+    where none is named, where `auto` finds none, or with a problem: also where any part of the role is wrong.
 
     With `auto`, and with `ollama` where no model is named, servers of this machine are asked what they have, for
     local.NAMED_SECONDS at most; `servers` are the base URLs `auto` looks at. Where it is empty no server is asked, and
     none is found. `editor` is what editor.told returns.
     """
+    if faults := settings.faults[role_name]:
+        return None, list(faults)
     role = settings.roles[role_name]
     where = f"roles.{role_name}" if settings.values[f"roles.{role_name}.provider"] else "roles.extract"
     found = _found(role, where, environ, editor, servers)
@@ -135,15 +136,16 @@ def _auto(
     editor: Editor | None,
     servers: Mapping[str, str],
 ) -> Model | Problem | None:
-    """The first there is: a provider whose key is set, the editor's model if it may be used, a server of this machine
-    (the one at `base_url` where the settings name one)."""
-    for provider in PROVIDERS:
-        key, variable = key_of(provider, environ)
-        if key:
-            found = _of_service(replace(role, provider=provider), where, "", environ)
-            return replace(found, why=f"{variable} is set") if isinstance(found, Model) else found
-    if editor and (one := _fitting(role.model, [model for model in editor.models if model.allowed])):
-        return replace(_model(role, "editor", one.id), why="the editor offers it and you allowed it")
+    """The first there is: a provider whose key is set, the editor's model if it may be used, a server of this machine.
+    Where the settings name an address, only the server there is looked at."""
+    if not base_url:
+        for provider in PROVIDERS:
+            key, variable = key_of(provider, environ)
+            if key:
+                found = _of_service(replace(role, provider=provider), where, "", environ)
+                return replace(found, why=f"{variable} is set") if isinstance(found, Model) else found
+        if editor and (one := _fitting(role.model, [model for model in editor.models if model.allowed])):
+            return replace(_model(role, "editor", one.id), why="the editor offers it and you allowed it")
     if base_url and not on_this_machine(base_url):
         message = (
             "With provider auto, the address must be on this machine. Name the provider, or leave the address out."

@@ -54,7 +54,8 @@ def state(project: str, settings: Settings, home: Home, environ: Mapping[str, st
     cost = total(spent).cost
     why: Why = ""
     if model is None:
-        why = "none" if role.provider == "none" else "gone" if problems else ""
+        chosen = role.provider != "none" or settings.faults["extract"]
+        why = "none" if not chosen else "gone" if problems else ""
     elif not known.allows(model):
         why = "consent"
     elif model.billed and 0 < settings.budget <= cost:
@@ -73,6 +74,8 @@ def state(project: str, settings: Settings, home: Home, environ: Mapping[str, st
 def named(name: RoleName, settings: Settings, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:
     """The model of a role as far as the settings, keys and the editor tell it, and why there is none."""
     role = settings.roles[name]
+    if settings.faults[name]:
+        return None, list(settings.faults[name])
     if role.provider == "ollama" and not role.model:
         return None, []  # only Ollama itself could tell which
     return choose(name, settings, environ, editor.told(environ)[0], servers={})

@@ -40,6 +40,20 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
 
 
 @pytest.mark.parametrize(
+    ("name", "dotted"),
+    [
+        ("model.provider", "roles.extract.provider"),
+        ("model.baseUrl", "roles.extract.base_url"),
+        ("model.baseUr1", "roles.extract.baseUr1"),
+    ],
+)
+def test_a_part_of_the_model_that_makes_no_sense_is_handed_on_as_that(name: str, dotted: str) -> None:
+    options, problems = read({"settings": {name: 7}})
+    assert options.settings.models == {dotted: None}
+    assert len(problems) == 1
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("enabled", "yes"),
@@ -52,8 +66,6 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         ("idleSeconds", float("nan")),
         ("maxFileKb", None),
         ("unknown", 1),
-        ("model.provider", 7),
-        ("model.baseUrl", None),
         ("extract.gate", ["signal"]),
         ("budget.perDayUsd", "1"),
         ("budget.perDayUsd", True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -72,7 +73,11 @@ def test_each_provider_has_its_address_key_wire_and_model(
     assert model.name
     assert model.billed
     named = chosen(Role(provider, "x", fallback_models=("y", "x", "z")), **{variable: KEY})
-    assert (named.name, named.fallbacks, named.label) == ("x", ("y", "z"), f"{provider}:x")
+    assert (named.name, named.fallbacks, named.label) == (
+        "x",
+        ("y", "z"),
+        f"{provider}:x@{urlsplit(base_url).hostname}",
+    )
 
 
 def test_a_key_the_editor_keeps_counts_where_the_environment_has_none() -> None:
@@ -228,9 +233,9 @@ def test_without_servers_to_look_at_none_is_asked() -> None:
     assert asked == []
 
 
-def test_auto_sends_a_key_only_to_the_service_it_is_for() -> None:
-    model = chosen(Role("auto", "", "http://localhost:1/v1"), OPENAI_API_KEY=KEY)
-    assert (model.base_url, model.key) == ("https://api.openai.com/v1", KEY)
+def test_auto_asks_nobody_but_the_server_at_the_address_the_settings_name() -> None:
+    role = Role("auto", "", "http://localhost:1/v1")
+    assert look(role, Editor(models=(ALLOWED,)), USUAL, OPENAI_API_KEY=KEY) == (None, [])
 
 
 def test_the_editor_s_model_is_asked_where_there_is_an_editor() -> None:
@@ -278,4 +283,4 @@ def test_roles_have_their_own_model() -> None:
     own = replace(settings, roles={**settings.roles, "summarize": Role("zai", "s", timeout=7)})
     model, _ = choose("summarize", own, {"ZAI_API_KEY": KEY, "LERIM_HOME": os.environ["LERIM_HOME"]}, None, {})
     assert model is not None
-    assert (model.role, model.label, model.timeout) == ("summarize", "zai:s", 7)
+    assert (model.role, model.label, model.timeout) == ("summarize", "zai:s@api.z.ai", 7)

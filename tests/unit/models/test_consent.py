@@ -14,7 +14,8 @@ from lerim.models.consent import Known, allow, learn_limit, load
 from lerim.paths import Home
 from model_desk import paid
 
-NANO = "openrouter:openai/gpt-5-nano"
+PLAIN = "openrouter:openai/gpt-5-nano"
+NANO = f"{PLAIN}@openrouter.ai"
 
 
 @pytest.fixture
@@ -44,8 +45,8 @@ def test_a_model_that_is_not_paid_for_needs_no_consent() -> None:
 
 def test_what_is_agreed_to_and_learned_at_one_address_is_not_for_another(home: Home) -> None:
     ours, other = paid(), paid(base_url="https://Other.example:8443/v1")
-    assert (ours.label, other.label) == (NANO, f"{NANO}@other.example:8443")
-    assert paid(base_url="http://127.0.0.1:11434/v1").label == NANO  # on this machine nothing is paid for
+    assert (ours.label, other.label) == (NANO, f"{PLAIN}@other.example:8443")
+    assert paid(base_url="http://127.0.0.1:11434/v1").label == PLAIN  # on this machine nothing is paid for
     allow(home, ours.label)
     learn_limit(home, ours.label, 20_000)
     known, _ = load(home)
@@ -53,6 +54,11 @@ def test_what_is_agreed_to_and_learned_at_one_address_is_not_for_another(home: H
     allow(home, other.label)
     assert load(home)[0].allows(other)
     assert other.label not in known.limits
+
+
+def test_an_agreement_of_before_that_names_no_host_is_asked_for_again(home: Home) -> None:
+    allow(home, PLAIN)
+    assert not load(home)[0].allows(paid())
 
 
 def test_limits_are_remembered_beside_it_and_keys_of_others_are_kept(home: Home) -> None:

@@ -169,7 +169,7 @@ def test_yes_agrees_for_good(desk: Desk, monkeypatch: Patch) -> None:
 
 
 def test_yes_agrees_to_the_model_of_summaries_too(desk: Desk, monkeypatch: Patch) -> None:
-    mini = "openrouter:openai/gpt-5-mini"
+    mini = "openrouter:openai/gpt-5-mini@openrouter.ai"
     with paid_service(desk, monkeypatch):
         settings = desk.home.config.read_text()
         other = '[roles.summarize]\nprovider = "openrouter"\nmodel = "openai/gpt-5-mini"\n'
@@ -246,7 +246,7 @@ def test_a_dear_model_can_be_tried_for_what_a_short_answer_costs(desk: Desk, mon
     with paid_service(desk, monkeypatch, says("ready"), settings=budget, name=OPUS) as service:
         done = subprocess.run([*TRY, "--yes"], env=environ(), capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"openrouter:{OPUS} answered: ready" in done.stdout
+    assert f"openrouter:{OPUS}@openrouter.ai answered: ready" in done.stdout
     assert [asked.body["max_tokens"] for asked in service.asked] == [500]
     assert consent.load(desk.home)[0].allowed == frozenset()
 

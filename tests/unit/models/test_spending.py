@@ -40,7 +40,7 @@ def test_a_call_holds_its_worst_cost_until_it_is_settled(home: Home) -> None:
     assert today(home, NOON) == Usage(cost=0.45)
     mine.settle(held, Usage(1, 900_000, 50_000, 100_000, cost=0.06))
     assert today(home, NOON) == Usage(1, 900_000, 50_000, 100_000, cost=0.06)
-    assert rows(home) == [("openrouter:openai/gpt-5-nano", "extract", 1, 60_000_000_000, 1)]
+    assert rows(home) == [("openrouter:openai/gpt-5-nano@openrouter.ai", "extract", 1, 60_000_000_000, 1)]
 
 
 def test_a_call_that_would_pass_the_budget_is_refused_and_leaves_nothing(home: Home) -> None:
@@ -139,7 +139,7 @@ def test_each_day_has_its_own_budget(home: Home) -> None:
 
 
 def test_a_model_of_unknown_price_is_refused_while_a_budget_is_set_and_asked_without_one(home: Home) -> None:
-    with pytest.raises(SpendingError, match="openrouter:some/model costs") as refused:
+    with pytest.raises(SpendingError, match=r"openrouter:some/model@openrouter\.ai costs") as refused:
         purse(home).reserve(paid("some/model"), 1, 1)
     assert "budget.per_day_usd to 0" in refused.value.todo
     free = purse(home, 0)

@@ -7,7 +7,7 @@ import pytest
 from lerim.models.told import dollars, stepped, summed, taken, waiting
 from lerim.models.usage import Spent, Step, Usage, Waits
 
-NANO = "openrouter:openai/gpt-5-nano"
+NANO = "openrouter:openai/gpt-5-nano@openrouter.ai"
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_what_bounds_leave_out_and_what_is_not_due_does_not_wait(desk: Desk) -> 
 
 def test_a_catalog_without_sessions_has_nothing_that_waits(desk: Desk) -> None:
     assert unsent(desk) == Unsent()
-    assert estimate(desk) == Waits(model="openrouter:openai/gpt-5-nano")
+    assert estimate(desk) == Waits(model="openrouter:openai/gpt-5-nano@openrouter.ai")
 
 
 def test_of_many_sessions_some_stand_for_all(desk: Desk, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_the_cost_is_that_of_what_would_be_sent_and_about_answered(desk: Desk) -
     story(desk, "s1")
     desk.sync(NOTHING_ASKED)
     nano = estimate(desk)
-    assert (nano.sessions, nano.model, nano.why) == (1, "openrouter:openai/gpt-5-nano", "")
+    assert (nano.sessions, nano.model, nano.why) == (1, "openrouter:openai/gpt-5-nano@openrouter.ai", "")
     assert 1_500 < nano.tokens < 2_000
     assert nano.cost == pytest.approx((nano.tokens * 0.05 + 3_000 * 0.4) / 1e6, abs=1e-4)
     assert estimate(desk, name="nobody/knows").cost is None
