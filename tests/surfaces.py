@@ -112,7 +112,7 @@ def surfaces(desk: Desk, items: Sequence[Item], *, with_model: bool = True) -> S
     found.add("review list", -1, _command("review", "list", "--json", "--repo", str(desk.repo)))
     for proposal in queue.pending(desk.place)[0]:
         _by_module(found, "review show", _command("review", "show", proposal.id, "--repo", str(desk.repo)))
-        queue.accept(desk.place, proposal.id)
+        queue.accept(desk.place, proposal.id, quotes="shared")
     _files(desk, found, "")
     _memories(desk, found)
     _sessions(desk, found, len(items))
@@ -122,16 +122,17 @@ def surfaces(desk: Desk, items: Sequence[Item], *, with_model: bool = True) -> S
 def _session(desk: Desk, number: int, said: str) -> None:
     path = str(desk.repo / f"src/module{number:04}.py")
     name = f"module{number:04}"
+    old, new = f"old{number:04}lib", f"new{number:04}lib"
     desk.session(
         f"{number:08}-0000-4000-8000-000000000000",
         prompt(f"{said}\n\nThat is for src/{name}.py, have a look."),
         reply(f"a{number}", text(f"I see in src/{name}.py: {said}"), call(f"t{number}", "Read", file_path=path)),
         answer(f"t{number}", f"# src/{name}.py\n{said}\n"),
-        prompt(f"No, use pathlib instead of os.path in src/{name}.py, because of this: {said}"),
+        prompt(f"No, use `{new}` instead of `{old}` in src/{name}.py. {said}"),
         reply(
             f"b{number}",
             text(f"Done in src/{name}.py. {said}"),
-            call(f"e{number}", "Edit", file_path=path, old_string="os.path", new_string=f"pathlib  # {said}"),
+            call(f"e{number}", "Edit", file_path=path, old_string=old, new_string=f"{new}  # {said}"),
             call(f"c{number}", "Bash", command=f"python src/{name}.py <<'EOF'\n{said}\nEOF"),
         ),
         answer(f"e{number}", "The file was updated."),
@@ -152,7 +153,7 @@ def _by_module(found: Surfaces, surface: str, shown: str) -> None:
 
 
 KINDS = (
-    ("candidates", "candidate"),
+    ("review/", "candidate"),
     ("workspace", "run folder"),
     ("summaries", "summary"),
     ("summary", "summary"),

@@ -335,7 +335,7 @@ def render(record: MemoryRecord, extra: Mapping[str, Value] | None = None) -> st
     No secret is ever written: whatever became of the text since it was redacted, it is redacted again here.
     """
     header = values(record) | dict(extra or {})
-    lines = [line for key, value in header.items() for line in key_lines(key, _redacted(value, ""))]
+    lines = [line for key, value in header.items() for line in key_lines(key, _redacted(key, value, ""))]
     body = _redact_new(record.body, "").encode("utf-8", "replace").decode()
     return "\n".join(["---", *lines, "---", "", body, ""])
 
@@ -346,7 +346,7 @@ def update(text: str, changes: Mapping[str, Value], body: str | None = None, whe
     A value equal to what the file says changes nothing; None removes the key. A secret is written only where the file
     holds it already: a person put it there. Raises MemoryError_ for a file whose header cannot be changed line by line.
     """
-    changes = {key: _redacted(value, text) for key, value in changes.items()}
+    changes = {key: _redacted(key, value, text) for key, value in changes.items()}
     body = None if body is None else _redact_new(body, text)
     parts = split(text)
     if parts is None:
@@ -360,8 +360,14 @@ def update(text: str, changes: Mapping[str, Value], body: str | None = None, whe
     return text[: parts.start] + head + text[parts.end : parts.body] + old
 
 
-def _redacted(value: Value, before: str) -> Value:
+_NAMES = frozenset(("id", "source", "supersedes", "resolves", "superseded_by", "resolved_by", "related", "kind"))
+"""Keys whose values name something: they are made from redacted text, and must stay what the others call it."""
+
+
+def _redacted(key: str, value: Value, before: str) -> Value:
     """A value of the header without the secrets that the file does not hold already."""
+    if key in _NAMES:
+        return value
     if isinstance(value, str):
         return _redact_new(value, before)
     if isinstance(value, tuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
 from lerim.redaction.entropy import random
@@ -34,7 +34,7 @@ _ASSIGNED = re.compile(
     r"(?P<suffix>[A-Za-z0-9_-]{0,24})\\{0,3}[\"'`]?\]?[ \t]{0,40}(?P<sign>=>|:=|==?|:)(?P<gap>\s{0,4})(?:"
     r"\\{1,3}\"(?P<escaped>[^\"\n]{1,400}?)(?=\\{1,3}\")|"
     r"[bfru]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.){1,400})\"|[bfru]{0,2}'(?P<single>(?:[^'\\\n]|\\.){1,400})'|"
-    r"`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s\"'`,;(){}<>\\&]{4,400}))"
+    r"`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s\"'`,;(){}<>\\&“”„«»]{4,400}))"
 )
 _HEAD = re.compile(r"(?:word|wd|phrase)?", re.IGNORECASE)  # what follows "pass" in the names of passwords
 _SPOKEN = re.compile(r"\s{1,2}(?:is|was)\s{1,2}[\"'`]?(?P<bare>[^\s\"'`,;]{6,200})")
@@ -138,9 +138,13 @@ def _named(text: str, low: str) -> list[Span]:
     return out
 
 
-def places(text: str, literal: str, start: int = 0) -> Iterator[int]:
+def places(text: str, literal: str) -> Iterable[int]:
     """Where a literal stands in a text."""
-    at = text.find(literal, start)
+    return _each_place(text, literal) if literal in text else ()
+
+
+def _each_place(text: str, literal: str) -> Iterator[int]:
+    at = text.find(literal)
     while at >= 0:
         yield at
         at = text.find(literal, at + len(literal))

@@ -63,7 +63,7 @@ def _blocks(text: str) -> list[Span]:
             span = _before(text, at, end, done) if _ENDS.search(text, max(0, at - 40), at) else _after(text, at, end)
             if span is not None and span.end > done:
                 out.append(span)
-                done = span.end
+            done = max(done, span.end if span is not None else end)
         at = text.find("PRIVATE KEY", max(end, done))
     return out
 
@@ -72,7 +72,8 @@ def _after(text: str, at: int, end: int) -> Span | None:
     """The block that this first line begins; one that is cut off ends where its characters end."""
     line = _BEGINS.search(text, max(0, at - 45), at)
     start = line.start() if line else at
-    body = _BODY.match(text, end)
+    marks = text.find("-----", end)
+    body = _BODY.match(text, end, marks if marks >= 0 else len(text))
     stop = body.end() if body else end
     if (
         not _FILLED.search(text, end, stop)

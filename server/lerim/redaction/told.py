@@ -63,7 +63,7 @@ _ELEMENT = re.compile(
 )
 _KEYED = re.compile(
     r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
-    rf"(?P<sign>=>|:=|={{1,2}}|:|\||is)[*]{{0,2}}\s{{0,4}}{_OPEN}{_VALUE}"
+    rf"(?P<sign>=>|:=|={{1,2}}|:|\||(?<=\s)is(?=\s))[*]{{0,2}}\s{{0,4}}{_OPEN}{_VALUE}"
 )
 _NO_KEY = re.compile(
     r"(?:public|primary|foreign|partition|sort|object|idempotency|cache|row|lookup|query|host|storage|s3|bucket|hash|"
@@ -256,8 +256,10 @@ def _sessions(text: str, low: str) -> Iterator[Span]:
     if "=" not in text and ":" not in text:
         return
     for name in (name for name in _COOKIES if name in low):
+        done = 0
         for at in places(low, name):
-            match = _COOKIE.match(text, at + len(name))
+            match = _COOKIE.match(text, at + len(name)) if at >= done else None
+            done = match.end() if match else done
             if match is None or (name in ("session", "sid") and len(match["value"]) < 24):
                 continue
             value = _value(match)

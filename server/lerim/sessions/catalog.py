@@ -1,6 +1,6 @@
 """The catalog: every session of every agent on this machine, one full-text row a turn, and the queue of work.
 
-It mirrors what lies in the agents' stores and is not redacted: whatever leaves it must be. It can be deleted and is
+It mirrors what lies in the agents' stores and is not redacted: whatever leaves it is. It can be deleted and is
 made again, except for turns whose transcripts are gone. One Catalog belongs to one thread; any number of processes may
 use the same file.
 """
