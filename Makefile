@@ -1,4 +1,4 @@
-# run: the main job on REPO or the sample     test: everything     lint, fix: style and types     package: the .vsix     bench: the budgets
+# run: the main job on REPO or the sample     test: everything     test-long: hostile days at full count     lint, fix: style and types     package: the .vsix     bench: the budgets
 # smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
 # Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
 .DEFAULT_GOAL := help
@@ -18,6 +18,9 @@ run: .venv/made-from $(ENCODING) lerim.vsix
 
 test: .venv/made-from $(ENCODING) node_modules/.package-lock.json tests/journeys/node_modules/.package-lock.json
 	@$(BIN)/python scripts/test.py
+
+test-long: .venv/made-from $(ENCODING)
+	@LERIM_LONG=40 $(BIN)/python -m pytest -n 2 -o timeout=21600 tests/hostile tests/properties tests/lsp/test_hostile_messages.py
 
 lint: .venv/made-from node_modules/.package-lock.json
 	@$(BIN)/python scripts/test.py lint
@@ -53,4 +56,4 @@ lerim.vsix: node_modules/.package-lock.json $(ENCODING) $(wildcard $(SOURCES))
 	@npm run --silent package >/dev/null
 	@echo "built $@"
 
-.PHONY: help run test lint fix package bench smoke-model
+.PHONY: help run test test-long lint fix package bench smoke-model

@@ -18,6 +18,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
+from hang import HANG
 from lerim.lsp import protocol
 from lerim.memory.record import FOLDERS, Evidence, MemoryRecord, render
 
@@ -28,8 +29,6 @@ NOTIFICATIONS = (
     protocol.MEMORIES_CHANGED,
     protocol.WATCH_FOLDERS,
 )
-DEADLINE = 20.0
-"""Seconds after which a condition that did not come true fails the test; nothing waits this long when all is well."""
 
 RECORD = MemoryRecord(
     id="20260801-keep-load-small",
@@ -133,7 +132,7 @@ class Editor:
 
     async def until(self, condition: Callable[[], Any]) -> Any:
         """Waits for messages until `condition` holds; fails after the deadline."""
-        async with asyncio.timeout(DEADLINE):
+        async with asyncio.timeout(HANG):
             while not (found := condition()):  # noqa: ASYNC110 - any condition, on messages or on disk
                 await asyncio.sleep(0.01)
         return found

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from desk import Desk
+from hang import HANG
 from lerim.paths import Home
 from rights import Terminal, close
 from stories import FIRST
@@ -37,7 +38,7 @@ def terminal(repo: Path) -> Terminal:
     """`terminal("sync", "--json")` runs `lerim` in the repository, or in the folder `cwd`."""
 
     def run(
-        *arguments: str, cwd: Path = repo, limit: float = 60, through: Sequence[str] = ()
+        *arguments: str, cwd: Path = repo, limit: float = HANG, through: Sequence[str] = ()
     ) -> subprocess.CompletedProcess[str]:
         command = [*through, sys.executable, "-P", "-m", "lerim", *arguments]
         return subprocess.run(

@@ -21,7 +21,7 @@ from rights import Terminal, bound
 from stories import FIRST
 from story_stores import AGENTS
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and links")]
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and links")
 
 
 def whole(desk: Desk, more: int = 0) -> None:

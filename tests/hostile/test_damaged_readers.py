@@ -28,6 +28,7 @@ from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import Stores, discover, open_databases
 from lerim.sessions.platforms import roots_of
 from lerim.sessions.readers import probe, reading
+from long import times
 from stories import FIRST
 from story_stores import AGENTS
 
@@ -36,9 +37,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and links")]
-LONG = int(os.environ.get("LERIM_LONG", "1"))
-READINGS, SYNCS = 20 * LONG, 2 * LONG
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and links")
+READINGS, SYNCS = times(20), times(2)
 """Examples of each store: read into a catalog, and as one of the stores of a whole sync."""
 
 

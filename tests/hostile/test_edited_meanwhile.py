@@ -73,7 +73,6 @@ def everything(folder: Path) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a file that is open for writing")
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("way", ["append", "rename", "truncate"])
 def test_a_line_saved_while_a_memory_moves_is_not_lost(desk: Desk, tmp_path: Path, way: str) -> None:
     names = []

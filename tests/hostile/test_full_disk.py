@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from desk import Desk, correction
+from hang import HANG
 from lerim.paths import Home
 from lerim.review import queue
 from window import server_environ
@@ -59,7 +60,7 @@ def run(desk: Desk, *arguments: str, limit: int | None = None) -> tuple[int, dic
         capture_output=True,
         text=True,
         preexec_fn=bound,
-        timeout=60,
+        timeout=HANG,
         check=False,
     )
     assert "unexpected" not in done.stdout, done.stdout + done.stderr

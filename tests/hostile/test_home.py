@@ -17,6 +17,7 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import encoded
 from desk import Desk, correction
+from hang import HANG
 from lerim.lsp import protocol
 from lerim.paths import Home
 from rights import tree
@@ -76,7 +77,7 @@ def run(clone: Path, environ: dict[str, str], *arguments: str) -> subprocess.Com
     source, held = os.pipe()  # a job whose input ends has lost its parent, and ends at once
     try:
         return subprocess.run(
-            command, cwd=clone, env=environ, capture_output=True, text=True, check=False, timeout=120, stdin=source
+            command, cwd=clone, env=environ, capture_output=True, text=True, check=False, timeout=HANG, stdin=source
         )
     finally:
         os.close(source)

@@ -52,7 +52,6 @@ def spoilt(desk: Desk, request: pytest.FixtureRequest, closed: Callable[..., Non
     return desk
 
 
-@pytest.mark.timeout(300)
 def test_every_command_says_what_is_wrong_with_the_home(spoilt: Desk, terminal: Terminal) -> None:
     faults = []
     for command in COMMANDS:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from desk import Desk, correction
+from hang import HANG
 from lerim.errors import LerimError
 from lerim.review import acts, queue
 from long import times
@@ -45,12 +46,11 @@ def swapper(folder: Path, outside: Path, stop: Path) -> Iterator[None]:
         yield
     finally:
         stop.touch()
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=HANG)
     assert process.returncode == 0 and int(said)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs names that are exchanged in one step")
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("which", [".lerim", ".lerim/memory", ".lerim/memory/decisions", ".lerim/review"])
 def test_nothing_is_written_removed_or_read_through_a_link_that_comes_meanwhile(
     desk: Desk, tmp_path: Path, which: str

@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk, correction
+from hang import HANG
 from lerim import project
 from lerim.errors import LerimError, StaleError
 from lerim.jobs import SyncOptions
@@ -158,7 +159,7 @@ def test_a_memory_edited_while_accept_waits_for_its_turn_is_not_overwritten(desk
         )
         mine = memory.read_text(encoding="utf-8") + "\nA line of my own.\n"
         memory.write_text(mine, encoding="utf-8")
-    out, _ = accept.communicate(timeout=60)
+    out, _ = accept.communicate(timeout=HANG)
     assert '"stale"' in out
     assert memory.read_text(encoding="utf-8") == mine
     assert desk.waiting() == [proposal.record.title]

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from hang import HANG
 from lerim.sessions import opencode
 from lerim.sessions.model import Stamp, Turn
 from opencode_store import SCHEMA
 from rights import bound, close
 
 ROUNDS = 60
-LIMIT = 60.0
 
 WRITER = """
 import json, sqlite3, sys
@@ -129,7 +129,7 @@ def let_go(writer: subprocess.Popen[str]) -> None:
 
 
 def until(done: Callable[[], bool], step: Callable[[], object]) -> None:
-    deadline = time.monotonic() + LIMIT
+    deadline = time.monotonic() + HANG
     while not done():
         assert time.monotonic() < deadline
         step()

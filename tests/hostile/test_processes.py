@@ -17,13 +17,13 @@ import pytest
 
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
+from hang import HANG
 from lerim.lsp import protocol
 from window import Editor, opened, server_environ
 
 pytestmark = pytest.mark.asyncio
 Window = Callable[..., Awaitable[Editor]]
 KILLS = 15
-GONE_WITHIN = 5.0
 
 
 def rules(desk: Desk, count: int) -> None:
@@ -72,7 +72,7 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
             await editor.until(lambda: psutil.Process(pid_of(editor)).children())
             await asyncio.sleep(chance.uniform(0, 0.3))  # the instant, not a wait for something
             os.kill(pid_of(editor), signal.SIGKILL)
-            async with asyncio.timeout(GONE_WITHIN):
+            async with asyncio.timeout(HANG):
                 while processes_of(str(desk.home.root)):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
             asked.cancel()
@@ -95,7 +95,7 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
     terminal = in_terminal(desk, "sync")
     asked = [editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
     reports = await asyncio.gather(*asked)
-    out, _ = await asyncio.to_thread(terminal.communicate, timeout=60)
+    out, _ = await asyncio.to_thread(terminal.communicate, timeout=HANG)
     answer = json.loads(out)
 
     states = [*((report.state, report.message) for report in reports)]
@@ -121,7 +121,7 @@ async def test_one_candidate_accepted_by_two_windows_and_a_terminal_is_one_memor
         terminal = in_terminal(desk, "review", "accept", view.id, "--quotes", "shared")
         wanted = {"root": windows[0].root, "id": view.id, "action": "accept", "quotes": "shared"}
         results = await asyncio.gather(*(editor.ask(protocol.REVIEW_ACT, wanted) for editor in windows))
-        out, _ = await asyncio.to_thread(terminal.communicate, timeout=60)
+        out, _ = await asyncio.to_thread(terminal.communicate, timeout=HANG)
         codes = sorted([*(result.code for result in results), json.loads(out)["results"][0]["code"]])
         assert codes == ["accepted", "already", "already"]
     assert len(desk.memories()) == len(set(desk.memories())) == 2

@@ -151,7 +151,6 @@ async def test_files_that_are_no_files_and_names_made_to_harm_hang_and_break_not
 
 
 @pytest.mark.asyncio
-@pytest.mark.timeout(180)
 async def test_fifty_thousand_files_are_taken_in_within_bounds(desk: Desk, window: Window) -> None:
     write_memory(desk.repo)
     memory = desk.repo / ".lerim" / "memory"

@@ -72,7 +72,6 @@ def life(repo: Path, git: Git, isolated: Path) -> Life:
     return Life(Desk(repo, home, isolated / ".claude" / "projects"))
 
 
-@pytest.mark.timeout(300)
 def test_the_store_stays_small_current_and_the_persons_own(life: Life, git: Git, sessions_folder: Path) -> None:
     real = largest(sessions_folder)
     desk, theirs, sizes = life.desk, dict[Path, bytes](), list[int]()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from hang import HANG
 from lerim.models.spending import DOLLAR, today
 from lerim.paths import Home
 from rights import close, without_rights
@@ -67,7 +68,7 @@ def spender(home: Path, seed: int, *, limit: int = 0, through: tuple[str, ...] =
 
 
 def said(process: subprocess.Popen[str]) -> list[str]:
-    lines = process.communicate(timeout=120)[0].splitlines()
+    lines = process.communicate(timeout=HANG)[0].splitlines()
     assert not any("Traceback" in line for line in lines), lines
     return lines
 
@@ -103,7 +104,7 @@ def test_a_spender_that_is_killed_leaves_its_reservations_and_a_record_that_can_
             if line := process.stdout.readline().strip():
                 lines.append(line)
         process.send_signal(signal.SIGKILL)
-        lines += process.communicate(timeout=60)[0].splitlines()
+        lines += process.communicate(timeout=HANG)[0].splitlines()
         assert spent(home) <= DOLLAR
         with closing(sqlite3.connect(home / "spending.sqlite3")) as db:
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -127,7 +128,7 @@ def test_a_home_that_may_not_be_written_lets_no_paid_call_through(tmp_path: Path
         while not first.stdout.readline().startswith("held"):
             pass
         first.kill()
-        first.communicate(timeout=60)
+        first.communicate(timeout=HANG)
     close(home)
     try:
         lines = said(spender(home, 2, through=tuple(without_rights())))
@@ -147,7 +148,7 @@ def test_a_full_disk_lets_no_paid_call_through_and_loses_none_that_was_made(tmp_
     while not first.stdout.readline().startswith("held"):
         pass
     first.kill()
-    first.communicate(timeout=60)
+    first.communicate(timeout=HANG)
     before = spent(home)
     assert before
     lines = said(spender(home, 2, limit=4096))

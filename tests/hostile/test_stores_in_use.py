@@ -21,7 +21,6 @@ from lerim.sessions.catalog import Catalog
 from stories import FIRST
 from story_stores import AGENTS
 
-pytestmark = pytest.mark.timeout(120)
 DATA = ".local/share/opencode/opencode.db"
 
 

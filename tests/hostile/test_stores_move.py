@@ -16,8 +16,6 @@ from opencode_store import Store, text
 from stories import FIRST
 from story_stores import AGENTS
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def numbers(desk: Desk) -> dict[str, int]:
     """How many turns stand in the catalog, how often the busiest of them, and how many sessions are listed."""

@@ -14,6 +14,7 @@ from test_sync import jobs_of, server_pid
 
 from chat_server import KEY, chat, fails, hangs, says
 from conftest import Editor
+from hang import HANG
 from lerim.lsp import protocol
 from models_server import models
 
@@ -153,7 +154,7 @@ async def test_a_test_that_is_cancelled_leaves_no_process(editor: Editor) -> Non
         )
         await editor.until(lambda: server.asked)
         editor.client.cancel_request(types.CancelParams(id="test"))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANG):
             with pytest.raises(JsonRpcException):
                 await testing
             await editor.until(lambda: not jobs_of(server_pid(editor)))

@@ -16,8 +16,8 @@ from test_sync import jobs_of, server_pid, session
 from chat_server import item, marked
 from claude_lines import prompt, reply, text
 from conftest import Editor
+from hang import HANG
 from lerim.lsp import protocol
-from window import DEADLINE
 
 pytestmark = pytest.mark.asyncio
 
@@ -153,7 +153,7 @@ async def test_cancel_reaches_every_question_and_late_answers_harm_nobody(editor
             await asyncio.Event().wait()
         except asyncio.CancelledError:
             models.cancelled += 1
-            async with asyncio.timeout(DEADLINE):
+            async with asyncio.timeout(HANG):
                 await late.wait()
         return answered([])
 

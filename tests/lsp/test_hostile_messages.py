@@ -273,7 +273,6 @@ def _mutated(chance: random.Random, repo: Path) -> bytes:
     return header % len(body) + b"\r\n\r\n" + bytes(body)
 
 
-@pytest.mark.timeout(1200)
 def test_it_answers_after_whatever_was_sent(raw: Raw) -> None:
     write_memory(raw.repo)
     chance = random.Random(8)

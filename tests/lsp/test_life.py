@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from conftest import Editor, server_environ, write_memory
+from hang import HANG
 from lerim.lsp import protocol
 from lerim.lsp.server import LATE, create_server
 from lerim.paths import Home
@@ -132,13 +133,13 @@ def test_it_ends_when_its_input_ends() -> None:
         stderr=subprocess.PIPE,
         env=server_environ(),
     )
-    out, err = process.communicate(b"", timeout=60)
+    out, err = process.communicate(b"", timeout=HANG)
     assert (process.returncode, out, err) == (0, b"", b"")
 
 
 def test_it_refuses_arguments_it_does_not_know() -> None:
     command = [sys.executable, "-P", "-m", "lerim", "lsp", "--port=1"]
-    done = subprocess.run(command, capture_output=True, text=True, env=server_environ(), check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env=server_environ(), check=False, timeout=HANG)
     assert done.returncode == 2
     assert "usage" in done.stderr
 
@@ -154,7 +155,7 @@ def test_nothing_heavy_is_imported_before_initialize_is_answered(word: str) -> N
         "create_server(Home.of(os.environ), os.environ)\n"
         f"sys.exit({word!r} in sys.modules)\n"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", code], env=server_environ(), check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-P", "-c", code], env=server_environ(), check=False, timeout=HANG)
     assert done.returncode == 0
 
 

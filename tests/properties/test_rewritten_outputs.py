@@ -1,12 +1,11 @@
 """Whatever a tool brings back, in whichever agent's store: it never speaks for the person, and nothing of it is
 accepted without a look at it.
 
-`LERIM_LONG` says how many outputs are rewritten; each is another session, read by a whole sync.
+`LERIM_LONG` multiplies the number of outputs; each is another session, read by a whole sync.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -16,11 +15,12 @@ from desk import Desk
 from lerim.jobs import SyncOptions
 from lerim.paths import Home
 from lerim.review import queue
+from long import times
 from stories import Brought, Changed, Said, Step, Told
 from story_stores import AGENTS
 from terminal import run
 
-COUNT = int(os.environ.get("LERIM_LONG", "0")) or 70
+COUNT = times(70)
 AT_ONCE = 70
 """Sessions that one sync reads."""
 IMITATIONS = (

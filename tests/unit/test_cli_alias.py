@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from claude_lines import encoded, prompt, reply, text
+from hang import HANG
 from terminal import answer
 
 
@@ -92,7 +93,7 @@ def hear(event):
 jobs.run(at, home, os.environ, jobs.SyncOptions(), hear, lambda: False)
 """
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "server")}
-    assert subprocess.run([sys.executable, "-c", code], env=environ, check=False, timeout=60).returncode == 9
+    assert subprocess.run([sys.executable, "-c", code], env=environ, check=False, timeout=HANG).returncode == 9
     assert answer("sync", "--repo", str(repo))["sessions"]["found"] == sessions_of(repo) == 0
 
 

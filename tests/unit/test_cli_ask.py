@@ -12,6 +12,7 @@ import pytest
 from asker import known
 from chat_server import KEY, streams
 from desk import Desk
+from hang import HANG
 from lerim.paths import Home
 from lerim.review import queue
 from model_desk import environ, model
@@ -27,7 +28,7 @@ def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 def run(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "lerim", "ask", "--repo", str(desk.repo), *arguments]
-    return subprocess.run(command, env=environ(), capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
 
 
 def test_sentences_come_with_numbers_and_what_these_open(desk: Desk) -> None:

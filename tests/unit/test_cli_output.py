@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from hang import HANG
 from lerim import shell
 from lerim.cli import app
 
@@ -22,7 +23,7 @@ def start(arguments: list[str], cwd: Path, stdout: int) -> subprocess.CompletedP
     environ = {**os.environ, "PYTHONPATH": str(CLONE / "server")}
     command = [sys.executable, "-m", "lerim", *arguments]
     return subprocess.run(
-        command, cwd=cwd, env=environ, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+        command, cwd=cwd, env=environ, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=HANG
     )
 
 
@@ -69,7 +70,7 @@ def test_a_folder_that_is_not_there_is_not_the_repository_around_it(
 
 def test_make_run_refuses_a_folder_that_is_not_there(repo: Path) -> None:
     command = [sys.executable, str(CLONE / "scripts" / "run.py"), "--repo", str(repo / "srcc")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG)
     assert done.returncode == 1
     assert done.stderr.startswith("error: This folder does not exist.")
     assert not (repo / ".lerim").exists()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hang import HANG
 from lerim import __version__
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
@@ -17,7 +18,7 @@ SERVER = Path(__file__).resolve().parents[2] / "server"
 def lerim(*arguments: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "PYTHONPATH": str(SERVER)}
     command = [sys.executable, "-P", "-m", "lerim", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environ, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, env=environ, check=False, timeout=HANG)
 
 
 @pytest.mark.parametrize("word", ["--version", "-V"])
@@ -29,7 +30,7 @@ def test_the_version_is_said(word: str) -> None:
 def test_the_version_the_server_and_a_job_start_without_the_command_lines_imports() -> None:
     code = "import sys, lerim.__main__ as m; sys.argv[1:] = ['--version']; m.main(); sys.exit('typer' in sys.modules)"
     environ = {**os.environ, "PYTHONPATH": str(SERVER)}
-    assert subprocess.run([sys.executable, "-P", "-c", code], env=environ, check=False, timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-P", "-c", code], env=environ, check=False, timeout=HANG).returncode == 0
 
 
 def test_help_names_the_commands() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
+from hang import HANG
 from lerim.errors import ModelAwayError, Problem, WindowTooLargeError
 from lerim.extraction.answered import Answered
 from lerim.extraction.material import Material
@@ -21,7 +22,6 @@ from scripted import ROOT, agent, numbered, you
 from scripted_lm import Cut, Script, marked
 
 TITLES = [f"Always use `tool{number}` for part {number}" for number in range(8)]
-DEADLINE = 20
 
 
 def steps(results: list[Result]) -> list[tuple[str, str]]:
@@ -37,7 +37,7 @@ def test_candidates_come_in_the_order_of_the_windows_whichever_ends_first() -> N
 
     def answer(prompt: str) -> str:
         if "Rule 0: always" in prompt:
-            assert last_ended.wait(DEADLINE)
+            assert last_ended.wait(HANG)
         if "Rule 7: always" in prompt:
             last_ended.set()
         return by_turn(prompt)
@@ -62,7 +62,7 @@ def test_no_more_than_four_windows_are_asked_at_once() -> None:
         with lock:
             now[0] += 1
             most[0] = max(most[0], now[0])
-        four.wait(DEADLINE)  # passes only with four at once
+        four.wait(HANG)  # passes only with four at once
         with lock:
             now[0] -= 1
         return by_turn(prompt)
@@ -86,8 +86,8 @@ def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_
 
     def answer(prompt: str) -> str:
         if "Rule 3: always" in prompt and broken:
-            assert others.acquire(timeout=DEADLINE)
-            assert others.acquire(timeout=DEADLINE)
+            assert others.acquire(timeout=HANG)
+            assert others.acquire(timeout=HANG)
             raise lm15.RateLimitError("busy")
         others.release()
         return by_turn(prompt)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hang import HANG
 from lerim.lead.cited import Question
 from lerim.lsp.jobs import JobError, Jobs
 from lerim.lsp.questions import Asker
@@ -63,7 +64,7 @@ async def begun(jobs: Jobs, told: list[Line], *, explicit: bool = True) -> async
         first.set()
 
     task = asyncio.create_task(jobs.sync("key", Path("/repo"), tell, explicit=explicit))
-    await asyncio.wait_for(first.wait(), 30)
+    await asyncio.wait_for(first.wait(), HANG)
     return task
 
 
@@ -220,7 +221,7 @@ async def test_what_the_job_takes_back_and_what_it_leaves_open_is_asked_no_longe
     unask = """say('{"event":"unask","id":1}')\nsay('{"event":"unask","id":7}')\n"""
     made = jobs(ASKS + unask + WAITS, asker)
     task = await begun(made, [])
-    await asyncio.wait_for(second.wait(), 30)
+    await asyncio.wait_for(second.wait(), HANG)
     assert ended == waiting[:-1]  # the first was taken back, perhaps before its turn came
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -300,10 +301,10 @@ async def test_a_question_that_is_cancelled_is_gone_also_if_its_process_is_deaf(
     first = asyncio.Event()
     made = jobs(f"signal.signal(signal.SIGTERM, signal.SIG_IGN)\nsay({SENTENCE!r})\nwhile True: time.sleep(1)")
     task = asyncio.create_task(made.ask(Path("/repo"), Question("why?"), lambda _: first.set()))
-    await asyncio.wait_for(first.wait(), 30)
+    await asyncio.wait_for(first.wait(), HANG)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, HANG)
     pid = int(starts(tmp_path)[0].split()[0])
     for _ in range(600):
         try:

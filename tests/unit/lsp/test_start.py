@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from hang import HANG
 from window import server_environ
 
 HIDDEN = "import sys; from lerim.lsp.start import without_openssl; without_openssl(); "
@@ -12,7 +13,9 @@ HIDDEN = "import sys; from lerim.lsp.start import without_openssl; without_opens
 
 def ran(code: str) -> str:
     command = [sys.executable, "-P", "-c", HIDDEN + code]
-    return subprocess.run(command, env=server_environ(), check=True, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run(
+        command, env=server_environ(), check=True, capture_output=True, text=True, timeout=HANG
+    ).stdout
 
 
 @pytest.mark.parametrize("name", ["ssl", "_hashlib"])

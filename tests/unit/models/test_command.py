@@ -17,6 +17,7 @@ import pytest
 from dspy import lm15
 
 from engines import COMMAND, REQUEST, asking, never
+from hang import HANG
 from lerim.errors import ModelGoneError
 from lerim.models.command import launched
 from lerim.models.engine import Engine
@@ -55,7 +56,7 @@ def lives(pid: int) -> bool:
 
 def dies(pid: int) -> bool:
     """Whether a process is gone before long."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + HANG
     while lives(pid) and time.monotonic() < deadline:
         threading.Event().wait(0.02)
     return not lives(pid)
@@ -63,7 +64,7 @@ def dies(pid: int) -> bool:
 
 def pids(path: Path, number: int) -> list[int]:
     """What the test's program wrote, once it is there."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + HANG
     while time.monotonic() < deadline:
         if path.exists() and len(written := path.read_text().split()) == number:
             return [int(one) for one in written]

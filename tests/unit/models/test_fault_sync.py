@@ -15,6 +15,7 @@ import pytest
 from chat_server import KEY, Act, Asked, Handler, fails, finds, huge, marked, raw, says, too_long
 from claude_lines import prompt, reply, text
 from desk import Desk
+from hang import HANG
 from model_desk import CENTS, codes, environ, model, model_jobs, reported, story
 
 AT_ONCE = {"retry-after": "0"}
@@ -190,7 +191,7 @@ def test_a_command_ends_with_its_job(desk: Desk, tmp_path: Path, way: str) -> No
 
 
 def until(true: object) -> bool:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + HANG
     while not true():  # type: ignore[operator]
         if time.monotonic() > deadline:
             return False

@@ -11,6 +11,7 @@ from pathlib import Path
 from chat_server import KEY, Asked, Handler, chat, completion, finds, item, marked, says
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
+from hang import HANG
 from lerim.jobs import SyncOptions
 from lerim.report import Event, Found, Progress
 from lerim.review import queue
@@ -29,7 +30,7 @@ def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -
         " jobs.run(at, home, os.environ, jobs.SyncOptions(), lambda event: None, lambda: False);"
         " sys.exit(any(name in sys.modules for name in ('dspy', 'requests', 'tiktoken', 'pydantic')))"
     )
-    assert subprocess.run([sys.executable, "-c", code], env=environ(), check=False, timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], env=environ(), check=False, timeout=HANG).returncode == 0
 
 
 def test_what_a_model_finds_waits_for_review_beside_what_the_rules_found(desk: Desk) -> None:
@@ -136,10 +137,10 @@ def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
     with model(desk, finds(CENTS)):
         base = [sys.executable, "-m", "lerim", "sync", "--repo", str(desk.repo)]
         run = subprocess.run(
-            [*base, "--model", "none"], env=environ(), capture_output=True, text=True, check=False, timeout=60
+            [*base, "--model", "none"], env=environ(), capture_output=True, text=True, check=False, timeout=HANG
         )
         assert (run.returncode, "model: none" in run.stdout) == (0, True)
-        run = subprocess.run(base, env=environ(), capture_output=True, text=True, check=False, timeout=60)
+        run = subprocess.run(base, env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
     assert run.returncode == 0, run.stderr
     assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in run.stdout
     assert KEY not in run.stdout + run.stderr

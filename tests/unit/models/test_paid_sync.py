@@ -15,6 +15,7 @@ import pytest
 from chat_server import Act, fails, finds, marked, says
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
+from hang import HANG
 from lerim.models import consent
 from lerim.models.spending import Purse, today
 from lerim.models.usage import Usage
@@ -30,7 +31,7 @@ def now() -> datetime:
 
 def terminal(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "lerim", *arguments, "--repo", str(desk.repo)]
-    return subprocess.run(command, env=environ(), capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
 
 
 def test_without_consent_nothing_is_asked_and_the_report_says_what_waits(desk: Desk, monkeypatch: Patch) -> None:
@@ -244,7 +245,7 @@ TRY = [sys.executable, "-P", "-m", "lerim", "model", "test"]
 def test_a_dear_model_can_be_tried_for_what_a_short_answer_costs(desk: Desk, monkeypatch: Patch) -> None:
     budget = "[budget]\nper_day_usd = 0.1\n"
     with paid_service(desk, monkeypatch, says("ready"), settings=budget, name=OPUS) as service:
-        done = subprocess.run([*TRY, "--yes"], env=environ(), capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run([*TRY, "--yes"], env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"openrouter:{OPUS}@openrouter.ai answered: ready" in done.stdout
     assert [asked.body["max_tokens"] for asked in service.asked] == [500]

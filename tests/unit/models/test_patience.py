@@ -13,6 +13,7 @@ from dspy import lm15
 
 from chat_server import KEY, TOO_LONG, Asked, Handler, chat, fails, hangs, raw, says, too_long
 from engines import REQUEST, asking, model, never
+from hang import HANG
 from lerim.models.engine import Engine
 from lerim.models.faults import refused, retry_after
 from lerim.models.limits import learn, limit
@@ -146,7 +147,7 @@ def test_what_an_account_may_send_in_a_minute_bounds_this_run_alone(isolated: Pa
 
 
 def test_threads_that_learn_the_same_limit_tell_it_once(isolated: Path) -> None:
-    together = threading.Barrier(3, timeout=30)
+    together = threading.Barrier(3, timeout=HANG)
 
     def act(handler: Handler, asked: Asked) -> None:
         together.wait()
@@ -217,7 +218,7 @@ def test_the_bound_of_an_answer_follows_what_the_service_says_of_it(said: str, f
     ],
 )
 def test_threads_that_are_refused_the_same_bound_all_ask_with_the_other(said: str, most: int) -> None:
-    together = threading.Barrier(3, timeout=30)
+    together = threading.Barrier(3, timeout=HANG)
 
     def act(handler: Handler, asked: Asked) -> None:
         if asked.body["max_tokens"] > most:
@@ -287,7 +288,7 @@ def test_an_answer_that_the_service_gave_up_is_asked_for_again() -> None:
 
 
 def test_threads_ask_at_once_and_nothing_of_their_figures_is_lost() -> None:
-    together = threading.Barrier(4, timeout=30)
+    together = threading.Barrier(4, timeout=HANG)
 
     def act(handler: Handler, asked: Asked) -> None:
         together.wait()
@@ -302,7 +303,7 @@ def test_threads_ask_at_once_and_nothing_of_their_figures_is_lost() -> None:
 
 
 def test_threads_that_fail_at_once_move_on_to_the_next_model_once() -> None:
-    together = threading.Barrier(3, timeout=30)
+    together = threading.Barrier(3, timeout=HANG)
 
     def act(handler: Handler, asked: Asked) -> None:
         if asked.body["model"] == "some-model":

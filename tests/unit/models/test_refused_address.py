@@ -10,6 +10,7 @@ import pytest
 
 from chat_server import finds
 from desk import Desk
+from hang import HANG
 from lerim.models import consent
 from model_desk import CENTS, environ, job, model, story
 from paid_service import NANO, paid_service
@@ -20,7 +21,7 @@ Patch = pytest.MonkeyPatch
 def terminal(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "lerim", *arguments]
     return subprocess.run(
-        command, cwd=desk.repo, env=environ(), capture_output=True, text=True, check=False, timeout=120
+        command, cwd=desk.repo, env=environ(), capture_output=True, text=True, check=False, timeout=HANG
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hang import HANG
 from lerim.errors import BudgetError, SpendingError, TooDearError
 from lerim.models.spending import KEPT_DAYS, NOT_HELD, Purse, priced, today
 from lerim.models.usage import NOTHING, Usage
@@ -102,7 +103,7 @@ def test_calls_that_wait_for_each_other_end_once_there_is_no_room(home: Home) ->
     threads = [threading.Thread(target=spend) for _ in range(3)]
     for thread in threads:
         thread.start()
-    assert all(looks.acquire(timeout=60) for _ in range(6))
+    assert all(looks.acquire(timeout=HANG) for _ in range(6))
     mine.settle(first, None)  # nobody knows what became of it
     for thread in threads:
         thread.join(60)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from cursor_store import Editor, found, prompt, reply, taken
+from hang import HANG
 from lerim.sessions import cursor
 from lerim.sessions.model import Turn
 from rights import bound, close, tree
@@ -104,7 +105,7 @@ def test_every_committed_row_is_read_once_while_the_writer_never_waits(tmp_path:
         assert told, "the writer failed"
         report = json.loads(told)
         before = {one.name: one.read_bytes() for one in editor.all.parent.iterdir() if not one.name.endswith("-shm")}
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANG
         while cycles.run():
             assert time.monotonic() < deadline, "chats seem to change while nobody writes"
         after = {one.name: one.read_bytes() for one in editor.all.parent.iterdir() if not one.name.endswith("-shm")}
