@@ -136,7 +136,7 @@ def test_a_session_that_no_days_budget_allows_keeps_no_other_from_being_asked(de
 
 
 def test_a_model_of_unknown_price_is_not_asked_under_a_budget_and_is_without(desk: Desk, monkeypatch: Patch) -> None:
-    consent.allow(desk.home, "openrouter:some/model")
+    consent.allow(desk.home, "openrouter:some/model@openrouter.ai")
     story(desk)
     for settings, calls, state in (("", 0, "partial"), ("[budget]\nper_day_usd = 0\n", 1, "done")):
         with paid_service(desk, monkeypatch, says(marked([])), settings=settings, name="some/model") as service:
