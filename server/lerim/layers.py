@@ -28,6 +28,8 @@ EDITOR = "VS Code settings"
 """The origin of what the editor told the job. Its settings that matter cannot come from a workspace: it is trusted."""
 ROLE_KEYS = ("provider", "model", "base_url", "fallback_models", "command")
 """What of a role decides whom it sends text to."""
+LIMITS = ("sync.since", "extract.gate", "budget.per_day_usd")
+"""What a person limits that is sent, by age, by worth and by price: where one cannot be read, nothing is sent."""
 
 
 @dataclass(slots=True)
@@ -119,8 +121,12 @@ def _take(layer: Layer, given: Iterable[tuple[str, object]]) -> None:
 
 def meant_for(name: str) -> tuple[RoleName, ...]:
     """The roles that a setting which cannot be used may have been meant for: the one it names, or all where the name of
-    the role or its table is misspelt."""
+    the role or its table is misspelt, or where it limits what is sent."""
+    if difflib.get_close_matches(name, LIMITS, cutoff=0.75):
+        return ROLES
     first, *rest = name.split(".")
+    if name in KEYS and first != "roles":
+        return ()
     if not difflib.get_close_matches(first, ["roles"], cutoff=0.75):
         last = rest[-1] if rest else first
         return ROLES if difflib.get_close_matches(last, ROLE_KEYS, cutoff=0.75) else ()
