@@ -25,7 +25,7 @@ from lerim.review.views import CandidateView, candidate_view
 from lerim.sessions.catalog import Job
 from lerim.sessions.frictions import Friction
 from lerim.sessions.indexing import together
-from lerim.sessions.readers import reading
+from lerim.sessions.readers import faults_as_errors, reading
 
 SETTLED_AFTER = timedelta(minutes=15)
 """A session written to more recently than this keeps its last exchange back, unless the person asked (design §3)."""
@@ -104,8 +104,10 @@ class Learning:
                 if self.cancelled():
                     raise CancelledError
                 if self.owners.owner(turn.cwd) == project.key:
-                    self.take(extraction.feed(turn))
-            self.take(extraction.finish(settled))
+                    with faults_as_errors(transcript.platform, transcript.place):
+                        self.take(extraction.feed(turn))
+            with faults_as_errors(transcript.platform, transcript.place):
+                self.take(extraction.finish(settled))
         self.problems += (problem for problem in together(read.problems) if problem not in self.problems)
         met = () if transcript.parent else tuple(extraction.met.values())
         cut = len(secrets) + (0 if state is None else job.redactions)

@@ -44,7 +44,7 @@ from lerim.report import Progress, State
 from lerim.review import queue as review
 from lerim.sessions.catalog import Catalog, Job
 from lerim.sessions.queue import EXTRACT, MODEL
-from lerim.sessions.readers import reading
+from lerim.sessions.readers import faults_as_errors, reading
 
 if TYPE_CHECKING:
     import dspy
@@ -235,7 +235,8 @@ class ModelPass:
             if learning.cancelled():
                 raise CancelledError
             if learning.owners.owner(first.cwd) == project.key:
-                material.add(first)
+                with faults_as_errors(transcript.platform, transcript.place):
+                    material.add(first)
             first = next(turns, None)
         now = self.clock()
         settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lerim import config
-from lerim.errors import BoundaryError, MemoryError_, Problem
+from lerim.errors import BoundaryError, MemoryError_, Problem, TranscriptError
 from lerim.extraction.locate import Locator
 from lerim.extraction.summarize import summarize
 from lerim.extraction.summary import Summary, body
@@ -32,6 +32,7 @@ from lerim.sessions.catalog import Catalog
 from lerim.sessions.catalog_schema import telling
 from lerim.sessions.model import NAMES, Platform
 from lerim.sessions.owed import Owed
+from lerim.sessions.readers import faults_as_errors, problem_of
 from lerim.sessions.retold import Told, retold
 
 RULES = "rules"
@@ -100,7 +101,12 @@ class SummaryPass:
         place = self.learning.place
         with telling(self.catalog.path):
             turns = retold(self.catalog.db, one.place, place.project.key)
-        made = summarize(turns, facts(one.platform, one.title), locator(place, turns))
+        try:
+            with faults_as_errors(one.platform, one.place):
+                made = summarize(turns, facts(one.platform, one.title), locator(place, turns))
+        except TranscriptError as error:
+            self.learning.problems.append(problem_of(error, one.place))
+            made = None
         if made is None:
             self._others.append(one.job)
             return

@@ -68,7 +68,7 @@ ROOTS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ...]]] = 
 def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Found:
     """What lies at a root, by stat alone; a root that cannot be looked at is a problem of the result."""
     try:
-        with _own_faults(platform, str(root)):
+        with faults_as_errors(platform, str(root)):
             return READERS[platform].find(root, folders)
     except LerimError as error:
         cause = error.__cause__
@@ -80,14 +80,14 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Fou
 
 def list_sessions(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
     """The sessions in a database, each with its stamp. Raises LerimError, and nothing else."""
-    with _own_faults(database.platform, str(database.path)):
+    with faults_as_errors(database.platform, str(database.path)):
         return LISTERS[database.platform].listed(database, folders)
 
 
 def reading(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
     """A reading of a session of any agent. Iterating it raises LerimError, and nothing else."""
     try:
-        with _own_faults(transcript.platform, transcript.place):
+        with faults_as_errors(transcript.platform, transcript.place):
             found = READERS[transcript.platform].read(transcript, resume, brief=brief)
     except LerimError as error:
         found = WholeReading(transcript, partial(_failed, error))
@@ -100,7 +100,7 @@ def probe(transcript: Transcript) -> str:
     if transcript.cwd:
         return transcript.cwd
     try:
-        with _own_faults(transcript.platform, transcript.place):
+        with faults_as_errors(transcript.platform, transcript.place):
             return READERS[transcript.platform].probe(transcript)
     except LerimError:
         return ""
@@ -119,7 +119,7 @@ class GuardedReading:
         self._inner = inner
 
     def __iter__(self) -> Iterator[Turn]:
-        with _own_faults(self._transcript.platform, self._transcript.place):
+        with faults_as_errors(self._transcript.platform, self._transcript.place):
             yield from self._inner
 
     def checkpoint(self) -> bool:
@@ -153,8 +153,11 @@ class GuardedReading:
 
 
 @contextmanager
-def _own_faults(platform: Platform, where: str) -> Iterator[None]:
-    """Turns every exception that is none of ours into a LerimError which names agent and place. An interrupt passes."""
+def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
+    """Turns every exception that is none of ours into a LerimError which names agent and place. An interrupt passes.
+
+    It stands around each call of a reader, and around what learns from a turn that was read.
+    """
     try:
         yield
     except LerimError:
@@ -163,7 +166,7 @@ def _own_faults(platform: Platform, where: str) -> Iterator[None]:
         raise unreadable(Path(where), error) from error
     except Exception as error:
         what = "there is not enough memory" if isinstance(error, MemoryError) else _place(error)
-        message = f"What {NAMES[platform]} keeps here could not be read: {what}."
+        message = f"What {NAMES[platform]} keeps here could not be read or understood: {what}."
         todo = "It is left out until it changes, and everything else is read; please report this fault of Lerim."
         raise ReaderError(message, where=where, todo=todo) from error
 

@@ -11,7 +11,7 @@ import pytest
 
 from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.readers import GuardedReading
+from lerim.sessions.readers import GuardedReading, faults_as_errors
 
 TRANSCRIPT = Transcript("codex", Path("/store/rollout.jsonl"), "s", 1, 1, 1)
 SECRET = "what the person said"
@@ -73,3 +73,10 @@ def test_an_interrupt_and_our_own_errors_pass_as_they_are(error: BaseException) 
     with pytest.raises(type(error)) as raised:
         list(GuardedReading(TRANSCRIPT, Failing(error)))
     assert raised.value is error
+
+
+def test_a_fault_of_what_learns_from_a_turn_is_told_as_one_of_a_reader_is() -> None:
+    with pytest.raises(ReaderError) as raised, faults_as_errors("codex", TRANSCRIPT.place):
+        raise KeyError(SECRET)
+    assert "Codex" in str(raised.value)
+    assert SECRET not in str(raised.value)
