@@ -87,6 +87,8 @@ def sync_command(
     report = run_sync(at, options, quiet=as_json)
     if report.waits.why == "consent" and report.waits.sessions and not as_json and _agreed(at, report.waits):
         report = combine(report, run_sync(at, options, quiet=False))
+    new = [one for one in report.problems if one not in at.problems]  # what is wrong with the settings is said already
+    report = msgspec.structs.replace(report, problems=new)
     if as_json:
         output.show_json(msgspec.structs.replace(report, problems=[*at.problems, *report.problems]))
     else:

@@ -101,7 +101,7 @@ def test_what_is_wrong_with_the_settings_files_is_in_the_report_and_said_once(re
         problems = json.loads(told.stdout)["problems"]
         assert [(one["code"], one["path"]) for one in problems] == [("settings", str(mine)), ("settings", str(its))]
         assert "did you mean 'search.limit'?" in problems[0]["message"]
-        assert "may not be set by a repository" in problems[1]["message"]
+        assert "may only be narrowed by a repository" in problems[1]["message"]
         shown = run(command, "--repo", str(repo))
         for stderr in (told.stderr, shown.stderr):
             assert (stderr.count(str(mine)), stderr.count(str(its))) == (1, 1)

@@ -45,7 +45,7 @@ def test_a_correction_becomes_a_candidate_and_a_second_sync_proposes_nothing_new
 
 
 def test_what_an_agent_was_asked_as_lerim_s_own_command_is_not_learned_from(desk: Desk) -> None:
-    desk.home = Home(desk.repo / "inside" / ".lerim")  # such as a person's whole home under version control
+    desk.home = Home(desk.repo / ".lerim", desk.repo)  # a person's whole home under version control
     desk.home.root.mkdir(parents=True)
     desk.session("s1", *correction(desk), cwd=desk.home.root)
     report = desk.sync()

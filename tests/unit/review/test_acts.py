@@ -236,7 +236,7 @@ def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: Place) -> 
     assert (record.title, record.references, record.related) == ("Use uv", (), ())
     assert "reviewer: Ada" in copy.read_text()
     assert acts.globalize(place, NAME).code == "already"
-    assert not (place.home.root / ".gitignore").exists()
+    assert (place.home.root / ".gitignore").read_text(encoding="utf-8") == "*\n"
     copy.write_text(copy.read_text().replace("fast", "slow"))
     second = Path(acts.globalize(place, NAME).path or "")
     assert second != copy and place.personal().store().read(second.stem).record.body == record.body

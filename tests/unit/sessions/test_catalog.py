@@ -351,7 +351,7 @@ class TestChanges:
     def test_the_same_folder_named_twice_is_searched_once(self, root, tmp_path):
         write(root, SESSION, prompt("Here"))
         (tmp_path / "link").symlink_to(root)
-        environ = {"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}"}
+        environ = {"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}", "HOME": str(tmp_path)}
         assert len(discover(roots_of(environ, Home(tmp_path / "none"))).transcripts) == 1
 
     def test_a_project_s_own_sessions_come_first_and_the_newest_of_them_first(self):
