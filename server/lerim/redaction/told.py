@@ -52,7 +52,7 @@ _REVERSED = re.compile(
     r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:is|was|as)"
     r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]\Z"
 )
-_IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}{_VALUE}")
+_IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
 _BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
 _PAIR = re.compile(
     rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}[\"']?\s{{0,3}}[:=]\s{{0,3}}"
@@ -139,7 +139,12 @@ def spans(text: str, low: str) -> list[Span]:
         out += _keyed(text, low)
     if "-" in text:
         out += _flags(text, low)
-    return [*out, *_sessions(text, low), *_files(text, low)]
+    return [*out, *unnamed(text, low)]
+
+
+def unnamed(text: str, low: str) -> list[Span]:
+    """Secrets that no word tells: cookies, files of passwords, addresses."""
+    return [*_sessions(text, low), *_files(text, low)]
 
 
 def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:
