@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
-from lerim.redaction.positional import is_odd, is_token, places
+from lerim.redaction.positional import is_odd, is_token, met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 CALLS = (
@@ -64,19 +64,22 @@ _SCHEME = re.compile(
     r"\\{0,3}[\"']?\]?\s{0,2}[:=,]\s{0,3}[bfr]?\\{0,3}[\"'`]?(?:[A-Za-z][\w-]{1,20}\s{1,2})?(?:(?:token|key|api_?key)=)?[\"']?"
     r"(?P<value>[A-Za-z0-9._~+/%=:-]{16,2000})"
 )
-_HEADERS = (
+_HEADERS = tuple(
+    (
     "authorization x-auth-token x-access-token x-api-key x-apikey api-key x-honeycomb-team x-jfrog-art-api "
     "ocp-apim-subscription-key x-auth-key x-vault-token private-token job-token deploy-token x-csrf-token "
     "x-consul-token x-token x-secret xi-api-key x-functions-key ?appid &appid"
-).split()
+    ).split()
+)
 
 
-def spans(text: str, low: str) -> Iterator[Span]:
+
+def spans(text: str, low: str, words: str) -> Iterator[Span]:
     """Every secret that is handed over; `low` is the text in lower case, of the same length."""
     if "(" in text or "auth=" in low or "credentials:" in low:
         yield from _arguments(text, low)
-    yield from _options(text, low)
-    for name in [name for name in _HEADERS if name in low]:
+    yield from _options(text, low, words)
+    for name in met(_HEADERS, words):
         for at in places(low, name):
             match = _SCHEME.match(text, at + len(name))
             if match is None:
@@ -102,7 +105,7 @@ def _arguments(text: str, low: str) -> Iterator[Span]:
             yield Span(*literal.span("value"), "password")
 
 
-def _options(text: str, low: str) -> Iterator[Span]:
+def _options(text: str, low: str, words: str) -> Iterator[Span]:
     for option in _OPTION.finditer(text):
         value = option["value"].rstrip(_TRIMMED)
         if not _good(value):
@@ -113,7 +116,7 @@ def _options(text: str, low: str) -> Iterator[Span]:
             if option["name"] == "--token" or (option["name"] in names and program in line):
                 yield Span(option.start("value"), option.start("value") + len(value), "password")
                 break
-    for program, pattern in [known for known in _WORDS.items() if known[0] in low]:
+    for program, pattern in [(name, _WORDS[name]) for name in met(tuple(_WORDS), words)]:
         done = 0
         for at in places(low, program):
             if at < done:

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 
 from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
-from lerim.redaction.positional import places
+from lerim.redaction.positional import met, places
 from lerim.redaction.rules import Span
 
-NAMES = (
-    "passw token secret apikey api_key api-key api.key accesskey access_key auth_key authkey auth_salt _salt "
+NAMES = tuple(
+    (    "passw token secret apikey api_key api-key api.key accesskey access_key auth_key authkey auth_salt _salt "
     "private_key privatekey psk credential db_pass encrypt sessionid logged_in_key nonce_key signing seed salt totp"
-).split()
+).split())
 _LINE = re.compile(r"[^\n]{0,180}")
 _LITERAL = re.compile(r"\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)")
 _PUNCTUATED = re.compile(
@@ -33,10 +33,10 @@ _APP_PASSWORD = re.compile(
 _APP = ("app password", "app-password", "application password", "app-specific", "gmail", "host_password", "setup key", "smtp", "authenticator", "2fa", "totp")
 
 
-def spans(text: str, low: str) -> Iterator[Span]:
+def spans(text: str, low: str, words: str) -> Iterator[Span]:
     """Every literal that a name of a secret stands before; `low` is the text in lower case, of the same length."""
     quoted = '"' in text or "'" in text or "`" in text
-    for name in [name for name in NAMES if name in low]:
+    for name in met(NAMES, words):
         for at in places(low, name):
             end = at + len(name) - (name[-1] in "'\"")
             if quoted:
@@ -50,7 +50,7 @@ def spans(text: str, low: str) -> Iterator[Span]:
             match = _WRAPPED.match(text, at)
             if match is not None:
                 yield Span(*match.span("value"), "password")
-    for name in [name for name in _APP if name in low]:
+    for name in met(_APP, words):
         for at in places(low, name):
             found = _APP_PASSWORD.search(text, at, at + 120)
             if found is not None and "\n\n" not in text[at : found.start()] and _sounds(found["value"]):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lerim.redaction.chance import is_uuid, strange
-from lerim.redaction.positional import places
+from lerim.redaction.positional import met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 _HEADING = re.compile(
@@ -44,17 +44,17 @@ _TOLD = ("password", "token", "api key", "secret key", "access key", "passphrase
 _ENTRY = re.compile(r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}(?=\r?\n|\Z)")
 
 
-def spans(text: str, low: str) -> Iterator[Span]:
+def spans(text: str, low: str, words: str) -> Iterator[Span]:
     """Every secret that a line above tells; `low` is the text in lower case, of the same length."""
     if "\n" not in text:
         return
-    if any(word in low for word in _WORDS):
-        yield from _tables(text, low)
+    if met(_WORDS, words):
+        yield from _tables(text, low, words)
         for word in _TOLD:
             for at in places(low, word):
                 match = _BELOW.match(text, at + len(word)) or _AFTER.match(text, at + len(word))
                 yield from _told(match, "password")
-    for word in [word for word in _COMMANDS if word in low]:
+    for word in met(_COMMANDS, words):
         for at in places(low, word):
             yield from _told(_PRINTED.match(text, at), "secret")
     for at in places(low, "kind: secret\n"):
@@ -83,10 +83,10 @@ def _entries(text: str, low: str, at: int) -> Iterator[Span]:
                 yield Span(*match.span("value"), "secret")
 
 
-def _tables(text: str, low: str) -> Iterator[Span]:
+def _tables(text: str, low: str, words: str) -> Iterator[Span]:
     """The cells below a heading such as "Password", between bars, commas, tabs, or blanks."""
     done = 0
-    for start, line in _headings(text, low):
+    for start, line in _headings(text, low, words):
         if start < done or len(line) > _WIDTH:
             continue
         mark = next((mark for mark in _MARKS if line.count(mark) >= (2 if mark in ",;" else 1)), "")
@@ -108,10 +108,10 @@ def _tables(text: str, low: str) -> Iterator[Span]:
         done = at
 
 
-def _headings(text: str, low: str) -> Iterator[tuple[int, str]]:
+def _headings(text: str, low: str, words: str) -> Iterator[tuple[int, str]]:
     """Lines that hold a word for a secret, each once."""
     seen = -1
-    for word in [word for word in _WORDS if word in low]:
+    for word in met(_WORDS, words):
         seen = -1
         for at in places(low, word):
             if at <= seen:

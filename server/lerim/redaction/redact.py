@@ -154,11 +154,12 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
     spans = _tokens(text) + private_keys.spans(text)
     if "<private>" in low:
         spans += _private(text, low)
-    worth = bool(_WORTH.search(low))
-    placed = positional.spans(text, low) + (told.spans(text, low) if worth else told.unnamed(text, low))
+    worth = len(text) > 600 or bool(_WORTH.search(low))
+    words = positional.words_of(text, low) if worth else ""
+    placed = positional.spans(text, low) + (told.spans(text, low, words) if worth else told.unnamed(text, low))
     if worth:
         for finder in (given, calls, lines, spoken):
-            placed += finder.spans(text, low)
+            placed += finder.spans(text, low, words)
     spans += [span for span in placed if not is_public(text, span)]
     if decode:
         spans += encoded.spans(text, lambda plain: _look(plain, decode=False))

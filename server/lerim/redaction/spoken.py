@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lerim.redaction.chance import is_uuid, scrambled, strange
-from lerim.redaction.positional import places
+from lerim.redaction.positional import met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 PASSWORDS = (
@@ -51,16 +51,16 @@ _TRIMMED = ".,!?:;)*_\"'`”’»」』>]}"
 _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
 
-def spans(text: str, low: str) -> Iterator[Span]:
+def spans(text: str, low: str, words: str) -> Iterator[Span]:
     """Every secret that a sentence tells; `low` is the text in lower case, of the same length."""
     plain = low.isascii() or not _ELSEWHERE.search(low)
-    for word in [word for word in (PASSWORDS if plain else _ALL_PASSWORDS) if word in low]:
+    for word in met(PASSWORDS if plain else _ALL_PASSWORDS, words):
         for at in places(low, word):
             yield from _told(text, at, at + len(word.rstrip(" :")), key=False)
-    for word in [word for word in (KEYS if plain else _ALL_KEYS) if word in low]:
+    for word in met(KEYS if plain else _ALL_KEYS, words):
         for at in places(low, word):
             yield from _told(text, at, at + len(word), key=True)
-    for word in [word for word in ("log in", "login", "sign in", "creds", "credential") if word in low]:
+    for word in met(("log in", "login", "sign in", "creds", "credential"), words):
         for at in places(low, word):
             yield from _one(_LOGGED.match(text, at + len(word) - 1))
             start = max(text.rfind("\n", max(0, at - 80), at) + 1, at - 80)
