@@ -66,12 +66,11 @@ _SCHEME = re.compile(
 )
 _HEADERS = tuple(
     (
-    "authorization x-auth-token x-access-token x-api-key x-apikey api-key x-honeycomb-team x-jfrog-art-api "
-    "ocp-apim-subscription-key x-auth-key x-vault-token private-token job-token deploy-token x-csrf-token "
-    "x-consul-token x-token x-secret xi-api-key x-functions-key ?appid &appid"
+        "authorization x-auth-token x-access-token x-api-key x-apikey api-key x-honeycomb-team x-jfrog-art-api "
+        "ocp-apim-subscription-key x-auth-key x-vault-token private-token job-token deploy-token x-csrf-token "
+        "x-consul-token x-token x-secret xi-api-key x-functions-key ?appid &appid"
     ).split()
 )
-
 
 
 def spans(text: str, low: str, words: str) -> Iterator[Span]:
@@ -85,7 +84,9 @@ def spans(text: str, low: str, words: str) -> Iterator[Span]:
             if match is None:
                 continue
             value = match["value"].rstrip(".,:")
-            if not PLACEHOLDER.search(value[:80]) and (is_uuid(value) or scrambled(value) or (not name.endswith("appid") and is_token(value))):
+            if not PLACEHOLDER.search(value[:80]) and (
+                is_uuid(value) or scrambled(value) or (not name.endswith("appid") and is_token(value))
+            ):
                 yield Span(match.start("value"), match.start("value") + len(value), "authorization")
 
 
@@ -97,7 +98,7 @@ def _arguments(text: str, low: str) -> Iterator[Span]:
         if is_uuid(value) or not (letters or _TOTP.match(value) or strange(value) or punctuated(value)):
             continue
         before = low[max(0, literal.start() - 200) : literal.start() + 1]
-        before = before[max(before.rfind("\n"), before.rfind(";"), before.rfind("})")) + 1 :]
+        before = before[max(before.rfind("\n"), before.rfind("; "), before.rfind("})")) + 1 :]
         if "otp(" in before and _TOTP.match(value):
             yield Span(*literal.span("value"), "totp-key")
         sure = any(name in before for name in (("login(", "plainauth(") if letters else _CALLS))

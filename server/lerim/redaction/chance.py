@@ -9,7 +9,9 @@ from lerim.redaction.rules import PLACEHOLDER, SHAM
 
 _MARKS = re.compile(r"[!@#$%^&*?+=~]")
 _CODE = re.compile(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")
-_NOT = re.compile(r"[\w.+-]{1,64}@[\w-]{1,60}\.[\w.]{2,20}\Z|(?:[\w-]{1,60}\.){1,5}[a-z]{2,6}\Z|[.~]{0,2}/|[a-z]{1,20}://|\d{4}-\d\d-\d\d")
+_NOT = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,60}\.[\w.]{2,20}\Z|(?:[\w-]{1,60}\.){1,5}[a-z]{2,6}\Z|[.~]{0,2}/|[a-z]{1,20}://|\d{4}-\d\d-\d\d"
+)
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 
@@ -28,7 +30,13 @@ def scrambled(value: str) -> bool:
 
 def strange(value: str) -> bool:
     """A password by its looks: scrambled, or letters and digits with marks that names have not."""
-    if not 8 <= len(value) <= 200 or " " in value or PLACEHOLDER.search(value[:80]) or _CODE.search(value) or _NOT.match(value):
+    if (
+        not 8 <= len(value) <= 200
+        or " " in value
+        or PLACEHOLDER.search(value[:80])
+        or _CODE.search(value)
+        or _NOT.match(value)
+    ):
         return False
     if scrambled(value):
         return True

@@ -13,7 +13,29 @@ _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/])(?=(?:ew|ey|W|Y|LS|Z|PD|Q|R|U|T|c2|I|S))[A-Za-z0-9+/]{40,60000}(?:\r?\n[A-Za-z0-9+/]{40,200}){0,800}"
     r"(?:\r?\n[A-Za-z0-9+/]{1,200}={1,2})?={0,2}"
 )
-_STARTS = ("ewog", "eyJ", "ewoJ", "ewo", "Wwp", "W1", "YXBp", "LS0t", "W2", "ZX", "PD94", "QV", "RE", "U0", "R0", "T1", "c2", "Iy", "SE", "UE", "Q0")
+_STARTS = (
+    "ewog",
+    "eyJ",
+    "ewoJ",
+    "ewo",
+    "Wwp",
+    "W1",
+    "YXBp",
+    "LS0t",
+    "W2",
+    "ZX",
+    "PD94",
+    "QV",
+    "RE",
+    "U0",
+    "R0",
+    "T1",
+    "c2",
+    "Iy",
+    "SE",
+    "UE",
+    "Q0",
+)
 """How the base64 of settings begins: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
 _LONGEST = 60_000
 _EMBEDDED = re.compile(r"base64,\s?\Z")
@@ -22,7 +44,7 @@ _ACCOUNT = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
 
 def spans(text: str, look: Callable[[str], list[Span]]) -> Iterator[Span]:
     """Runs of base64 whose text holds a secret; `look` finds the secrets of a text and does not decode again."""
-    if not any(start in text for start in _STARTS):
+    if len(text) < 40:
         return
     left = 2 * _LONGEST
     for match in _BASE64.finditer(text):

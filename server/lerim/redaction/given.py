@@ -11,26 +11,49 @@ from lerim.redaction.positional import met, places
 from lerim.redaction.rules import Span
 
 NAMES = tuple(
-    (    "passw token secret apikey api_key api-key api.key accesskey access_key auth_key authkey auth_salt _salt "
-    "private_key privatekey psk credential db_pass encrypt sessionid logged_in_key nonce_key signing seed salt totp"
-).split())
+    (
+        "passw token secret apikey api_key api-key api.key accesskey access_key auth_key authkey auth_salt _salt "
+        "private_key privatekey psk credential db_pass encrypt sessionid logged_in_key nonce_key signing seed salt totp"
+    ).split()
+)
 _LINE = re.compile(r"[^\n]{0,180}")
-_LITERAL = re.compile(r"\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)")
+_LITERAL = re.compile(
+    r"(?<=[\s(\[{,=:@bru\\])\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)"
+)
 _PUNCTUATED = re.compile(
     r"[\w-]{0,24}\\{0,3}[\"'`\]]{0,3}\s{0,20}(?:=>|:=|\|\|=|={1,2}|:|,)\s{0,20}[bru@]?(?P<quote>[\"'])"
     r"(?P<value>(?:(?!(?P=quote))[^\n\\]){16,200})(?P=quote)"
 )
 _TYPED = re.compile(r"[\w-]{0,24}\s?:\s?&?[\w:<>' ]{1,30}=\s{0,4}[\"'](?P<value>[^\s\"']{8,200})[\"']")
-_ELEMENT = re.compile(r"[\w.-]{0,24}[\"']?[^<>\n]{0,40}>\s{0,12}(?:</\w{1,20}>\s{0,12}<string>)?(?P<value>[^<>\s]{8,200})\s{0,12}</")
+_ELEMENT = re.compile(
+    r"[\w.-]{0,24}[\"']?[^<>\n]{0,40}>\s{0,12}(?:</\w{1,20}>\s{0,12}<string>)?(?P<value>[^<>\s]{8,200})\s{0,12}</"
+)
 _PLIST = re.compile(r"[\w.-]{0,24}</key>\s{0,20}<string>(?P<value>[^<>\s]{8,400})</")
 _WIFI = re.compile(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}[\"']?(?P<value>[^\s\"']{8,63})")
-_CODE = re.compile(r"[;{}]\s|\bif\b|\bsha\d|\bdigest|checksum|integrity|fingerprint|data-testid|className|class=", re.IGNORECASE)
-_ABOUT = re.compile(r"[\w-]{0,24}?(?:id|name|url|uri|path|file|hash|type|count|limit|expir\w*|address|label|hint)s?(?![a-zA-Z])", re.IGNORECASE)
+_CODE = re.compile(
+    r"[;{}]\s|\bif\b|\bsha\d|\bdigest|checksum|integrity|fingerprint|data-testid|className|class=", re.IGNORECASE
+)
+_ABOUT = re.compile(
+    r"[\w-]{0,24}?(?:id|name|url|uri|path|file|hash|type|count|limit|expir\w*|address|label|hint)s?(?![a-zA-Z])",
+    re.IGNORECASE,
+)
 _WRAPPED = re.compile(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
 _APP_PASSWORD = re.compile(
     r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
 )
-_APP = ("app password", "app-password", "application password", "app-specific", "gmail", "host_password", "setup key", "smtp", "authenticator", "2fa", "totp")
+_APP = (
+    "app password",
+    "app-password",
+    "application password",
+    "app-specific",
+    "gmail",
+    "host_password",
+    "setup key",
+    "smtp",
+    "authenticator",
+    "2fa",
+    "totp",
+)
 
 
 def spans(text: str, low: str, words: str) -> Iterator[Span]:
@@ -60,7 +83,9 @@ def spans(text: str, low: str, words: str) -> Iterator[Span]:
 def _sounds(value: str) -> bool:
     """Whether four letters at a time are no words: two of them without a vowel in their midst, or with digits."""
     parts = re.split(r"[ -]", value)
-    odd = sum(not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in parts)
+    odd = sum(
+        not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in parts
+    )
     return odd >= 2
 
 

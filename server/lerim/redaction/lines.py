@@ -38,10 +38,14 @@ _COMMANDS = (
     "auth token", "get-login-password", "get secret", "kv get", "security find", "get-secret-value", "versions access", "cat ", "create token",
     "token create", "gen",
 )  # fmt: skip
-_BELOW = re.compile(r"[^\n]{0,120}[:：]?[ \t]{0,4}\r?\n\s{1,12}(?P<value>[A-Za-z0-9._~+/=!@#$%^&*-]{12,400})[ \t]{0,4}(?=\r?\n|\Z)")
+_BELOW = re.compile(
+    r"[^\n]{0,120}[:：]?[ \t]{0,4}\r?\n\s{1,12}(?P<value>[A-Za-z0-9._~+/=!@#$%^&*-]{12,400})[ \t]{0,4}(?=\r?\n|\Z)"
+)
 _AFTER = re.compile(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{8,200})[ \t.]{0,4}(?=\r?\n|\Z)")
 _TOLD = ("password", "token", "api key", "secret key", "access key", "passphrase")
-_ENTRY = re.compile(r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}(?=\r?\n|\Z)")
+_ENTRY = re.compile(
+    r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}(?=\r?\n|\Z)"
+)
 
 
 def spans(text: str, low: str, words: str) -> Iterator[Span]:

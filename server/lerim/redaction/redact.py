@@ -26,7 +26,7 @@ _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """What a token can stand in."""
 _WORTH = re.compile(
-    r"pass|p(?:wd|w |sk|in:)|key|token|secret|cred|log ?in|sign|auth|s(?:alt|eed|enha|ifre|alasana)|totp|2fa|encrypt|mdp|wort|"
+    r"pass|p(?:wd|w[ :]|sk|in:)|key|token|secret|cred|log ?in|sign|auth|s(?:alt|eed|enha|ifre|alasana)|totp|2fa|encrypt|mdp|wort|"
     r"contras|haslo|heslo|losen|kodeord|adgang|parola|wacht|kata|kenn|sleutel|zugang|ident|code|webhook|_pat|geheim|schl|llave|honeycomb|appid|requirep|masterauth|rabbitmq|rclone|sqlplus|net use|snmp|clave|chave|chiave|klucz|jeton|wifi|gmail|smtp|"
     r"[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
 )

@@ -11,7 +11,7 @@ from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 PASSWORDS = (
     "pass", "kennwort", "contrasena", "senha", "haslo", "wachtwoord", "losenord", "kodeord", "adgangskode", "heslo", "parola", "salasana",
-    "mdp", "kata sandi", "sifre", "pwd", "pw ", "pin:", "pin ", "cred", "zugangsdaten", "identifiants", "2fa", "totp", "recovery code", "login", "log in",
+    "mdp", "kata sandi", "sifre", "pwd", "pw ", "pw:", "pin:", "pin ", "cred", "zugangsdaten", "identifiants", "2fa", "totp", "recovery code", "login", "log in",
     "sign in",
 )  # fmt: skip
 PASSWORDS_ELSEWHERE = (
@@ -38,7 +38,9 @@ _TELL = re.compile(
 )
 _ELSEWHERE = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]")
 _PAIR = re.compile(r"(?:use|with|as|try|via|creds|login)[ \t:]{1,3}[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<value>[!-~]{8,80})")
-_LOGGED = re.compile(r"[^\n]{0,12}[ \t](?:as|with|user)[ \t][\w.@-]{2,60}[ \t](?:with|and|/|using|pass(?:word)?)[ \t][\"'`]?(?P<value>[!-~]{8,80})")
+_LOGGED = re.compile(
+    r"[^\n]{0,12}[ \t](?:as|with|user)[ \t][\w.@-]{2,60}[ \t](?:with|and|/|using|pass(?:word)?)[ \t][\"'`]?(?P<value>[!-~]{8,80})"
+)
 _USED = re.compile(r"[\w.@-]{2,40}/(?P<value>[!-~]{8,60})[ \t](?:to|for)[ \t](?:log|sign)")
 _NOT_IT = re.compile(
     r"\b(?:ids?|hash\w*|fingerprints?|digests?|sha\w*|md5|checksums?|caches?|commits?|public|publishable|expir\w*|uses?|used|usage|count|at|"
@@ -46,7 +48,11 @@ _NOT_IT = re.compile(
     re.IGNORECASE,
 )
 _WHICH = re.compile(r"[A-Za-z'][ -]\Z")
-_NOT_BEFORE = re.compile(r"(?:cache|recv|data|rsa|dsa|ed25519|gpgsig|pinned|subject|host|ssh|gpg|pgp|hot|of|which|idempotency|signed|signing|primary|public|foreign|restore|input|lookup|idempotency|object|s3|redis|partition|sort|publishable|host|site)[ _-]$")
+_NOT_BEFORE = re.compile(
+    r"(?:cache|recv|data|rsa|dsa|ed25519|gpgsig|pinned|subject|host|ssh|gpg|pgp|hot|of|which|idempotency|signed|signing|primary|public|foreign|restore|input|lookup|idempotency|object|s3|redis|partition|sort|publishable|host|site)[ _-]$"
+)
+_PHRASE = re.compile(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
+_PLAIN = re.compile(r"[A-Za-z0-9+/_=.~%:-]+\Z")
 _TRIMMED = ".,!?:;)*_\"'`”’»」』>]}"
 _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
@@ -90,11 +96,26 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
     if plain and not _WHICH.search(text, max(0, at - 14), at):
         return
     match = _TELL.match(text, end)
-    if match is None or _NOT_IT.search(text, end, match.start("value")) or _NOT_BEFORE.search(text, max(0, at - 14), at):
+    if match is not None and match["value"].isalpha():  # a word of the sentence: what it tells comes later
+        match = _TELL.match(text, match.end())
+    if (
+        match is None
+        or _NOT_IT.search(text, end, match.start("value"))
+        or _NOT_BEFORE.search(text, max(0, at - 14), at)
+    ):
         return
     value = _trimmed(match["value"])
     if PLACEHOLDER.search(value[:80]) or SHAM.search(value):
         return
-    told = len(value) >= 16 and (scrambled(value) or (is_uuid(value) and "id" not in match["between"])) if key else strange(value)
+    if text[end : end + 6].lower() == "phrase" and _PHRASE.match(value):
+        yield Span(match.start("value"), match.start("value") + len(value), "password")
+        return
+    if key and not _PLAIN.match(value):
+        return
+    told = (
+        len(value) >= 16 and (scrambled(value) or (is_uuid(value) and "id" not in match["between"]))
+        if key
+        else strange(value)
+    )
     if told or (not key and bool(_BASE32.match(value))):
         yield Span(match.start("value"), match.start("value") + len(value), "token" if key else "password")
