@@ -14,7 +14,7 @@ import json
 import string
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -113,7 +113,6 @@ def surfaces(desk: Desk, items: Sequence[Item], *, with_model: bool = True) -> S
     found.add("review list", -1, _command("review", "list", "--repo", str(desk.repo)))
     found.add("review list", -1, _command("review", "list", "--json", "--repo", str(desk.repo)))
     for proposal in queue.pending(desk.place)[0]:
-        _by_module(found, "review show", _command("review", "show", proposal.id, "--repo", str(desk.repo)))
         queue.accept(desk.place, proposal.id, quotes="shared")
     _files(desk, found, "")
     _memories(desk, found)

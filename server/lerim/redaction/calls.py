@@ -64,12 +64,29 @@ _SCHEME = re.compile(
     r"\\{0,3}[\"']?\]?\s{0,2}[:=,]\s{0,3}[bfr]?\\{0,3}[\"'`]?(?:[A-Za-z][\w-]{1,20}\s{1,2})?(?:(?:token|key|api_?key)=)?[\"']?"
     r"(?P<value>[A-Za-z0-9._~+/%=:-]{16,2000})"
 )
-_HEADERS = tuple(
-    (
-        "authorization x-auth-token x-access-token x-api-key x-apikey api-key x-honeycomb-team x-jfrog-art-api "
-        "ocp-apim-subscription-key x-auth-key x-vault-token private-token job-token deploy-token x-csrf-token "
-        "x-consul-token x-token x-secret xi-api-key x-functions-key ?appid &appid"
-    ).split()
+_HEADERS = (
+    "authorization",
+    "x-auth-token",
+    "x-access-token",
+    "x-api-key",
+    "x-apikey",
+    "api-key",
+    "x-honeycomb-team",
+    "x-jfrog-art-api",
+    "ocp-apim-subscription-key",
+    "x-auth-key",
+    "x-vault-token",
+    "private-token",
+    "job-token",
+    "deploy-token",
+    "x-csrf-token",
+    "x-consul-token",
+    "x-token",
+    "x-secret",
+    "xi-api-key",
+    "x-functions-key",
+    "?appid",
+    "&appid",
 )
 
 

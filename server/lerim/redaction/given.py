@@ -10,11 +10,33 @@ from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
 from lerim.redaction.positional import met, places
 from lerim.redaction.rules import Span
 
-NAMES = tuple(
-    (
-        "passw token secret apikey api_key api-key api.key accesskey access_key auth_key authkey auth_salt _salt "
-        "private_key privatekey psk credential db_pass encrypt sessionid logged_in_key nonce_key signing seed salt totp"
-    ).split()
+NAMES = (
+    "passw",
+    "token",
+    "secret",
+    "apikey",
+    "api_key",
+    "api-key",
+    "api.key",
+    "accesskey",
+    "access_key",
+    "auth_key",
+    "authkey",
+    "auth_salt",
+    "_salt",
+    "private_key",
+    "privatekey",
+    "psk",
+    "credential",
+    "db_pass",
+    "encrypt",
+    "sessionid",
+    "logged_in_key",
+    "nonce_key",
+    "signing",
+    "seed",
+    "salt",
+    "totp",
 )
 _LINE = re.compile(r"[^\n]{0,180}")
 _LITERAL = re.compile(

@@ -53,6 +53,7 @@ _NOT_BEFORE = re.compile(
 )
 _PHRASE = re.compile(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
 _PLAIN = re.compile(r"[A-Za-z0-9+/_=.~%:-]+\Z")
+_CODE = re.compile(r"[(){}\[\]<>\\;]|\?\.|=.|/.*/|\"")
 _TRIMMED = ".,!?:;)*_\"'`”’»」』>]}"
 _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
@@ -110,7 +111,7 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
     if text[end : end + 6].lower() == "phrase" and _PHRASE.match(value):
         yield Span(match.start("value"), match.start("value") + len(value), "password")
         return
-    if key and not _PLAIN.match(value):
+    if _CODE.search(value) or (key and not _PLAIN.match(value)):
         return
     told = (
         len(value) >= 16 and (scrambled(value) or (is_uuid(value) and "id" not in match["between"]))

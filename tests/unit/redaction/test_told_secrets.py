@@ -6,9 +6,9 @@ import base64
 from pathlib import Path
 
 import pytest
-from surfaces import load, survives
 
 from lerim.redaction import redact
+from surfaces import load, survives
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 VALUE = "".join(("q7Fj2", "Kx9Lm", "4Rt8V"))
