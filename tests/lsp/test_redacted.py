@@ -39,7 +39,7 @@ def readable(shown: str) -> list[str]:
 @pytest.mark.parametrize("mark", ['"', "'", "`", ""])
 async def test_a_token_beside_a_quotation_mark_is_cut_everywhere(editor: Editor, isolated: Path, mark: str) -> None:
     told = f"API_TOKEN={mark}{TOKEN}{mark}"
-    propose(
+    waiting = propose(
         editor.repo,
         isolated,
         title=f"Call it with {told}",

@@ -71,7 +71,7 @@ def _told(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
 
 
 def _good(value: str) -> bool:
-    return strange(value) and not is_uuid(value) and not PLACEHOLDER.search(value[:80])
+    return strange(value) and value[-1] != ")" and not is_uuid(value) and not PLACEHOLDER.search(value[:80])
 
 
 def _entries(text: str, low: str, at: int) -> Iterator[Span]:
