@@ -14,7 +14,7 @@ import json
 import string
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,13 +52,13 @@ ALPHABETS = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A text of the set; `random` are the parts of its value that chance made."""
+    """A text of the set; where one of the `pieces` of its secret can be read, the secret can."""
 
     id: str
     kind: Literal["secret", "lookalike"]
     text: str
     secret: str
-    random: tuple[str, ...]
+    pieces: tuple[str, ...]
     vendor: str = ""
 
 
@@ -80,18 +80,20 @@ def load(path: Path, seed: str = "a labelled set") -> list[Item]:
 def made(table: Mapping[str, object], seed: str) -> Item:
     """One item of a set."""
     chance = Random(f"{seed} {table['id']}")
-    parts, random = [], []
+    parts: list[str] = []
+    by_chance: list[bool] = []
     for part in table.get("parts", ()):  # type: ignore[attr-defined]
         if isinstance(part, str):
             parts.append(part)
+            by_chance += [False] * len(part)
             continue
         alphabet = ALPHABETS.get(part["alphabet"], part["alphabet"])
         parts.append("".join(chance.choices(alphabet, k=part["length"])))
-        random.append(parts[-1])
+        by_chance += [True] * len(parts[-1])
     secret = "".join(parts)
     kind: Literal["secret", "lookalike"] = "secret" if table["kind"] == "secret" else "lookalike"
     said = str(table["text"]).replace("{secret}", secret)
-    return Item(str(table["id"]), kind, said, secret, tuple(random), str(table.get("vendor", "")))
+    return Item(str(table["id"]), kind, said, secret, _pieces(secret, by_chance), str(table.get("vendor", "")))
 
 
 def surfaces(desk: Desk, items: Sequence[Item], *, with_model: bool = True) -> Surfaces:
@@ -111,7 +113,6 @@ def surfaces(desk: Desk, items: Sequence[Item], *, with_model: bool = True) -> S
     found.add("review list", -1, _command("review", "list", "--repo", str(desk.repo)))
     found.add("review list", -1, _command("review", "list", "--json", "--repo", str(desk.repo)))
     for proposal in queue.pending(desk.place)[0]:
-        _by_module(found, "review show", _command("review", "show", proposal.id, "--repo", str(desk.repo)))
         queue.accept(desk.place, proposal.id, quotes="shared")
     _files(desk, found, "")
     _memories(desk, found)
@@ -247,10 +248,13 @@ def figures(items: Sequence[Item], found: Surfaces) -> Figures:
 
 
 def survives(item: Item, shown: str) -> bool:
-    """Whether eight characters in a row of a secret's random part can be read."""
-    return any(piece in shown for part in item.random or (item.secret,) for piece in _pieces(part))
+    """Whether eight characters in a row of a secret can be read, of which most were made by chance."""
+    return any(piece in shown for piece in item.pieces)
 
 
-def _pieces(part: str) -> Iterable[str]:
-    size = min(SHOWN, len(part))
-    return (part[at : at + size] for at in range(len(part) - size + 1)) if size >= 4 else ()
+def _pieces(secret: str, made: Sequence[bool]) -> tuple[str, ...]:
+    """Eight characters in a row (all, of a shorter secret) of which at least six (or half) were made by chance: what is
+    fixed or short could stand anywhere else."""
+    size = min(SHOWN, len(secret))
+    least = 6 if size == SHOWN and sum(made) >= SHOWN else (size + 1) // 2
+    return tuple(secret[at : at + size] for at in range(len(secret) - size + 1) if sum(made[at : at + size]) >= least)

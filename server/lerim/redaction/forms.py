@@ -238,6 +238,7 @@ RULES: tuple[Rule, ...] = (
     *_forms("snowflake-token", "ver:1-hint:", r"\d{5,20}-ETMsDgAAA[A-Za-z0-9+/=]{40,400}"),
     *_forms("elastic-key", "essu_", r"[A-Za-z0-9+/=]{30,200}"),
     *_forms("cloudinary-address", "cloudinary://", r"\d{10,20}:[A-Za-z0-9_-]{20,40}@"),
+    *_forms("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{50,110}"),
     *_forms("jwt", "eyJ", r"[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{4,2000})?"),
     *_forms(
         "jwt", "eyJhbGci eyJ0eXAi eyJlbmMi eyJraWQi eyJ4NXQi", r"[A-Za-z0-9_-]{16,8000}(?:\.[A-Za-z0-9_-]{0,8000}){0,4}"

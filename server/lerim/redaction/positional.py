@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from urllib.parse import unquote
 
 from lerim.redaction.entropy import random
@@ -141,6 +142,22 @@ def _named(text: str, low: str) -> list[Span]:
 def places(text: str, literal: str) -> Iterable[int]:
     """Where a literal stands in a text."""
     return _each_place(text, literal) if literal in text else ()
+
+
+def words_of(text: str, low: str) -> str:
+    """Every word of a text once: much shorter, for the question whether a name stands in the text at all."""
+    return " ".join(set(low.split())) if len(text) > 300 else low
+
+
+def met(names: tuple[str, ...], words: str) -> list[str]:
+    """Those of the names that may stand in a text of these words."""
+    return [name for name, part in _parts(names) if part in words]
+
+
+@cache
+def _parts(names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Each name with the longest of its words."""
+    return [(name, max(name.split(), key=len)) for name in names]
 
 
 def _each_place(text: str, literal: str) -> Iterator[int]:

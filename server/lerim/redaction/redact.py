@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from lerim.redaction import forms, positional, private_keys, told
+from lerim.redaction import calls, encoded, forms, given, lines, positional, private_keys, spoken, told
 from lerim.redaction.entropy import random
 from lerim.redaction.hidden import HIDDEN, visible
+from lerim.redaction.public import is_public
 from lerim.redaction.rules import DISCORD, DISCORD_HEAD, SHAM, Middle, Rule, Span
 
 __all__ = ["Redacted", "Span", "clean", "counting", "redact", "redacted_spans", "without_private"]
@@ -24,6 +25,12 @@ _SHORTEST = 8
 _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """What a token can stand in."""
+_WORTH = re.compile(
+    r"pass|p(?:wd|w[ :]|sk|in:)|key|token|secret|cred|log ?in|sign|auth|s(?:alt|eed|enha|ifre|alasana)|totp|2fa|encrypt|mdp|wort|"
+    r"contras|haslo|heslo|losen|kodeord|adgang|parola|wacht|kata|kenn|sleutel|zugang|ident|code|webhook|_pat|geheim|schl|llave|honeycomb|appid|requirep|masterauth|rabbitmq|rclone|sqlplus|net use|snmp|clave|chave|chiave|klucz|jeton|wifi|gmail|smtp|"
+    r"[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
+)
+"""What every place has that the finders of places know; looked for once, since most texts are short and have none."""
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
 _RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
@@ -140,14 +147,23 @@ def _shown(text: str) -> tuple[str, list[int], list[int]]:
     return "".join(parts), starts, moved
 
 
-def _look(text: str) -> list[Span]:
+def _look(text: str, *, decode: bool = True) -> list[Span]:
     low = text.lower()
     if len(low) != len(text):  # a few letters change length in lower case; positions must agree
         low = "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
     spans = _tokens(text) + private_keys.spans(text)
     if "<private>" in low:
         spans += _private(text, low)
-    return spans + positional.spans(text, low) + told.spans(text, low)
+    worth = len(text) > 600 or bool(_WORTH.search(low))
+    words = positional.words_of(text, low) if worth else ""
+    placed = positional.spans(text, low) + (told.spans(text, low, words) if worth else told.unnamed(text, low))
+    if worth:
+        for finder in (given, calls, lines, spoken):
+            placed += finder.spans(text, low, words)
+    spans += [span for span in placed if not is_public(text, span)]
+    if decode:
+        spans += encoded.spans(text, lambda plain: _look(plain, decode=False))
+    return spans
 
 
 def _tokens(text: str) -> list[Span]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from lerim.redaction.entropy import random
-from lerim.redaction.positional import is_odd, is_token, places
+from lerim.redaction.positional import is_odd, is_token, met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 _PASS = "password passwd passphrase passcode passwort passord"
@@ -52,7 +52,7 @@ _REVERSED = re.compile(
     r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:is|was|as)"
     r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]\Z"
 )
-_IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}{_VALUE}")
+_IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
 _BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
 _PAIR = re.compile(
     rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}[\"']?\s{{0,3}}[:=]\s{{0,3}}"
@@ -110,36 +110,40 @@ _PGPASS = re.compile(
 )
 _AUTH = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
 _USER = re.compile(r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@")
+_ELSEWHERE = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]")
 _AMONG_DIGITS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _TRIMMED = ".,!?:;)*_”’»"
 
 
-def spans(text: str, low: str) -> list[Span]:
+def spans(text: str, low: str, words: str) -> list[Span]:
     """Every secret that is told; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
-    plain, key = low.isascii(), "key" in low
+    plain, key = low.isascii() or not _ELSEWHERE.search(low), "key" in low
     passwords = (
         *(_PASS_WORDS if "pass" in low else ()),
         *_PASSWORD_WORDS,
         *(() if plain else _PASSWORD_WORDS_ELSEWHERE),
     )
-    for word in passwords:
-        if word in low:
-            for at in places(low, word):
-                out += _password(text, at + len(word))
-                out += _before(text, at)
+    for word in met(passwords, words):
+        for at in places(low, word):
+            out += _password(text, at + len(word))
+            out += _before(text, at)
     for at in places(low, "pw"):
         if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and low[at - 1].isalnum()):
             out += _password(text, at + 2 + low.startswith("d", at + 2))
-    for word in (*_TOKEN_WORDS, *(_KEY_WORDS if key else ()), *(() if plain else _TOKEN_WORDS_ELSEWHERE)):
-        if word in low:
-            for at in places(low, word):
-                out += _token(text, at + len(word))
+    for word in met((*_TOKEN_WORDS, *(_KEY_WORDS if key else ()), *(() if plain else _TOKEN_WORDS_ELSEWHERE)), words):
+        for at in places(low, word):
+            out += _token(text, at + len(word))
     if key:
         out += _keyed(text, low)
     if "-" in text:
         out += _flags(text, low)
-    return [*out, *_sessions(text, low), *_files(text, low)]
+    return [*out, *unnamed(text, low)]
+
+
+def unnamed(text: str, low: str) -> list[Span]:
+    """Secrets that no word tells: cookies, files of passwords, addresses."""
+    return [*_sessions(text, low), *_files(text, low)]
 
 
 def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:

@@ -1,0 +1,59 @@
+"""How a value looks that a place alone does not make a secret: stricter than `entropy.random`."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.redaction.entropy import random
+from lerim.redaction.rules import PLACEHOLDER, SHAM
+
+_MARKS = re.compile(r"[!@#$%^&*?+=~]")
+_CODE = re.compile(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")
+_NOT = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,60}\.[\w.]{2,20}\Z|(?:[\w-]{1,60}\.){1,5}[a-z]{2,6}\Z|[.~]{0,2}/|[a-z]{1,20}://|\d{4}-\d\d-\d\d"
+)
+_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+
+
+def scrambled(value: str) -> bool:
+    """Whether letters and digits, or capitals and small letters, stand among each other as in no name: `7pEYBamw`,
+    not `PBKDF2WithHmac`."""
+    if SHAM.search(value) or _NOT.match(value) or PLACEHOLDER.search(value[:80]):
+        return False
+    digits = sum(map(str.isdigit, value))
+    share = sum(map(str.isalnum, value)) / max(1, len(_PIECES.findall(value)))
+    if digits:
+        return random(value) and share < (3.3 if digits > 2 else 2.9)
+    return len(value) >= 10 and share < 2.5 and value.isalnum() and not (value.isupper() or value.islower())
+
+
+def strange(value: str) -> bool:
+    """A password by its looks: scrambled, or letters and digits with marks that names have not."""
+    if (
+        not 8 <= len(value) <= 200
+        or " " in value
+        or PLACEHOLDER.search(value[:80])
+        or _CODE.search(value)
+        or _NOT.match(value)
+    ):
+        return False
+    if scrambled(value):
+        return True
+    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
+    digits += bool(re.search(r"[a-z].*[A-Z]", value))
+    return letters >= 3 and digits >= 1 and bool(_MARKS.search(value)) and not SHAM.search(value) and value[0] != "#"
+
+
+def punctuated(value: str) -> bool:
+    """A key made of letters, digits and marks of every kind, as frameworks make them; blanks may stand in it."""
+    if not 16 <= len(value) <= 200 or _CODE.search(value) or SHAM.search(value):
+        return False
+    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
+    marks = len(value) - letters - digits - sum(value.count(mark) for mark in " _./:-")
+    return letters >= 4 and digits >= 1 and marks >= 2 and value.count(" ") * 10 <= len(value)
+
+
+def is_uuid(value: str) -> bool:
+    """Whether this is a UUID: a secret only where a name or a command says so."""
+    return bool(_UUID.match(value))

@@ -1,0 +1,60 @@
+"""What a text around a value tells, and text made to keep the rules busy."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from lerim.redaction import redact
+from surfaces import load, survives
+
+EVALS = Path(__file__).resolve().parents[3] / "evals"
+VALUE = "".join(("q7Fj2", "Kx9Lm", "4Rt8V"))
+HOSTILE = (
+    "password password ",
+    "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n",
+    "Cookie: a=b; ",
+    "| password | token |\n",
+    "password  token  key\n",
+    'login("a1B2c3D4e5F6", ',
+    "key is the key to the key ",
+    "kind: Secret\ndata:\n  a: bbbbbbbb\n",
+    "curl -u a:b -p c ",
+    "<password><key>",
+    "токен ключ пароль ",
+)
+
+
+def test_a_set_written_blind_is_cut_and_its_look_alikes_come_back_whole() -> None:
+    items = load(EVALS / "secrets-a.toml")
+    left = [one.id for one in items if one.kind == "secret" and survives(one, redact(one.text).text)]
+    changed = [one.id for one in items if one.kind == "lookalike" and redact(one.text).text != one.text]
+    assert len(left) <= 0.03 * 175, left
+    assert len(changed) <= 0.02 * 159, changed
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_unit_repeated_to_100_kb_comes_to_an_end(unit: str) -> None:
+    assert redact(unit * (100_000 // len(unit))).text
+
+
+def test_base64_of_base64_comes_to_an_end() -> None:
+    packed = b'{"a": "b"}' * 200
+    for _ in range(8):
+        packed = base64.b64encode(packed)
+    assert redact(packed.decode()).text
+
+
+def test_base64_of_a_text_with_a_secret_is_cut() -> None:
+    packed = base64.b64encode(f'{{"user": "ci", "password": "{VALUE}"}}'.encode()).decode()
+    assert packed not in redact(f"CONFIG_B64={packed}").text
+    harmless = base64.b64encode(b'{"name": "acme", "version": "1.2.3", "private": "no"}').decode()
+    assert redact(f"CONFIG_B64: {harmless}").text == f"CONFIG_B64: {harmless}"
+
+
+def test_the_cell_below_a_heading_of_passwords_is_cut_and_its_neighbours_stay() -> None:
+    told = redact(f"| host | password |\n|---|---|\n| db1x2y3z4 | {VALUE} |\n").text
+    assert VALUE not in told
+    assert "db1x2y3z4" in told
