@@ -82,6 +82,7 @@ const flags: Readonly<Record<string, string>> = {
   "commands-an-agent": "Some of this text gives orders to an agent. Read it carefully before you accept.",
   "unproven-speaker": "Only the text of a tool's result says that this was said by you. Accept it if it was.",
   "quote-without-claim": "The words it was given of yours do not speak of this. Compare them before you accept.",
+  "may-say-otherwise": "A model may have turned round what you said: a number, a “not”, an “if” or an order differs. Compare it with the quote.",
   "repeats-a-source": "A tool or a web page said this first; nobody else bore it out. Check it before you accept.",
   "own-words": "The model that worded this used words of its own. Compare it with the texts below before you accept.",
   "may-lose": "A model would end a memory that says more than this, or another thing. Look at both before you accept.",

@@ -10,6 +10,7 @@ from lerim.extraction.bearing import Heard, attributed
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.gate import REPLACED, Source, gate, merged
 from lerim.extraction.material import Material
+from lerim.extraction.opposite import doubted
 from lerim.extraction.quotes import Nowhere, Stands, locate, overlap
 from lerim.extraction.said import content
 from lerim.extraction.signatures import MemoryCandidate
@@ -69,7 +70,7 @@ def grounded(
     for item in items:
         result = _judged(item, turns, material, source)
         if isinstance(result, Candidate):
-            result = attributed(result, heard)
+            result = doubted(attributed(result, heard), heard)
         if isinstance(result, Dropped):
             dropped.append(result)
         elif (same := repeats(said(result), known) or _retold(said(result), known)) is not None:

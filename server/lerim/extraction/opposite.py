@@ -1,0 +1,107 @@
+"""Whether a model's claim may say something else than the words it rests on, in spite of sharing them.
+
+"Disable gRPC for the queue" bears the words of "Enable gRPC for the queue". Code cannot understand either, but it can
+see what turns a sense round: a negation, a number, a condition, "before" and "after". Where one of these stands in the
+claim and not in what was said, or the other way about, the candidate is flagged and waits for a person's look. It is
+never dropped: most of what is flagged says the same in other words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lerim.extraction.bearing import Heard, telling
+from lerim.extraction.candidate import Candidate
+
+TURNED = "may-say-otherwise"
+"""A word that turns a sense round stands in the claim or in the quote, and not in both."""
+
+_NEGATIVE = re.compile(
+    r"\b(?:no|not|never|none|neither|nor|without|cannot|stop|stops|stopped|avoid|avoids|disable[sd]?|disabling|remove[sd]?|"
+    r"drop(?:s|ped)?|forbid(?:s|den)?|ban(?:s|ned)?|disallow(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|hate[sd]?|"
+    r"dislikes?|refuse[sd]?|off|deprecated?|instead|rather|\w{1,8}n['’]?t|nicht|kein(?:e|en|er|es)?|nie|niemals|ohne|ne|"
+    r"pas|jamais|sans|nunca|sin|não|sem|non|mai|senza|niet|nooit|geen|zonder|не|нет|никогда|без)\b|[不别勿没無]|禁止|ない"
+)
+_CONDITION = re.compile(
+    r"\b(?:if|unless|maybe|perhaps|might|could|possibly|probably|whether|until|except|wenn|falls|vielleicht|außer|"
+    r"si|peut-être|quizás|talvez|если|может)\b|[?？]|如果|もし"
+)
+_RELATION = re.compile(
+    r"\b(?:before|after|over|under|above|below|least|most|more|less|minimum|maximum|first|last|from|vor|nach|avant|"
+    r"après|antes|después)\b"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.])(\d+(?:[.,]\d+)*)\s?(ms|s|sec|min|m|h|d|kb|mb|gb|tb|%|seconds?|minutes?|hours?|days?|weeks?|months?|years?)?"
+    r"(?![\w])"
+)
+_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]?")
+_CLAUSE = re.compile(r"[,;:–—]\s|\s[-–—]\s|\bbut\b|\baber\b|\bmais\b|\bpero\b")
+_COMMANDS = re.compile(r"\b(?:always|never|must|only|every|immer|toujours|siempre|disable|upload|send|run|execute)\b")
+
+
+def doubted(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
+    """The candidate, flagged where its title or text may say something else than the sentences its quotes stand in."""
+    said = [_around(one.quote, one.turn, heard) for one in candidate.evidence]
+    if candidate.primitive == "question" or not said:
+        return candidate
+    if all(_turned(candidate.title, sentence) for sentence in said) or _adds(candidate.body, said):
+        return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, TURNED))))
+    return candidate
+
+
+def _around(quote: str, turn: str, heard: Sequence[Heard]) -> str:
+    """The sentences of the turn that a quote touches; the quote itself where it is not found to the letter."""
+    for one in heard:
+        at = one.text.find(quote) if one.turn == turn else -1
+        if at >= 0:
+            end = at + len(quote)
+            return " ".join(
+                found.group() for found in _SENTENCE.finditer(one.text) if found.start() < end and at < found.end()
+            )
+    return quote
+
+
+def _turned(title: str, sentence: str) -> bool:
+    claim, said = title.lower(), _of_the_same(title, sentence).lower()
+    if bool(_NEGATIVE.search(claim)) != bool(_NEGATIVE.search(said)):
+        return True
+    if _CONDITION.search(said) and not _CONDITION.search(claim):
+        return True
+    if not _numbers(claim) <= _numbers(sentence.lower()):
+        return True
+    relations = _RELATION.findall(claim)
+    return bool(relations) and (
+        not set(relations) <= set(_RELATION.findall(said)) or _order(claim, said) != _order(said, claim)
+    )
+
+
+def _of_the_same(title: str, sentence: str) -> str:
+    """The clauses of a sentence that speak of what the title speaks of; all of it where none does."""
+    wanted = telling(title)
+    clauses = [clause for clause in _CLAUSE.split(sentence) if telling(clause) & wanted]
+    return " ".join(clauses) or sentence
+
+
+def _numbers(text: str) -> set[tuple[str, str]]:
+    """Each number with the first letter of its unit ("30 days": 30, d)."""
+    return {(number, unit[:1] if unit != "ms" else unit) for number, unit in _NUMBER.findall(text)}
+
+
+def _order(text: str, other: str) -> list[str]:
+    """The telling words that both texts hold, in the order of the first."""
+    both = telling(text) & telling(other)
+    order = [key for word in re.findall(r"\w+", text) for key in telling(word) if key in both]
+    return list(dict.fromkeys(order))
+
+
+def _adds(body: str, said: Sequence[str]) -> bool:
+    """Whether the text commands something of which nobody spoke."""
+    known = telling(" ".join(said))
+    for found in _SENTENCE.finditer(body):
+        for clause in _CLAUSE.split(found.group()):
+            told = telling(clause)
+            if _COMMANDS.search(clause.lower()) and len(told) > 2 and len(told & known) * 3 < len(told):
+                return True
+    return False
