@@ -1,9 +1,9 @@
 """Whether a model's claim may say something else than the words it rests on, in spite of sharing them.
 
 "Disable gRPC for the queue" bears the words of "Enable gRPC for the queue". Code cannot understand either, but it can
-see what turns a sense round: a negation, a number, a condition, "before" and "after". Where one of these stands in the
-claim and not in what was said, or the other way about, the candidate is flagged and waits for a person's look. It is
-never dropped: most of what is flagged says the same in other words.
+see what turns a sense round: a negation, a number, a condition, "before" and "after". Where a sentence of the person's
+holds half of the title's telling words, and one of these stands in the one and not in the other, the candidate is
+flagged and waits for a person's look. It is never dropped: much of what is flagged says the same in other words.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TURNED = "may-say-otherwise"
 _NEGATIVE = re.compile(
     r"\b(?:no|not|never|none|neither|nor|without|cannot|stop|stops|stopped|avoid|avoids|disable[sd]?|disabling|remove[sd]?|"
     r"drop(?:s|ped)?|forbid(?:s|den)?|ban(?:s|ned)?|disallow(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|hate[sd]?|"
-    r"dislikes?|refuse[sd]?|off|deprecated?|instead|rather|\w{1,8}n['’]?t|nicht|kein(?:e|en|er|es)?|nie|niemals|ohne|ne|"
+    r"dislikes?|refuse[sd]?|off|\w{1,8}n['’]t|dont|doesnt|cant|wont|nicht|kein(?:e|en|er|es)?|nie|niemals|ohne|ne|"
     r"pas|jamais|sans|nunca|sin|não|sem|non|mai|senza|niet|nooit|geen|zonder|не|нет|никогда|без)\b|[不别勿没無]|禁止|ない"
 )
 _CONDITION = re.compile(
@@ -43,10 +43,12 @@ _COMMANDS = re.compile(r"\b(?:always|never|must|only|every|immer|toujours|siempr
 
 def doubted(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
     """The candidate, flagged where its title or text may say something else than the sentences its quotes stand in."""
-    said = [_around(one.quote, one.turn, heard) for one in candidate.evidence]
+    said = [_around(one.quote, one.turn, heard) for one in candidate.evidence if one.who == "user"]
     if candidate.primitive == "question" or not said:
         return candidate
-    if all(_turned(candidate.title, sentence) for sentence in said) or _adds(candidate.body, said):
+    wanted = telling(candidate.title)
+    near = [sentence for sentence in said if len(telling(sentence) & wanted) * 2 >= len(wanted)]
+    if (near and all(_turned(candidate.title, sentence) for sentence in near)) or _adds(candidate.body, said):
         return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, TURNED))))
     return candidate
 
