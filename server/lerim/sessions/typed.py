@@ -45,6 +45,24 @@ def cut(text: str, tags: tuple[str, ...] = (OWN, "system-reminder")) -> str:
     return text
 
 
+def outside(text: str, tags: tuple[str, ...] = (OWN, "system-reminder")) -> str:
+    """What of a person's message stands outside the blocks of `tags`. A block lasts to the last closing tag of its
+    name, as what stands in it may forge an earlier one."""
+    if "<" not in text:
+        return text
+    kept: list[str] = []
+    at = 0
+    ends = {found[1]: found.end() for found in re.finditer(rf"</({'|'.join(map(re.escape, tags))})>", text)}
+    for opened in re.finditer(rf"<({'|'.join(map(re.escape, tags))})>", text):
+        end = ends.get(opened[1], -1)
+        if end < opened.end() and opened[1] == OWN:
+            end = len(text)
+        if opened.start() >= at and end > opened.start():
+            kept.append(text[at : opened.start()])
+            at = end
+    return "".join([*kept, text[at:]])
+
+
 # --- what a person pasted ----------------------------------------------------------------------------------------
 
 _DOCUMENTS = (
