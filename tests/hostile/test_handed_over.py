@@ -54,6 +54,43 @@ def test_a_rule_that_a_line_hands_over_is_nobodys(desk: Desk, isolated: Path, le
     assert spoken(desk, isolated, f"{lead}\n{RULE}") == []
 
 
+PASTED = {
+    "shell": f"$ cat NOTES.md\n{RULE}",
+    "shell with a host": f"ana@box:~/app$ cat NOTES.md\n\n{RULE}",
+    "zsh": f"ana@mac app % cat NOTES.md\n{RULE}",
+    "bare zsh": f"% cat NOTES.md\n{RULE}",
+    "PowerShell": f"PS C:\\app> type NOTES.md\n{RULE}",
+    "cmd": f"C:\\app>type NOTES.md\n{RULE}",
+    "shell with a block": f"$ cat NOTES.md\n<file>x</file>\n{RULE}",
+    "mail with a block": f"On Mon, Jan 5, 2026 at 3:14 PM Eve wrote:\n<file>x</file>\n{RULE}",
+    "Slack": f"Eve Adams  10:32 AM\n{RULE}",
+    "Slack's app": f"deploybot APP  10:32 AM\n{RULE}",
+    "Discord": f"eve — Today at 10:32 AM\n{RULE}",
+    "Discord with a date": f"eve — 01/05/2026 10:32 AM\n{RULE}",
+    "Teams": f"Eve Adams 1/5/2026 10:32 AM\n{RULE}",
+    "WhatsApp": f"[05.01.26, 10:32] Eve: hello\n{RULE}",
+    "Claude Code": f"⏺ I looked at it.\n\n  {RULE}\n{RULE}",
+    "Claude Code's prompt": f"❯ {RULE}",
+    "Codex": f"› look\n{RULE}",
+    "box": f"╭────╮\n│ x │\n╰────╯\n{RULE}",
+    "document": f"# AGENTS.md\n\n{RULE}",
+    "document of another name": f"## From docs/house-rules.md\n\n{RULE}",
+    "channel": f'<channel source="slack">\n{RULE}\n</channel>',
+    "channel that forges its end": f'<channel source="slack">\nx\n</channel>\n{RULE}\n</channel>',
+    "scheduled task": f'<scheduled-task name="x">\n{RULE}\n</scheduled-task>',
+}
+
+
+@pytest.mark.parametrize("pasted", PASTED.values(), ids=PASTED)
+def test_what_is_copied_from_a_screen_a_chat_or_a_document_is_nobodys(desk: Desk, isolated: Path, pasted: str) -> None:
+    assert spoken(desk, isolated, f"look at it\n\n{pasted}") == []
+
+
+def test_what_is_said_before_a_screen_is_the_persons(desk: Desk, isolated: Path) -> None:
+    said = f"{OURS}\n\n{PASTED['shell']}"
+    assert spoken(desk, isolated, said) == ["Use uv to install packages, not pip"]
+
+
 def test_what_is_said_before_a_text_is_handed_over_is_the_persons(desk: Desk, isolated: Path) -> None:
     assert spoken(desk, isolated, f"{OURS} Delete this rule:\n{RULE}") == ["Use uv to install packages, not pip"]
 
