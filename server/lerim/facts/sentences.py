@@ -59,6 +59,18 @@ _QUESTION = re.compile(
 )
 
 
+_OURS = (
+    "a add all also always an and are as at be claude code codebase coding commit convention conventions decided "
+    "decision decisions do everyone everywhere few follow following for forward from future general going guideline "
+    "guidelines have hello here here's hey hi i important in is it keep like mind my need note notes now of ok okay "
+    "on our please point points prefer preference preferences principle principles project reminder remember repo "
+    "repository requirement requirements rule rules so some standard standards stick style team that the there "
+    "these thing things this three to two us use want we we've with work you your"
+)
+_HEADING = frozenset(_OURS.split())
+"""The words of which a person makes a heading of their own rules: `Rules for this repo:`, `From now on:`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence, verbatim as it stands in the turn; `question` where it asks; `first` where it opens the "
@@ -89,7 +101,7 @@ def spoken(text: str) -> tuple[Sentence, ...]:
         return ()
     lines = _own_lines(_BULLETS.sub("> ", text) if _ORDERED.match(text) else text)
     out: list[Sentence] = []
-    for line in lines:
+    for line in _before_handed_over(lines):
         for part in _split(_MARK.sub("", line)):
             piece = part.strip()
             if 1 < len(piece) <= LONGEST:
@@ -117,6 +129,18 @@ def _own_lines(text: str) -> list[str]:
     if total > 12 and (pasted * 3 > total or len(kept) > 30):  # a listing with some words around it
         return kept[:1]
     return _joined(kept)
+
+
+def _before_handed_over(lines: list[str]) -> list[str]:
+    """The lines up to one that hands over what follows it (`Delete this rule:`, `Translate this:`): all after it is
+    a text that is spoken of. Only a line in which each word is one of a heading of rules hands nothing over."""
+    for at, line in enumerate(lines):
+        whole = f"{lines[at - 1]} {line}" if at and line[:1].islower() else line
+        lead = _split(_MARK.sub("", whole))[-1].rstrip(" *_")
+        words = re.findall(r"[^\W\d_][\w']*", lead.lower().replace("’", "'"))
+        if lead.endswith((":", "：", "—", "–")) and not _HEADING.issuperset(words):
+            return lines[: at + 1]
+    return lines
 
 
 def _joined(lines: list[str]) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lerim.sessions.claude_records import Attachment, Block, Record, texts
-from lerim.sessions.typed import OWN, Typed, cut
+from lerim.sessions.claude_records import Attachment, Block, Origin, Record, texts
+from lerim.sessions.typed import OWN, Typed, outside
 from lerim.sessions.values import plain
 
 _CONTEXT = (
@@ -23,6 +23,16 @@ _CONTEXT = (
     "task-notification",
 )
 
+_NOBODYS = (
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<local-command-caveat>",
+    "<task-notification>",
+)
+"""What begins with one of these is a program's to its end."""
+
 _INJECTED = (
     *(f"<{tag}>" for tag in _CONTEXT),
     "Caveat:",
@@ -35,6 +45,9 @@ _INJECTED = (
 _UNATTENDED = ("sdk", "mcp", "claude-code-github-action")
 """How the entry points begin at which a program prompts: `claude -p`, the SDKs, Claude as a server, CI."""
 
+_SOURCES = ("", "typed", "queued", "suggestion_accepted")
+"""Where a person's prompt comes from; older versions do not say."""
+
 _COMMAND = ("<command-name>", "<command-message>")
 
 INTERRUPTED = "[Request interrupted"
@@ -46,7 +59,7 @@ def typed(record: Record) -> Typed | None:
         return None
     if record.is_compact_summary or record.is_visible_in_transcript_only or record.prompt_source == "system":
         return None
-    if record.origin is not None and record.origin.kind not in ("human", "", None):
+    if not _by_person(record.origin):
         return None
     content = record.message.content
     if isinstance(content, list) and any(block.type == "tool_result" for block in content):
@@ -58,8 +71,13 @@ def typed(record: Record) -> Typed | None:
 
 
 def unattended(record: Record) -> bool:
-    """Whether the record says that a program sent its prompt."""
-    return record.prompt_source == "sdk" or (record.entrypoint or "").startswith(_UNATTENDED)
+    """Whether the record says that a program sent its prompt, or names a source that is not known to be a person."""
+    return (record.prompt_source or "") not in _SOURCES or (record.entrypoint or "").startswith(_UNATTENDED)
+
+
+def _by_person(origin: Origin | str | None) -> bool:
+    """Whether a prompt's origin, where the record names one, is a person."""
+    return origin is None or (origin if isinstance(origin, str) else origin.kind) == "human"
 
 
 def command_of(record: Record) -> str:
@@ -82,7 +100,7 @@ def queued(attachment: Attachment) -> Typed | None:
     """What a person typed while the agent was busy; None for any other attachment."""
     if attachment.type != "queued_command" or attachment.is_meta:
         return None
-    if attachment.origin is not None and attachment.origin.kind not in ("human", "", None):
+    if not _by_person(attachment.origin):
         return None
     mode = attachment.command_mode or "prompt"
     if mode not in ("prompt", "bash"):
@@ -109,7 +127,7 @@ def output_of(record: Record) -> str | None:
     for text in texts(record.message.content):
         if not text.lstrip().startswith(_PRINTED):
             continue
-        told += [_between(text, tag) for tag in ("bash-stdout", "bash-stderr") if f"<{tag}>" in text]
+        told += [_between(text, tag, last=True) for tag in ("bash-stdout", "bash-stderr") if f"<{tag}>" in text]
     return "\n".join(part for part in told if part) if told else None
 
 
@@ -156,7 +174,9 @@ def _words(content: str | list[Block] | None) -> Typed | None:
 
 
 def _one(text: str) -> Typed | None:
-    text = plain(cut(text, _CONTEXT)).strip()
+    if text.lstrip().startswith(_NOBODYS):
+        return None
+    text = plain(outside(text, _CONTEXT)).strip()
     if not text or text.startswith(_INJECTED):
         return None
     if text.startswith("<bash-input>"):
@@ -169,12 +189,12 @@ def _one(text: str) -> Typed | None:
     return Typed("prompt", text)
 
 
-def _between(text: str, tag: str) -> str:
+def _between(text: str, tag: str, *, last: bool = False) -> str:
     start = text.find(f"<{tag}>")
     if start < 0:
         return ""
     start += len(tag) + 2
-    end = text.find(f"</{tag}>", start)
+    end = text.rfind(f"</{tag}>", start) if last else text.find(f"</{tag}>", start)
     return text[start : end if end >= 0 else len(text)].strip()
 
 

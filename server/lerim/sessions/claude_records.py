@@ -51,7 +51,7 @@ class Attachment(msgspec.Struct, gc=False):
     type: str = ""
     prompt: str | list[Block] | None = ""
     command_mode: str | None = msgspec.field(default="", name="commandMode")
-    origin: Origin | None = None
+    origin: Origin | str | None = None
     is_meta: bool | None = msgspec.field(default=False, name="isMeta")
 
 
@@ -76,7 +76,7 @@ class Record(msgspec.Struct, rename="camel", gc=False):
     message: Message | None = None
     tool_use_result: msgspec.Raw = NOTHING
     attachment: Attachment | None = None
-    origin: Origin | None = None
+    origin: Origin | str | None = None
     prompt_source: str | None = ""
     parent_uuid: str | None = ""
     entrypoint: str | None = ""

@@ -7,7 +7,7 @@ import re
 
 from lerim.sessions.codex_records import Payload, parts, text_of
 from lerim.sessions.shapes import loose
-from lerim.sessions.typed import OWN, Typed, cut
+from lerim.sessions.typed import OWN, Typed, outside
 from lerim.sessions.values import plain
 
 _CONTEXT = (
@@ -56,7 +56,7 @@ _INJECTED = (
     "Warning: Your account was flagged",
 )
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
-_WRAPPED = re.compile(r"\A#.*?^## My request:[ \t]*\n?", re.MULTILINE | re.DOTALL)
+_WRAPPED = re.compile(r"\A#.*^## My request:[ \t]*\n?", re.MULTILINE | re.DOTALL)
 """What an application says of its files and pages before the person's words, as it has been written of late."""
 _HEADINGS = ("## My request for Codex:", "## My request:")
 _PICTURE = re.compile(r"</?image(?: [^<>\n]{1,4000})?>\Z")
@@ -66,19 +66,22 @@ _SHELL = "<user_shell_command>"
 _WHERE = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
 
 
-_UNATTENDED = ("codex_exec", "codex_sdk", "codex_mcp", "codex-action")
+_SOURCES = ("", "cli", "vscode", "unknown")
+_UNATTENDED = ("codex_exec", "codex_sdk", "codex_mcp", "codex_action")
 
 
-def unattended(source: str, originator: str) -> bool:
-    """Whether a thread is one that a program prompts: `codex exec`, the SDK, Codex as a server, CI."""
-    return source in ("exec", "mcp") or originator.startswith(_UNATTENDED)
+def unattended(source: str, thread: str, originator: str) -> bool:
+    """Whether a thread is one that a program prompts: `codex exec`, the SDK, Codex as a server, CI, or a source that is
+    not known to be a person."""
+    program = originator.lower().replace("-", "_").startswith(_UNATTENDED)
+    return program or source not in _SOURCES or thread not in ("", "user")
 
 
 def typed(text: str) -> Typed | None:
     """What a person typed in a message; None for everything that no person typed."""
-    text = _leading(plain(cut(text)).strip())
+    text = _leading(plain(outside(text)).strip())
     if text.startswith(_SHELL):
-        command = _between(text, "command")
+        command = _between(text, "command", last=False)
         return Typed("shell", command) if command else None
     if text.startswith(_SPOKEN):
         text = "" if "<source>transcript_tail_flush<" in text else html.unescape(_between(text, "input", last=False))
@@ -86,7 +89,7 @@ def typed(text: str) -> Typed | None:
         text = _replied(_between(text, _REPLY[1:-1]))
     if not text or text.startswith(_INJECTED):
         return None
-    asked = _REQUEST.search(text) or _WRAPPED.match(text)
+    asked = max(_REQUEST.finditer(text), key=re.Match.end, default=None) or _WRAPPED.match(text)
     if asked:
         text = text[asked.end() :].strip()
     return Typed("prompt", text) if text else None
@@ -104,7 +107,7 @@ def _leading(text: str) -> str:
     """`text` without the blocks of context it begins with."""
     at = 0
     while tag := _OPENING.match(text, at):
-        end = text.find(f"</{tag[1]}>", at)
+        end = text.rfind(f"</{tag[1]}>", at)  # what stands in it may forge an earlier end
         if end < 0:
             return ""
         at = _words(text, end + len(tag[1]) + 3)

@@ -111,7 +111,8 @@ class Reading(LineReading[Line | Record, CodexTally, CallDrafts]):
         if said.forked_from_id or said.parent_thread_id:
             tally.born = int(when.timestamp() * 1000) if when else 0
         source = fields(said.source)
-        tally.unattended = unattended(text_of(said.source), plain(said.originator))
+        known_as = [text_of(raw) or ("other" if fields(raw) else "") for raw in (said.source, said.thread_source)]
+        tally.unattended = unattended(known_as[0], known_as[1], plain(said.originator))
         self._source(source.get("subagent") or source.get("internal"), when)
 
     def _source(self, subagent: object, when: datetime | None) -> None:

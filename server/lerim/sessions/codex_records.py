@@ -67,6 +67,7 @@ class Payload(msgspec.Struct, gc=False):
     forked_from_id: str | None = ""
     parent_thread_id: str | None = ""
     originator: str | None = ""
+    thread_source: msgspec.Raw = NOTHING
     item: msgspec.Raw = NOTHING
     changes: msgspec.Raw = NOTHING
     success: bool | None = None

@@ -25,7 +25,7 @@ from lerim.sessions.copilot_chat_records import (
 )
 from lerim.sessions.copilot_chat_tools import called, changed, chosen, kind_of
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Turn, turn_id
-from lerim.sessions.typed import cut
+from lerim.sessions.typed import cut, outside
 from lerim.sessions.values import known, plain
 
 _OVER = (1, 2, 3)
@@ -71,11 +71,11 @@ def typed(request: Request) -> str:
         return ""
     found = part(request.message)
     text = found.get("text") if isinstance(found, dict) else found
-    if isinstance(text, str) and (said := plain(cut(text).strip())):
+    if isinstance(text, str) and (said := plain(outside(text).strip())):
         return said
     several = found.get("parts") if isinstance(found, dict) else None
     texts = [one.get("text") for one in several if isinstance(one, dict)] if isinstance(several, list) else []
-    said = plain(cut("".join(one for one in texts if isinstance(one, str))).strip())
+    said = plain(outside("".join(one for one in texts if isinstance(one, str))).strip())
     variables = part(request.variable_data)
     attached = variables.get("variables") if isinstance(variables, dict) else None
     entries = attached if isinstance(attached, list) else []

@@ -17,7 +17,7 @@ from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind
 from lerim.sessions.processes import Processes
 from lerim.sessions.shapes import loose, read
-from lerim.sessions.typed import OWN, cut
+from lerim.sessions.typed import OWN, cut, outside
 from lerim.sessions.values import ends, known, moment, plain, titled
 
 _CONTEXT = (OWN, "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder")
@@ -112,7 +112,7 @@ class Reading(LineReading[Event, CopilotTally, CallDrafts]):
 
     def _prompt(self, event: Event, said: Data) -> None:
         tally = self._tally
-        text = plain(cut("\n".join(parts(said.content)), _CONTEXT)).strip()
+        text = plain(outside("\n".join(parts(said.content)), _CONTEXT)).strip()
         if not text and isinstance(shown := loose(said.attachments), list) and shown:
             text = "[attachment]"
         automatic = said.is_autopilot_continuation or said.source not in ("", "user", None) or tally.parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.sessions.typed import OWN, cut
+from lerim.sessions.typed import OWN, outside
 from lerim.sessions.values import plain
 
 _ASKED = "user_query"
@@ -52,6 +52,9 @@ _CONTEXT = (
 
 
 _IMAGE = "[Image]"
+_WORDED = ("timestamp", "user_info", "system_reminder", "system-reminder")
+"""Context in which nobody but Cursor writes; it stands before and after the person's words."""
+_CLOSED = re.compile(r"</([a-z][a-z_-]{2,40})>")
 _OPENED = re.compile(r"<([a-z][a-z_-]{2,40})(?: [^<>\n]{0,300})?>")
 
 
@@ -60,7 +63,7 @@ def typed(text: str) -> str:
 
     Only a message that begins with context is taken apart: elsewhere, a person may be quoting it.
     """
-    text = plain(cut(text, (OWN,))).strip()
+    text = plain(outside(text, (OWN,))).strip()
     bare = text
     while bare.startswith(_IMAGE):
         bare = bare[len(_IMAGE) :].lstrip()
@@ -71,25 +74,37 @@ def typed(text: str) -> str:
         return text
     asked = _asked(bare)
     if asked is not None:
-        return plain(cut(asked, (OWN,))).strip()
+        return plain(outside(asked, (OWN,))).strip()
     if opened[1] not in _CONTEXT:
         return text
-    left = cut(bare, _CONTEXT).strip()
+    left = outside(bare, _CONTEXT).strip()
     while (opened := _OPENED.match(left)) and opened[1] in _CONTEXT:
         closing = f"</{opened[1]}>"
-        end = left.find(closing)
+        end = left.rfind(closing)
         left = left[end + len(closing) :].strip() if end >= 0 else ""  # context that never ends
     return left or (_IMAGE.lower() if bare != text else "")
 
 
 def _asked(text: str) -> str | None:
-    """The person's words where they are marked; None where they are not."""
-    opening, closing = f"<{_ASKED}>", f"</{_ASKED}>"
+    """The person's words where they are marked; None where they are not.
+
+    A query within another block is none: a file that is attached can hold one. Such a block lasts to the last closing
+    tag of its name, but for those in which Cursor writes alone.
+    """
+    if f"<{_ASKED}>" not in text:
+        return None
     parts: list[str] = []
-    at = text.find(opening)
-    while at >= 0:
-        at += len(opening)
-        end = text.find(closing, at)
-        parts.append(text[at : end if end >= 0 else len(text)].strip())
-        at = text.find(opening, end) if end >= 0 else -1
-    return "\n\n".join(part for part in parts if part) if parts else None
+    at = 0
+    last = {found[1]: found.end() for found in _CLOSED.finditer(text)}
+    while opened := _OPENED.search(text, at):
+        name, at = opened[1], opened.end()
+        if name == _ASKED or name in _WORDED:
+            end = text.find(f"</{name}>", at)
+            if name == _ASKED:
+                parts.append(text[at : end if end >= 0 else len(text)].strip())
+            at = end + len(name) + 3 if end >= 0 else len(text)
+        elif last.get(name, -1) > at:
+            at = last[name]
+        elif name in _CONTEXT:
+            break  # context that never ends
+    return "\n\n".join(part for part in parts if part)

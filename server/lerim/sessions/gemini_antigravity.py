@@ -19,7 +19,7 @@ from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.session_files import entries, is_folder, regular, stamped
 from lerim.sessions.shapes import NOTHING
 from lerim.sessions.totals import settled, spent, summed
-from lerim.sessions.typed import cut
+from lerim.sessions.typed import cut, outside
 from lerim.sessions.values import moment, plain
 from lerim.sessions.whole import Loaded
 
@@ -220,7 +220,7 @@ def _called(step: Step) -> list[object]:
 
 
 def _typed(content: str) -> str:
-    text = cut(content, _TAGS)
+    text = outside(content, _TAGS)
     start = text.find(_REQUEST)
     if start >= 0:
         end = text.rfind(_REQUEST_END)

@@ -6,7 +6,7 @@ import re
 
 from lerim.sessions.gemini_records import Message
 from lerim.sessions.gemini_words import words
-from lerim.sessions.typed import Typed, cut
+from lerim.sessions.typed import Typed, outside
 from lerim.sessions.values import plain
 
 _TAGS = ("lerim-memories", "system-reminder", "session_context", "hook_context", "system_note")
@@ -23,7 +23,7 @@ _INJECTED = (
 )
 _GO_ON = "Please continue."
 _FILES = "--- Content from referenced files ---"
-_FILES_END = "--- End of content ---"
+"""What follows the person's words where they name files: nothing after it is theirs, and a file may forge its end."""
 _INIT = "You are an AI agent that brings the power of Gemini directly into the terminal."
 """What older versions keep of `/init`."""
 _HINT = re.compile(r"User (?:steering update|hints):\n<user_input>\n(.{1,100000}?)\n</user_input>\n", re.DOTALL)
@@ -44,9 +44,9 @@ def typed(message: Message) -> Typed | None:
     if results:
         return None
     shown, _ = words(message.display_content)
-    text = _storable(cut(shown, _TAGS))
+    text = _storable(outside(shown, _TAGS))
     if not text:
-        text = _storable(_without_files(cut(whole, _TAGS)))
+        text = _storable(outside(whole.partition(_FILES)[0], _TAGS))
     if not text or text == _GO_ON or text.startswith(_INJECTED):
         return None
     if text.startswith(_INIT):
@@ -61,14 +61,6 @@ def printed(message: Message) -> str:
     text = text.strip()
     ran = _RAN.match(text)
     return text[ran.end() :].removeprefix("```\n").strip().removesuffix("```").rstrip() if ran else ""
-
-
-def _without_files(text: str) -> str:
-    start = text.find(_FILES)
-    if start < 0:
-        return text
-    end = text.find(_FILES_END, start)
-    return text[:start] + (text[end + len(_FILES_END) :] if end >= 0 else "")
 
 
 def _storable(text: str) -> str:

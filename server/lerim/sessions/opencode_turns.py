@@ -13,7 +13,7 @@ from lerim.sessions.model import NO_TOKENS, Session, Tokens, ToolCall, Transcrip
 from lerim.sessions.opencode_records import Message, Revert, Times, moment, whole
 from lerim.sessions.opencode_stores import Kept, Piece
 from lerim.sessions.opencode_tools import PLAN_FILE, own_command
-from lerim.sessions.typed import OWN, cut
+from lerim.sessions.typed import OWN, cut, outside
 from lerim.sessions.values import plain
 from lerim.sessions.whole import Loaded
 
@@ -99,7 +99,7 @@ def _standing(kept: Kept, revert: Revert) -> list[list[Piece]]:
 
 
 def _typed(pieces: list[Piece]) -> str:
-    words = plain(cut("\n".join(one.text for one in pieces if one.type == "text"), (OWN, "system-reminder"))).strip()
+    words = plain(outside("\n".join(one.text for one in pieces if one.type == "text"))).strip()
     files = [one.text for one in pieces if one.type == "file"]
     if words.startswith(_INIT):
         focus = _FOCUS.search(words)

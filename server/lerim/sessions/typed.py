@@ -45,11 +45,29 @@ def cut(text: str, tags: tuple[str, ...] = (OWN, "system-reminder")) -> str:
     return text
 
 
+def outside(text: str, tags: tuple[str, ...] = (OWN, "system-reminder")) -> str:
+    """What of a person's message stands outside the blocks of `tags`. A block lasts to the last closing tag of its
+    name, as what stands in it may forge an earlier one."""
+    if "<" not in text:
+        return text
+    kept: list[str] = []
+    at = 0
+    ends = {found[1]: found.end() for found in re.finditer(rf"</({'|'.join(map(re.escape, tags))})>", text)}
+    for opened in re.finditer(rf"<({'|'.join(map(re.escape, tags))})>", text):
+        end = ends.get(opened[1], -1)
+        if end < opened.end() and opened[1] == OWN:
+            end = len(text)
+        if opened.start() >= at and end > opened.start():
+            kept.append(text[at : opened.start()])
+            at = end
+    return "".join([*kept, text[at:]])
+
+
 # --- what a person pasted ----------------------------------------------------------------------------------------
 
 _DOCUMENTS = (
-    "article|attachments?|comments?|contents?|context|data|documents?|docs?|e?mails?|errors?|excerpt|files?|html|issue|"
-    "logs?|messages?|output|pages?|paste|pasted|pdf|pull|quote|results?|skill|snippet|source|stderr|stdout|text|thread|"
+    "article|attachments?|channel|comments?|contents?|context|data|documents?|docs?|e?mails?|errors?|excerpt|files?|html|issue|"
+    "logs?|messages?|output|pages?|paste|pasted|pdf|pull|quote|results?|scheduled|skill|snippet|source|stderr|stdout|text|thread|"
     "ticket|trace|traceback|transcript|web|webpage|website"
 )
 _BLOCK = re.compile(
@@ -88,6 +106,20 @@ _SIGNED = re.compile(
 )
 
 
+_DAY = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? )?(?:(?i:today|yesterday),? (?:at )?)?"
+_CLOCK = rf"{_DAY}\d{{1,2}}[:.]\d\d(?:\s?[AaPp]\.?[Mm]\.?)?"
+_SCREEN = re.compile(
+    rf"\s{{0,8}}(?:"
+    rf"(?:[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}})?(?:\$ [^\W\d]|\$ [./~]|% (?!of\b)[a-z./~])|"  # ana@host:~$ ls
+    rf"(?:PS )?[A-Z]:\\[^\n>]{{0,200}}>|"  # PS C:\app> dir
+    rf"[⏺❯›⎿│┃┌└├╭╰]|"  # an agent's own screen
+    rf"#{{1,6}} [^\n]{{0,80}}\b[\w-]{{1,40}}\.(?:md|mdc|rst|txt)\b|"  # AGENTS.md
+    rf"[\w.@-]{{2,40}}(?: [A-Z][\w.'-]{{0,30}}){{0,3}}(?: APP| BOT)?\s{{1,4}}(?:[—–-] )?\[?{_CLOCK}\]?\s{{0,4}}$|"
+    rf"\[{_CLOCK}\] [^\n:]{{1,60}}:)"
+)
+"""Begins what is copied from a terminal, an agent's screen, a chat or a document; nothing tells where that ends."""
+
+
 class Part(NamedTuple):
     """A stretch of a person's message: their own words, or what they pasted (`own` is False)."""
 
@@ -97,8 +129,8 @@ class Part(NamedTuple):
 
 def parts_of(text: str) -> tuple[Part, ...]:
     """The message as what the person says and what they hand over, in order: documents and files in tags, fenced
-    blocks, quoted lines, logs and e-mail. Nobody knows where a pasted text ends that forges its own end, so that a
-    block lasts to the last closing tag, and an e-mail to the end of the message."""
+    blocks, quoted lines, logs, e-mail, screens and chats. Nobody knows where a pasted text ends that forges its own
+    end, so that a block lasts to the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
     parts: list[Part] = []
     at = 0
     ends = {found[1].lower(): found.end() for found in _CLOSES.finditer(text)}
@@ -112,9 +144,12 @@ def parts_of(text: str) -> tuple[Part, ...]:
             if not alone and not name.startswith("document"):
                 continue  # `rename <file>` within a sentence opens nothing
             end = len(text)
-        parts += [*_lines(text[at:start]), Part(False, text[start:end])]
+        before, lasts = _lines(text[at:start])
+        parts += [*before, Part(False, text[start:end])]
         at = end
-    return tuple(_joined([*parts, *_lines(text[at:])]))
+        if lasts:
+            return tuple(_joined([*parts, Part(False, text[at:])]))
+    return tuple(_joined([*parts, *_lines(text[at:])[0]]))
 
 
 def own_words(text: str) -> str:
@@ -129,14 +164,14 @@ def _joined(parts: list[Part]) -> list[Part]:
     return [Part(own, "".join(part.text for part in group)) for own, group in groups]
 
 
-def _lines(text: str) -> list[Part]:
-    """The parts of a text without tagged blocks, line by line."""
+def _lines(text: str) -> tuple[list[Part], bool]:
+    """The parts of a text without tagged blocks, line by line, and whether the last one lasts beyond the text."""
     lines = [f"{line}\n" for line in text.split("\n")] if text else []
     lines[-1:] = [line[:-1] for line in lines[-1:]]
     mail = _mail_begins(lines)
     fence = ""
     out: list[Part] = []
-    for line in lines[:mail]:
+    for at, line in enumerate(lines[:mail]):
         marked = _FENCE.match(line) if line != "\n" else None
         if fence:
             fence = "" if marked and marked[1] == fence else fence
@@ -146,9 +181,12 @@ def _lines(text: str) -> list[Part]:
         elif marked:
             fence = marked[1]
             out.append(Part(False, line))
+        elif _SCREEN.match(line):
+            return [*out, Part(False, "".join(lines[at:]))], True
         else:
             out.append(Part(not (line.lstrip().startswith(">") or _LOGGED.match(line)), line))
-    return [*out, *([Part(False, "".join(lines[mail:]))] if mail < len(lines) else [])]
+    lasts = mail < len(lines)
+    return [*out, Part(False, "".join(lines[mail:]))], lasts
 
 
 def _mail_begins(lines: list[str]) -> int:

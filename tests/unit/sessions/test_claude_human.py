@@ -63,8 +63,8 @@ def test_a_prompt_from_a_person_is_a_prompt_whatever_way_it_came(tmp_path, sourc
 
 def test_reminders_and_our_own_memories_are_cut_out_of_what_was_typed(tmp_path):
     content = (
-        "<system-reminder>a</system-reminder>Use uv<lerim-memories>\nPin pip.\n</lerim-memories>, not pip."
-        "<ide_opened_file>/x.py</ide_opened_file><system-reminder>b</system-reminder>"
+        "Use uv<lerim-memories>\nPin pip.\n</lerim-memories>, not pip."
+        "<ide_opened_file>/x.py</ide_opened_file><system-reminder>a</system-reminder>"
     )
     assert typed(tmp_path, prompt(content)) == [("prompt", "Use uv, not pip.")]
 

@@ -19,6 +19,11 @@ OWN = "Always use uv here."
         "migrate it\nfrom: REST\nto: GraphQL\nand keep the tests",
         "Hi Claude,\nfix the build please",
         "a > b and c < d",
+        "it costs\n$5 a month\n$ 20 a year",
+        "about\n% of users",
+        "We meet today at 10:30",
+        "# Task\nfix the build",
+        "see C: and D:",
         "1. do this\n2. then that",
         "",
     ],
@@ -64,6 +69,10 @@ def test_what_is_pasted_is_cut_out_of_the_words_around_it(pasted: str) -> None:
 )
 def test_an_email_lasts_to_the_end_of_the_message(mail: str) -> None:
     assert own_words(f"{OWN}\n\n{mail}\nx") == OWN
+
+
+def test_a_screen_in_a_fence_ends_with_it() -> None:
+    assert own_words(f"it says\n```\n$ npm test\n```\n{OWN}") == f"it says\n\n{OWN}"
 
 
 def test_a_block_lasts_to_its_last_end_for_what_stands_in_it_may_forge_one() -> None:
