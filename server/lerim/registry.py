@@ -16,6 +16,7 @@ from lerim.errors import Problem, ProjectError
 from lerim.memory.directory import directory
 from lerim.memory.leftovers import temporary_file
 from lerim.paths import Home
+from lerim.sessions.regular import contents
 
 FILE = "project.json"
 _KEY = re.compile(r"[0-9a-f]{16}")
@@ -37,7 +38,7 @@ def read(home: Home, key: str) -> Entry | None:
     """The entry of one project; None where it was never added. Raises ProjectError for a broken file."""
     path = home.project(key) / FILE
     try:
-        entry = msgspec.json.decode(path.read_bytes(), type=Entry)
+        entry = msgspec.json.decode(contents(path), type=Entry)
     except (FileNotFoundError, NotADirectoryError):  # a home that cannot be made is told where something is kept in it
         return None
     except OSError as error:
