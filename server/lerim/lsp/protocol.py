@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from lerim.writable import encoded
+
 SYNC = "lerim/sync"
 REVIEW_LIST = "lerim/review/list"
 REVIEW_ACT = "lerim/review/act"
@@ -213,7 +215,7 @@ def camel(name: str) -> str:
 
 def encode(value: object) -> bytes:
     """What `wire` makes of a value, as JSON."""
-    return msgspec.json.encode(wire(value))
+    return encoded(wire(value))
 
 
 def redacted(text: str) -> str:

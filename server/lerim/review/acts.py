@@ -12,7 +12,7 @@ from pathlib import Path
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem, StaleError
 from lerim.memory import lifecycle, links, record, search, verifying
 from lerim.memory.ends import ender
-from lerim.memory.files import text_hash
+from lerim.memory.files import spelled, text_hash
 from lerim.memory.header import split
 from lerim.memory.lifecycle import Feedback, Status
 from lerim.memory.lines import Value
@@ -261,7 +261,7 @@ def promote(place: Place, memory_id: str, title: str | None = None, body: str | 
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is no open question.", where=str(memory.path), todo=todo)
         now = _now()
-        words = [redact(one_line(title or old.title)).text, redact((body or "").strip()).text]
+        words = [redact(one_line(title or old.title)).text, redact(spelled(body or "").strip()).text]
         states = memory.book.states()
         decision = MemoryRecord(
             *("", "decision", words[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, words[1]),

@@ -200,7 +200,7 @@ def cleaned(edit: Edit, path: Path) -> Edit:
     title = None if edit.title is None else redact(one_line(edit.title)).text
     if title == "":
         raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")
-    body = None if edit.body is None else redact(edit.body.replace("\r\n", "\n").strip()).text
+    body = None if edit.body is None else redact(files.spelled(edit.body).replace("\r\n", "\n").strip()).text
     tags = None if edit.tags is None else dict.fromkeys(redact(tag).text for tag in map(one_line, edit.tags) if tag)
     return Edit(title, body, None if tags is None else tuple(tags))
 
@@ -232,8 +232,8 @@ def _same_words(one: Evidence, other: Evidence) -> bool:
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space as one space."""
-    return " ".join(text.split())
+    """The text with every run of white space as one space, and as a file can hold it."""
+    return " ".join(files.spelled(text).split())
 
 
 def read(place: Place, candidate_id: str, store: Store) -> Proposal:

@@ -204,7 +204,7 @@ def add(
     if not 0 <= confidence <= 1:
         raise MemoryError_("The confidence is not a number from 0 to 1.", where="confidence", todo="Use 0.9, say.")
     now = datetime.now(UTC).replace(microsecond=0)
-    clean = [redact(text) for text in (one_line(title), body.strip(), *tags)]
+    clean = [redact(text) for text in (one_line(title), files.spelled(body).strip(), *map(one_line, tags))]
     title, body, *tags = (part.text for part in clean)
     memory = MemoryRecord(
         *("", primitive, title, now, now, "manual", confidence, tuple(tags), body),
