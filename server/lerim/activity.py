@@ -14,6 +14,7 @@ from lerim.paths import Home
 from lerim.redaction import redact
 from lerim.registry import replace
 from lerim.report import SyncReport
+from lerim.sessions.regular import check_regular, contents
 
 KEEP_BYTES = 1_000_000
 """The log is cut to its newer half when it passes this size."""
@@ -32,14 +33,15 @@ def note(
         f"{when:%Y-%m-%dT%H:%M:%SZ} | {operation} | {project} | {stats} | ${cost:.4f} | {seconds:.1f}s\n"
     ).text
     # One write to a file opened for appending is one line, also with several processes.
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0), 0o600)
     try:
+        check_regular(handle, path)
         os.write(handle, redact(line.replace("\n", " ", line.count("\n") - 1)).text.encode())
         size = os.fstat(handle).st_size
     finally:
         os.close(handle)
     if size > KEEP_BYTES:
-        kept = path.read_bytes()[-KEEP_BYTES // 2 :]
+        kept = contents(path)[-KEEP_BYTES // 2 :]
         replace(path, kept[kept.find(b"\n") + 1 :])
 
 

@@ -60,12 +60,7 @@ def edit_command(
         raise typer.BadParameter("Nothing is to be changed: give --title, --body, --tag or --reference.")
     place = place_of(repo, own)
     memory_id = memory_named(place)(memory_id)
-    before = place.store().read(memory_id).record
-    change = Edit(
-        before.title if title is None else title,
-        before.body if body is None else _typed(body),
-        before.tags if tag is None else tuple(tag),
-    )
+    change = Edit(title, None if body is None else _typed(body), None if tag is None else tuple(tag))
     places = None if reference is None else named_here(place.project, reference)
     each([memory_id], lambda name: acts.edit(place, name, change, places), as_json=as_json, own=own)
     for lost in unmet(place.project, places or ()):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lerim.errors import LerimError
+from lerim.memory.record import MemoryRecord
 from lerim.review.queue import Edit
 
 TITLE, TAGS = "Title:", "Tags:"
@@ -21,7 +22,7 @@ class EditorError(LerimError):
     code = "editor"
 
 
-def edited(before: Edit, environ: Mapping[str, str] = os.environ) -> Edit:
+def edited(before: MemoryRecord, environ: Mapping[str, str] = os.environ) -> Edit:
     """What the person makes of `before` in `VISUAL` or `EDITOR`. Raises EditorError; then nothing was changed."""
     editor = environ.get("VISUAL") or environ.get("EDITOR")
     if not editor:
@@ -41,9 +42,9 @@ def edited(before: Edit, environ: Mapping[str, str] = os.environ) -> Edit:
     return of_text(text)
 
 
-def text_of(edit: Edit) -> str:
+def text_of(record: MemoryRecord) -> str:
     """The file the editor opens: title, tags, an empty line, the text."""
-    return f"{TITLE} {edit.title}\n{TAGS} {', '.join(edit.tags)}\n\n{edit.body.strip()}\n"
+    return f"{TITLE} {record.title}\n{TAGS} {', '.join(record.tags)}\n\n{record.body.strip()}\n"
 
 
 def of_text(text: str) -> Edit:

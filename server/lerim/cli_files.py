@@ -24,13 +24,21 @@ def from_root(project: Project, typed: str) -> str:
     near = Path(os.path.normpath(Path.cwd() / path))
     if not near.is_relative_to(project.root) or near == project.root:
         return typed
-    if _is_exact(path) or near.exists():
+    if _is_exact(path) or _is_there(near):
         return f"{near.relative_to(project.root).as_posix()}{mark}{symbol}"
     return typed
 
 
 def _is_exact(path: str) -> bool:
     return Path(path).is_absolute() or path.partition("/")[0] in (".", "..")
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file; none has a name that the system finds too long."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def named_here(project: Project, references: Sequence[str]) -> tuple[str, ...]:
@@ -50,7 +58,7 @@ def files_named(place: Place, typed: str) -> tuple[str, ...]:
         todo = "Name a file or folder of the repository, the end of its path, or its name."
         raise typer.BadParameter(todo, param_hint="--file")
     path = f"{wanted.path}#{wanted.symbol}" if wanted.symbol else wanted.path
-    if _is_exact(typed) or (place.project.root / path).exists():
+    if _is_exact(typed) or _is_there(place.project.root / path):
         return (path,)
     stored, _ = place.store().load_all(archived=True)  # what cannot be read is told by what is narrowed
     known = {named for one in stored for named in _places(one.record, symbols=bool(wanted.symbol))}

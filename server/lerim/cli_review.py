@@ -14,6 +14,7 @@ from lerim.cli_editor import edited
 from lerim.cli_named import beginning, candidate_named
 from lerim.cli_place import HERE, Here, Json, Own, Repo, guarded, here, place_of
 from lerim.errors import LerimError, Problem
+from lerim.memory.files import text_hash
 from lerim.review import queue
 from lerim.review.place import Place
 from lerim.review.queue import ReviewResult
@@ -218,18 +219,15 @@ def edit_command(
     """Change a candidate's words; in $EDITOR if no option is given."""
     place = place_of(repo, own)
     candidate_id = candidate_named(place)(candidate_id)
-    before = queue.show(place, candidate_id).record
+    seen = ""
     if title is None and body is None and tag is None:
-        change = edited(queue.Edit(before.title, before.body, before.tags))
+        shown = queue.show(place, candidate_id)
+        seen, change = text_hash(shown.text), edited(shown.record)
     else:
         if body is not None and not body.strip():
             raise typer.BadParameter("The text is empty; give its words, or leave --body out.", param_hint="--body")
-        change = queue.Edit(
-            before.title if title is None else title,
-            before.body if body is None else body,
-            before.tags if tag is None else tuple(tag),
-        )
-    each([candidate_id], lambda name: queue.edit(place, name, change), as_json=as_json, own=own)
+        change = queue.Edit(title, body, None if tag is None else tuple(tag))
+    each([candidate_id], lambda name: queue.edit(place, name, change, seen=seen), as_json=as_json, own=own)
 
 
 @review_app.command("reject")

@@ -38,7 +38,7 @@ def change(home: Home, table: str, values: Mapping[str, Value]) -> None:
         raise SettingsError(f"The file is no TOML: {error}.", where=str(path), todo="Correct it first.") from error
     except OSError as error:
         raise SettingsError(f"The file cannot be written: {error.strerror}.", where=str(path), todo=_TODO) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"The file was left as it is: {error}.", where=str(path), todo=_TODO) from error
     except SettingsError:
         raise

@@ -20,6 +20,7 @@ from lerim.models.providers import ROLES, RoleName
 from lerim.narrowing import WIDTHS
 from lerim.paths import Home
 from lerim.repository import innermost
+from lerim.sessions.regular import buffered
 from lerim.setting import KEYS, Value
 
 MAX_BYTES = 256_000
@@ -97,14 +98,17 @@ def _of_file(layer: Layer, path: Path) -> Layer:
     try:
         if not layer.chosen:
             files.inside(path.parent.parent, path)
-        if path.stat().st_size > MAX_BYTES or not path.is_file():
-            raise OSError(f"it is no file of at most {MAX_BYTES // 1000} kB")
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        with buffered(path) as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise OSError(f"it is larger than {MAX_BYTES // 1000} kB")
+        # A number of thousands of digits is a ValueError that is no TOMLDecodeError.
+        table = tomllib.loads(data.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
             layer.complain("This file is a link to a file that is not there. Correct it.", ROLES)
         return layer
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError, BoundaryError) as error:
+    except (ValueError, OSError, RecursionError, BoundaryError) as error:
         layer.complain(f"This file cannot be read, so none of its settings count: {error}. Correct it.", ROLES)
         return layer
     _take(layer, flat(table))

@@ -13,6 +13,7 @@ import msgspec
 from lerim.errors import BusyError, ProjectError
 from lerim.paths import Home
 from lerim.registry import private_folder, replace
+from lerim.sessions.regular import contents
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -69,6 +70,6 @@ def _busy(side: Path) -> BusyError:
 
 def _read(side: Path) -> Holder | None:
     try:
-        return msgspec.json.decode(side.read_bytes(), type=Holder)
+        return msgspec.json.decode(contents(side), type=Holder)
     except (OSError, msgspec.MsgspecError, UnicodeError):
         return None

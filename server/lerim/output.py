@@ -17,6 +17,7 @@ from typing import TextIO
 import msgspec
 
 from lerim.errors import LerimError, Problem
+from lerim.writable import encoded
 
 _ACTING = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -136,7 +137,7 @@ def show_json(answer: object) -> None:
     """
     from lerim.redaction import redact_json
 
-    text = redact_json(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    text = redact_json(msgspec.json.format(encoded(answer), indent=2).decode())
     _print(_ACTING.sub(_escaped, text))
 
 

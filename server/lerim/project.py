@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lerim import registry, shell
 from lerim.errors import HomeError, Problem, ProjectError
-from lerim.home import check_outside, same_place
+from lerim.home import check_outside, is_root, same_place
 from lerim.paths import Home
 from lerim.repository import Layout, innermost, read_config, real_path, remote_of, worktree_folders
 
@@ -138,8 +138,9 @@ def _project(layout: Layout, keys: Mapping[str, str], home: Home) -> Project:
 
 
 def is_home(home: Home, worktree: Path) -> bool:
-    """Whether the `.lerim` of a worktree is the person's home."""
-    return same_place(worktree / ".lerim", home.root)
+    """Whether the `.lerim` of a worktree is the person's home: never through a link that a repository brings along."""
+    lerim = worktree / ".lerim"
+    return same_place(lerim, home.root) and (is_root(home, worktree) or not lerim.is_symlink())
 
 
 def add(project: Project, home: Home) -> Project:

@@ -5,6 +5,7 @@ Written atomically, readable by the person alone. Nothing here touches a reposit
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from contextlib import suppress
@@ -16,6 +17,7 @@ from lerim.errors import Problem, ProjectError
 from lerim.memory.directory import directory
 from lerim.memory.leftovers import temporary_file
 from lerim.paths import Home
+from lerim.sessions.regular import contents
 
 FILE = "project.json"
 _KEY = re.compile(r"[0-9a-f]{16}")
@@ -37,14 +39,14 @@ def read(home: Home, key: str) -> Entry | None:
     """The entry of one project; None where it was never added. Raises ProjectError for a broken file."""
     path = home.project(key) / FILE
     try:
-        entry = msgspec.json.decode(path.read_bytes(), type=Entry)
+        entry = msgspec.convert(json.loads(contents(path)), Entry)
     except (FileNotFoundError, NotADirectoryError):  # a home that cannot be made is told where something is kept in it
         return None
     except OSError as error:
         todo = "Make the folder readable for you, or set LERIM_HOME to another one."
         message = f"The project's entry cannot be read: {error.strerror}."
         raise ProjectError(message, where=str(path), todo=todo) from error
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         todo = "Delete it and add the project again with `lerim project add`."
         raise ProjectError(f"The project's entry cannot be read: {error}.", where=str(path), todo=todo) from error
     return entry if entry.key == key else None
@@ -77,7 +79,7 @@ def write(home: Home, entry: Entry) -> None:
     folder = home.project(entry.key)
     try:
         private_folder(home, folder)
-        replace(folder / FILE, msgspec.json.format(msgspec.json.encode(entry)) + b"\n")
+        replace(folder / FILE, json.dumps(msgspec.structs.asdict(entry), indent=2).encode() + b"\n")
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
         raise ProjectError(f"The project could not be kept: {error.strerror}.", where=str(folder), todo=todo) from error

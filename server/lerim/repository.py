@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from lerim.sessions.regular import buffered
+
 POINTER_BYTES = 4096
 CONFIG_BYTES = 1_000_000
 
@@ -196,9 +198,7 @@ def without_credentials(address: str) -> str:
 def read_small(path: Path, limit: int = POINTER_BYTES) -> str:
     """The first `limit` bytes of a regular file as text; '' where it is missing, closed, or something else."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return ""
-        with path.open("rb") as file:
+        with buffered(path) as file:
             return file.read(limit).decode("utf-8", "replace").replace("\0", "")
     except (OSError, ValueError):
         return ""

@@ -286,3 +286,30 @@ def test_an_agent_s_relative_folder_is_told_and_not_looked_for_in_the_clone(clon
     assert report["sessions"]["found"] == 0
     told = {problem["path"] for problem in report["problems"] if problem["code"] == "relative-path"}
     assert told == {"CLAUDE_CONFIG_DIR", "CODEX_HOME", "VSCODE_PORTABLE"}
+
+
+def test_a_home_kept_in_git_works_through_a_link(dotfiles: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(dotfiles)
+    learned(dotfiles, dotfiles)
+    [candidate] = answered(dotfiles, link, "sync")["candidates"]
+    answered(dotfiles, link, "review", "accept", candidate["id"])
+    for arguments in (("status",), ("maintain",)):
+        answered(dotfiles, link, *arguments)
+    assert [one["id"] for one in answered(dotfiles, link, "memory", "list")["memories"]] == [candidate["id"]]
+
+
+def test_a_link_in_a_clone_to_the_person_s_folder_makes_it_no_home_of_the_clone(repo: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    (mine / ".lerim").mkdir(parents=True, mode=0o700)
+    (repo / ".lerim").symlink_to(mine / ".lerim")
+    desk = Desk(repo, Home(mine / ".lerim"), mine / ".claude" / "projects")
+    desk.session("s1", *correction(desk))
+    done = run(repo, environ(HOME=str(mine)), "sync", "--json")
+    report = json.loads(done.stdout)
+    assert report["candidates"] == []
+    assert "link" in json.dumps(report["problems"])
+    added = run(repo, environ(HOME=str(mine)), "memory", "add", "--title", "Use uv", "--json")
+    assert "link" in json.loads(added.stdout)["error"]["message"], added.stdout
+    answered(repo, mine, "status")
+    assert not list(mine.rglob("*.md"))

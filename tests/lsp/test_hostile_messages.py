@@ -140,6 +140,23 @@ def test_a_request_of_a_wrong_form_is_answered_with_the_protocols_error(raw: Raw
     raw.lives()
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 2**64])
+def test_a_number_that_no_database_can_hold_is_a_bad_parameter(raw: Raw, number: int) -> None:
+    raw.start()
+    for method, params in (
+        (protocol.SESSIONS_LIST, {"day": "2026-08-01", "start": number}),
+        (protocol.SESSIONS_SEARCH, {"query": "x", "limit": number}),
+        (protocol.SESSION_TURNS, {"id": "claude:s1", "start": number}),
+        (protocol.SESSION_TURNS, {"id": "claude:s1", "count": number}),
+        (protocol.QUEUE_ACT, {"job": number, "action": "retry"}),
+        (protocol.MEMORY_SEARCH, {"query": "x", "limit": number}),
+        (protocol.MEMORY_TITLES, {"start": number}),
+        (protocol.MEMORY_TREE, {"start": number}),
+    ):
+        assert raw.request(method, params)["error"]["code"] == -32602, method
+    raw.lives()
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -193,3 +194,26 @@ def test_the_readme_names_every_command_of_memories() -> None:
     readme = (CLONE / "README.md").read_text(encoding="utf-8")
     told = set(re.findall(r"lerim memory ([a-z]+)", readme.split("## Command line")[1]))
     assert told == set(get_command(app).commands["memory"].commands)  # type: ignore[attr-defined]
+
+
+class Typing(io.StringIO):
+    """What a person types, who saves the memory's file in an editor before they end."""
+
+    def __init__(self, typed: str, saved: Path) -> None:
+        super().__init__(typed)
+        self.saved = saved
+
+    def read(self, size: int | None = -1, /) -> str:
+        text = self.saved.read_text(encoding="utf-8")
+        self.saved.write_text(text.replace("Use uv", "Use uv by hand"), encoding="utf-8")
+        return super().read(size)
+
+
+def test_what_a_person_saves_while_a_memory_is_edited_is_not_lost(
+    repo: Path, memory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", Typing("Very fast.", Path(shown(repo, memory)["path"])))
+    edit = ["memory", "edit", memory, "--body", "-", "--tag", "new", "--repo", str(repo)]
+    get_command(app)(edit, standalone_mode=False)
+    view = shown(repo, memory)
+    assert (view["title"], view["body"], view["tags"]) == ("Use uv by hand", "Very fast.", ["new"])

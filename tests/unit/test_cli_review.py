@@ -181,6 +181,18 @@ def test_edit_opens_the_editor_on_title_tags_and_text(
     assert candidate["body"] == "Use uv, never pip. It concerns `src/app.py`."
 
 
+def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(
+    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    name = propose(place)
+    file = place.candidate_path(name)
+    save = f"path.write_text(path.read_text() + 'More.'); open({str(file)!r}, 'a').write('A line by hand.\\n')"
+    monkeypatch.setenv("EDITOR", editor(tmp_path, save))
+    result = run("review", "edit", name, "--repo", str(repo))
+    assert result.exit_code != 0 and "changed meanwhile" in result.stderr
+    assert "A line by hand." in file.read_text()
+
+
 @pytest.mark.parametrize("code", ["sys.exit(3)", "path.write_text('only this')", "path.unlink()"])
 def test_an_editor_that_fails_changes_nothing(
     place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str

@@ -111,7 +111,9 @@ def test_a_value_out_of_bounds_is_a_message_and_the_default_stays(home: Home, li
     assert "It was left out." in problems[0].message
 
 
-@pytest.mark.parametrize("content", [b"[sync\n", b"\xff\xfe", b"a = " + b"[" * 3000, b"#" * 300_000])
+@pytest.mark.parametrize(
+    "content", [b"[sync\n", b"\xff\xfe", b"a = " + b"[" * 3000, b"#" * 300_000, b"a = " + b"9" * 5000]
+)
 def test_a_broken_file_is_a_message_and_the_other_layers_count(home: Home, tmp_path: Path, content: bytes):
     home.config.parent.mkdir(parents=True)
     home.config.write_bytes(content)

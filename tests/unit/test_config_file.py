@@ -90,6 +90,15 @@ def home() -> Home:
     return Home.of(os.environ)
 
 
+@pytest.mark.parametrize("text", [f"a = {'9' * 5000}\n", f"a = {'[' * 3000}\n"])
+def test_a_file_that_cannot_be_read_is_left_as_it_is_and_told(text: str) -> None:
+    home().root.mkdir()
+    home().config.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError):
+        change(home(), TABLE, {"provider": "zai"})
+    assert home().config.read_text(encoding="utf-8") == text
+
+
 def test_the_file_is_made_where_there_is_none_for_the_person_alone() -> None:
     change(home(), TABLE, {"provider": "zai"})
     assert home().config.read_text(encoding="utf-8") == '[roles.extract]\nprovider = "zai"\n'

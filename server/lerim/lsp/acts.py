@@ -12,8 +12,7 @@ from lerim.lsp.lives_protocol import ActedView, MemoryActParams, MergeParams, Me
 from lerim.lsp.repos import Repo, rescan
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path
-from lerim.memory.record import KINDS, MemoryRecord, Primitive
-from lerim.memory.views import safe
+from lerim.memory.record import KINDS, Primitive
 from lerim.project import personal
 from lerim.review import acts, joining
 from lerim.review.place import Place
@@ -28,7 +27,7 @@ async def act(sidecar: Sidecar, params: MemoryActParams) -> ActedView:
     sidecar.trust("Changing memories")
     repo, stored = await memories.find(sidecar, params.id)
     place = pending.place(sidecar, repo) if repo else Place(personal(sidecar.home), sidecar.home)
-    result = await sidecar.run(_act, place, stored.record, params)
+    result = await sidecar.run(_act, place, stored.record.id, params)
     return await _followed(sidecar, repo, result)
 
 
@@ -55,17 +54,11 @@ def _join(place: Place, path: Path, preview: bool) -> joining.Joined:
     return joining.merge_conflict(place, path, preview=preview)
 
 
-def _act(place: Place, record: MemoryRecord, params: MemoryActParams) -> ReviewResult:
-    memory = record.id
+def _act(place: Place, memory: str, params: MemoryActParams) -> ReviewResult:
     match params.action:
         case "edit":
-            shown = safe(record)  # what is sent back as it was shown stays as it is in the file
-            edit = Edit(
-                shown.title if params.title is None else params.title,
-                shown.body if params.body is None else params.body,
-                shown.tags if params.tags is None else tuple(params.tags),
-            )
-            return acts.edit(place, memory, edit)
+            tags = None if params.tags is None else tuple(params.tags)
+            return acts.edit(place, memory, Edit(params.title, params.body, tags))
         case "archive":
             return acts.archive(place, memory, params.reason)
         case "restore":

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from lerim.errors import Problem
-from lerim.lsp.protocol import Params
+from lerim.lsp.protocol import Params, Whole
 
 By = Literal["primitive", "file", "freshness"]
 ActName = Literal["edit", "archive", "restore", "promote", "globalize", "kind", "verify", "feedback", "delete"]
@@ -23,7 +23,7 @@ class TreeParams(Params, frozen=True):
     root: str | None = None
     by: By = "primitive"
     node: str = ""
-    start: int = 0
+    start: Whole = 0
 
 
 class TreeGroup(msgspec.Struct, frozen=True):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+
+from lerim.writable import encoded
 
 SYNC = "lerim/sync"
 REVIEW_LIST = "lerim/review/list"
@@ -61,6 +63,10 @@ ARCHIVE_MEMORY = "lerim.archiveMemory"
 VERIFY_MEMORY = "lerim.verifyMemory"
 
 
+Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+"""A whole number as a request may hold it: one that JavaScript and SQLite can hold, too."""
+
+
 class Params(msgspec.Struct, frozen=True, rename="camel"):
     """Parameters of a request; unknown keys are ignored so that an older sidecar serves a newer extension."""
 
@@ -109,14 +115,14 @@ class SearchParams(Params, frozen=True):
 
     query: str
     root: str | None = None
-    limit: int = 20
+    limit: Whole = 20
 
 
 class TitlesParams(Params, frozen=True):
     """Which of the titles: those from `start` on, as many as fit into one answer. No `root` is the whole window."""
 
     root: str | None = None
-    start: int = 0
+    start: Whole = 0
 
 
 class ShowParams(Params, frozen=True):
@@ -209,7 +215,7 @@ def camel(name: str) -> str:
 
 def encode(value: object) -> bytes:
     """What `wire` makes of a value, as JSON."""
-    return msgspec.json.encode(wire(value))
+    return encoded(wire(value))
 
 
 def redacted(text: str) -> str:

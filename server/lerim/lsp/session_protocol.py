@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from lerim.lsp.protocol import Params
+from lerim.lsp.protocol import Params, Whole
 
 if TYPE_CHECKING:
     from lerim.doctor import AgentView
@@ -26,7 +26,7 @@ class SessionsParams(Params, frozen=True):
 
     day: str
     everywhere: bool = False
-    start: int = 0
+    start: Whole = 0
 
 
 class SessionSearchParams(Params, frozen=True):
@@ -34,7 +34,7 @@ class SessionSearchParams(Params, frozen=True):
 
     query: str
     everywhere: bool = False
-    limit: int = 50
+    limit: Whole = 50
 
 
 class OpenParams(Params, frozen=True):
@@ -48,8 +48,8 @@ class TurnsParams(Params, frozen=True):
     """The turns of a session from position `start` on, at most `count`; `whole`: the first of them uncut."""
 
     id: str
-    start: int = 0
-    count: int = 200
+    start: Whole = 0
+    count: Whole = 200
     whole: bool = False
 
 
@@ -77,7 +77,7 @@ class ConnectParams(Params, frozen=True):
 class QueueParams(Params, frozen=True):
     """A job of `lerim/agents` to run once more, or to leave alone."""
 
-    job: int
+    job: Whole
     action: Literal["retry", "skip"]
 
 

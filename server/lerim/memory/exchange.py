@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import signal
+import stat
 import sys
 
 from lerim.memory.directory import Directory
@@ -84,11 +85,12 @@ def _drop(folder: Directory, name: str) -> None:
 def _holds(folder: Directory, name: str, expected: bytes) -> bool:
     """Whether a file holds this and nobody is about to write into it."""
     try:
-        handle = folder.open(name, os.O_RDONLY)
+        handle = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
         return True  # another process removed it as a leftover, which it does only if it holds what was expected
     with os.fdopen(handle, "rb") as file:
-        return not _being_written(handle) and file.read() == expected
+        is_file = stat.S_ISREG(os.fstat(handle).st_mode)  # what took its place may be a pipe
+        return is_file and not _being_written(handle) and file.read() == expected
 
 
 def _being_written(handle: int) -> bool:

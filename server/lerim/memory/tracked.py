@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lerim.memory import commits
 from lerim.repository import read_config
+from lerim.sessions.regular import buffered
 
 MOST_BYTES = 64_000_000
 NAME = 8
@@ -39,11 +40,11 @@ def stages(root: Path, common_dir: Path, below: str) -> dict[str, set[int]]:
 
 def _entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
     try:
-        path = commits.git_dir(root) / "index"
-        if path.stat().st_size > MOST_BYTES:
-            return []
-        data = path.read_bytes()
+        with buffered(commits.git_dir(root) / "index") as file:
+            data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError):
+        return []
+    if len(data) > MOST_BYTES:
         return []
     extended = read_config(common_dir).get(("extensions", "", "objectformat"), "")
     try:

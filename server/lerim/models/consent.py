@@ -18,6 +18,7 @@ from lerim.errors import Problem, SettingsError
 from lerim.models.choose import Model
 from lerim.paths import Home
 from lerim.registry import private_folder, replace
+from lerim.sessions.regular import buffered
 
 MOST_BYTES = 1_000_000
 BUSY_SECONDS = 10.0
@@ -88,7 +89,7 @@ def _change(home: Home, change: Callable[[dict[str, object]], None]) -> None:
 def _read(home: Home) -> dict[str, object]:
     """The file's object, {} where there is none. Raises SettingsError for one that cannot be read."""
     try:
-        with home.models.open("rb") as file:
+        with buffered(home.models) as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise ValueError(f"it is larger than {MOST_BYTES // 1_000_000} MB")

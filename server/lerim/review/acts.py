@@ -12,7 +12,7 @@ from pathlib import Path
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem, StaleError
 from lerim.memory import lifecycle, links, record, search, verifying
 from lerim.memory.ends import ender
-from lerim.memory.files import text_hash
+from lerim.memory.files import spelled, text_hash
 from lerim.memory.header import split
 from lerim.memory.lifecycle import Feedback, Status
 from lerim.memory.lines import Value
@@ -22,7 +22,7 @@ from lerim.memory.store import Store, Stored, status_of
 from lerim.memory.uses import Uses
 from lerim.redaction import redact
 from lerim.review import actions
-from lerim.review.candidates import PERSON_CONFIDENCE, Edit, one_line
+from lerim.review.candidates import PERSON_CONFIDENCE, Edit, cleaned, one_line
 from lerim.review.decisions import ReviewResult, keeps, withdraw_archiving
 from lerim.review.ended import archived_label
 from lerim.review.ledger import Action, Change, Kind, Ledger
@@ -140,18 +140,15 @@ def edit(place: Place, memory_id: str, edit: Edit, references: Sequence[str] | N
 def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str:
     """The text with what was said otherwise. What was sent back as it was shown, without its secrets, stays."""
     old = memory.record
-    title, body = redact(one_line(edit.title)).text, redact(edit.body.replace("\r\n", "\n").strip()).text
-    tags = tuple(dict.fromkeys(redact(tag).text for tag in map(one_line, edit.tags) if tag))
-    if not title:
-        raise MemoryError_("A memory needs a title.", where=str(memory.path), todo="Write one.")
+    words = cleaned(edit, memory.path)
     changes: dict[str, Value] = {}
-    if title != redact(one_line(old.title)).text:
-        changes["title"] = title
-    new_body = body if body != redact(old.body.replace("\r\n", "\n").strip()).text else None
+    if words.title not in (None, redact(one_line(old.title)).text):
+        changes["title"] = words.title
+    new_body = words.body if words.body != redact(old.body.replace("\r\n", "\n").strip()).text else None
     if changes or new_body is not None:
         changes |= {"confidence": max(old.confidence, PERSON_CONFIDENCE), "updated": max(old.updated, _now())}
-    if tags != tuple(redact(one_line(tag)).text for tag in old.tags):
-        changes["tags"] = tags
+    if words.tags not in (None, tuple(redact(one_line(tag)).text for tag in old.tags)):
+        changes["tags"] = words.tags
     named = old if references is None else replace(old, references=references)
     if named.references != old.references:
         changes["references"] = named.references or None
@@ -264,7 +261,7 @@ def promote(place: Place, memory_id: str, title: str | None = None, body: str | 
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is no open question.", where=str(memory.path), todo=todo)
         now = _now()
-        words = [redact(one_line(title or old.title)).text, redact((body or "").strip()).text]
+        words = [redact(one_line(title or old.title)).text, redact(spelled(body or "").strip()).text]
         states = memory.book.states()
         decision = MemoryRecord(
             *("", "decision", words[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, words[1]),

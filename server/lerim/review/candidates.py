@@ -105,11 +105,11 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a person wrote in place of a candidate's words."""
+    """What a person wrote in place of the words of a candidate or memory; None leaves what the file says."""
 
-    title: str
-    body: str
-    tags: tuple[str, ...]
+    title: str | None = None
+    body: str | None = None
+    tags: tuple[str, ...] | None = None
 
 
 def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
@@ -185,20 +185,24 @@ def standing(
 
 def edited_text(proposal: Proposal, edit: Edit) -> str:
     """The candidate file with a person's words, secrets cut out. Raises MemoryError_ for an empty title."""
-    title = redact(one_line(edit.title)).text
-    if not title:
-        raise MemoryError_("A memory needs a title.", where=str(proposal.path), todo="Write one.")
-    body = redact(edit.body.replace("\r\n", "\n").strip()).text
-    tags = tuple(dict.fromkeys(redact(tag).text for tag in map(one_line, edit.tags) if tag))
-    if (title, body, tags) == (proposal.record.title, proposal.record.body, proposal.record.tags):
+    words, old = cleaned(edit, proposal.path), proposal.record
+    title = old.title if words.title is None else words.title
+    body = old.body if words.body is None else words.body
+    tags = old.tags if words.tags is None else words.tags
+    if (title, body, tags) == (old.title, old.body, old.tags):
         return proposal.text
-    changes: dict[str, Value] = {
-        "title": title,
-        "confidence": PERSON_CONFIDENCE,
-        "tags": tags,
-        "status": "edited",
-    }
-    return record.update(proposal.text, changes, body, str(proposal.path))
+    changes: dict[str, Value] = {"title": title, "confidence": PERSON_CONFIDENCE, "tags": tags, "status": "edited"}
+    return record.update(proposal.text, changes, words.body, str(proposal.path))
+
+
+def cleaned(edit: Edit, path: Path) -> Edit:
+    """What a person wrote, as a file holds it: secrets cut out. Raises MemoryError_ for an empty title."""
+    title = None if edit.title is None else redact(one_line(edit.title)).text
+    if title == "":
+        raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")
+    body = None if edit.body is None else redact(files.spelled(edit.body).replace("\r\n", "\n").strip()).text
+    tags = None if edit.tags is None else dict.fromkeys(redact(tag).text for tag in map(one_line, edit.tags) if tag)
+    return Edit(title, body, None if tags is None else tuple(tags))
 
 
 def repeated_text(waiting: Proposal, again: Candidate) -> str:
@@ -228,8 +232,8 @@ def _same_words(one: Evidence, other: Evidence) -> bool:
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space as one space."""
-    return " ".join(text.split())
+    """The text with every run of white space as one space, and as a file can hold it."""
+    return " ".join(files.spelled(text).split())
 
 
 def read(place: Place, candidate_id: str, store: Store) -> Proposal:

@@ -153,12 +153,16 @@ def _note_ours(book: Ledger, store: Store, proposal: Proposal, effect: Effects) 
             book.wrote(change.after)
 
 
-def edit(place: Place, candidate_id: str, edit: Edit) -> ReviewResult:
-    """Change a waiting candidate's words; its confidence is then a person's. Raises NotFoundError, MemoryError_."""
+def edit(place: Place, candidate_id: str, edit: Edit, *, seen: str = "") -> ReviewResult:
+    """Change a waiting candidate's words; its confidence is then a person's. `seen`: the hash of the file's text that
+    the person changed a copy of. Raises NotFoundError, MemoryError_, StaleError."""
     with actions.ledger(place) as book:
         store = place.store()
         proposal = _waiting(place, _known(place, book, candidate_id), store)
         text = edited_text(proposal, edit)
+        if seen and seen != files.text_hash(proposal.text):
+            todo = "Look at what it says now, then edit it again."
+            raise StaleError("It was changed meanwhile; nothing was overwritten.", where=str(proposal.path), todo=todo)
         if text == proposal.text:
             return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
         of_text(text, proposal.path, store)
@@ -200,7 +204,7 @@ def add(
     if not 0 <= confidence <= 1:
         raise MemoryError_("The confidence is not a number from 0 to 1.", where="confidence", todo="Use 0.9, say.")
     now = datetime.now(UTC).replace(microsecond=0)
-    clean = [redact(text) for text in (one_line(title), body.strip(), *tags)]
+    clean = [redact(text) for text in (one_line(title), files.spelled(body).strip(), *map(one_line, tags))]
     title, body, *tags = (part.text for part in clean)
     memory = MemoryRecord(
         *("", primitive, title, now, now, "manual", confidence, tuple(tags), body),

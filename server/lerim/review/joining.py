@@ -20,6 +20,8 @@ from lerim.review.place import Place
 from lerim.review.rewrite import difference
 from lerim.shell import line
 
+_FOLDER = ".lerim/memory/"
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -65,21 +67,17 @@ def merged_since(place: Place, changes: Sequence[Change]) -> Path | None:
 def _in_git(place: Place) -> dict[Path, set[int]]:
     """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
     project = place.project
-    if project.is_personal:
+    if project.is_personal or project.private:  # git has none of a person's home
         return {}
-    folder = project.memory_dir.relative_to(project.root).as_posix()
-    return {
-        project.root / path: found for path, found in stages(project.root, project.common_dir, f"{folder}/").items()
-    }
+    return {project.root / path: found for path, found in stages(project.root, project.common_dir, _FOLDER).items()}
 
 
 def unmerged(place: Place) -> list[Problem]:
     """A problem for each memory that one branch changed and the other removed, where git waits to be told which."""
     project = place.project
-    if project.is_personal:
+    if project.is_personal or project.private:
         return []
-    folder = project.memory_dir.relative_to(project.root).as_posix()
-    found = half_removed(project.root, project.common_dir, f"{folder}/")
+    found = half_removed(project.root, project.common_dir, _FOLDER)
     errors = [_removed(project.root / path) for path in found]
     return [Problem(error.code, error.where, f"{error.message} {error.todo}") for error in errors]
 

@@ -28,6 +28,7 @@ from lerim.models.told import stepped, taken
 from lerim.models.usage import Spent, Step, Usage
 from lerim.redaction import redact, redact_json
 from lerim.review.place import Place
+from lerim.writable import encoded
 
 KEPT_RUNS = 50
 MOST_BYTES = 16_000_000
@@ -154,7 +155,7 @@ class Run:
 
 
 def _json(content: object) -> str:
-    return redact_json(msgspec.json.format(msgspec.json.encode(content)).decode()) + "\n"
+    return redact_json(msgspec.json.format(encoded(content)).decode()) + "\n"
 
 
 def add_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:

@@ -18,6 +18,7 @@ from lerim.paths import Home
 from lerim.registry import private_folder, replace
 from lerim.sessions.model import NAMES, Platform
 from lerim.sessions.readers import READERS, ROOTS
+from lerim.sessions.regular import buffered, contents
 
 FILE = "platforms.json"
 _TODO = "Mend the file, or delete it to read every agent again."
@@ -94,7 +95,7 @@ def _check(platform: Platform, path: Path) -> None:
         if path.is_dir():
             with os.scandir(path):
                 return
-        with path.open("rb") as file:
+        with buffered(path) as file:
             head = file.read(len(_DATABASE))
     except OSError as error:
         todo = f"Name the folder (or database) in which {NAMES[platform]} keeps its sessions."
@@ -117,7 +118,7 @@ class _File(msgspec.Struct):
 def _load(home: Home) -> _File:
     path = home.root / FILE
     try:
-        keys = msgspec.json.decode(path.read_bytes(), type=_Objects)
+        keys = msgspec.json.decode(contents(path), type=_Objects)
         agents = msgspec.json.decode(keys.get("platforms", msgspec.Raw(b"{}")), type=dict[str, _Objects])
         said = {
             platform: msgspec.json.decode(msgspec.json.encode(agents[platform]), type=Choice)

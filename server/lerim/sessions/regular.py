@@ -1,4 +1,4 @@
-"""Opening the files of other programs: whatever else lies under a file's name is an error, never a wait."""
+"""Opening a file by its name: whatever else lies there (a folder, a pipe, a device) is an error, never a wait."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ def unbuffered(path: Path) -> FileIO:
     """The same without a buffer."""
     handle = os.open(path, _QUIETLY)
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "it is not a file", str(path))
+        check_regular(handle, path)
         return FileIO(handle)
     except BaseException:
         os.close(handle)
         raise
+
+
+def check_regular(handle: int, path: Path) -> None:
+    """Raises OSError where what was opened is no regular file."""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise OSError(errno.EINVAL, "it is not a file", str(path))
 
 
 def contents(path: Path) -> bytes:

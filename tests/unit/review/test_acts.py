@@ -90,6 +90,13 @@ def test_new_tags_alone_make_a_memory_no_surer_and_no_newer(place: Place) -> Non
     assert (new.title, new.body, new.confidence, new.updated) == (old.title, old.body, old.confidence, old.updated)
 
 
+def test_an_edit_changes_only_what_it_names(place: Place) -> None:
+    path = put(place)
+    assert acts.edit(place, NAME, Edit(tags=("ci",))).ok
+    old, new = parse(DECISION, path), parse(path.read_text(), path)
+    assert (new.title, new.body, new.tags) == (old.title, old.body, ("ci",))
+
+
 def test_what_is_sent_back_as_it_was_shown_changes_nothing(place: Place) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     path = put(place, DECISION.replace("It is fast.", f"It is fast, {secret}").replace("\n", "\r\n"))
