@@ -1,4 +1,4 @@
-"""What lies where a session or a database should be and cannot be read as one is told: by the sync and by the doctor."""
+"""What lies where a session or a database should be and cannot be read as one is told: by sync and doctor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import cursor_store
 from desk import Desk
 from lerim.doctor import examine
 from story_stores import AGENTS
@@ -45,6 +44,10 @@ INSTEAD: dict[str, Callable[[Path], None]] = {
 }
 
 
+def long_ago(path: Path) -> None:
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
 def told(machine: Desk, agent: str, path: Path) -> None:
     """Both of two syncs name the place, and so does the doctor."""
     for _ in range(2):
@@ -69,7 +72,7 @@ def test_a_database_that_stays_empty_is_told(machine: Desk, isolated: Path, agen
     path = isolated / DATABASES[agent]
     path.write_bytes(b"")
     assert machine.sync().problems == []  # its program may have made it just now
-    cursor_store.dated_back(path)
+    long_ago(path)
     told(machine, agent, path)
 
 
@@ -80,7 +83,7 @@ def test_a_table_that_is_missing_is_told(machine: Desk, isolated: Path, agent: s
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(f"ALTER TABLE {table} RENAME TO elsewhere")
         db.execute(f"CREATE VIEW {table} AS SELECT * FROM elsewhere" if made else "DROP TABLE elsewhere")
-    cursor_store.dated_back(path)
+    long_ago(path)
     if table == "ItemTable":  # the chats are there all the same
         assert str(path) in {one.path for one in machine.sync().problems}
     else:
@@ -94,7 +97,7 @@ def test_a_session_of_which_nothing_can_be_read_is_told(
 ) -> None:
     path = next(isolated.glob(FILES[agent]))
     path.write_bytes(path.read_bytes().decode().encode(encoding))
-    cursor_store.dated_back(path)
+    long_ago(path)
     report = machine.sync()
     assert str(path) in " ".join(one.path for one in report.problems)
     (view,) = (one for one in examine(machine.home, os.environ, machine.place.project) if one.platform == agent)
