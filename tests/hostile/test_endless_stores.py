@@ -81,10 +81,9 @@ STORES = {
 }
 
 
+@pytest.mark.usefixtures("machine")
 @pytest.mark.parametrize("kind", STORES)
-def test_a_store_without_end_is_read_in_part_and_told(
-    machine: Desk, isolated: Path, terminal: Terminal, kind: str
-) -> None:
+def test_a_store_without_end_is_read_in_part_and_told(isolated: Path, terminal: Terminal, kind: str) -> None:
     write, said = STORES[kind]
     path = write(isolated)
     cursor_store.dated_back(path)
@@ -93,8 +92,7 @@ def test_a_store_without_end_is_read_in_part_and_told(
     report = json.loads(done.stdout)
     assert [(one["code"], one["path"]) for one in report["problems"]] == [("cut-short", str(path))]
     assert said in report["problems"][0]["message"]
-    assert report["sessions"]["found"] >= len(AGENTS) - 1
-    assert machine.place.project
+    assert report["sessions"]["found"] == len(AGENTS)
 
 
 def test_a_folder_too_long_for_any_machine_is_none(machine: Desk, isolated: Path, terminal: Terminal) -> None:

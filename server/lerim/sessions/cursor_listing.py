@@ -71,7 +71,7 @@ def listed(database: Database) -> tuple[list[Transcript], list[Problem]]:
     keys = look(path, lambda db: _keys(db, storage), problems)
     for row in keys.lost:
         problems.append(Problem("bad-row", f"{path}@{row}", "A row of this database is damaged and was skipped"))
-    shown = newest_sessions(database, keys.rows, lambda row: max(row[1], row[2]), problems)
+    shown = newest_sessions(database, keys.rows, lambda row: (row[2], row[1]), problems)
     keys = keys._replace(rows=shown)
     chats = _completed(path, storage, keys, problems)
     transcripts = [_transcript(path, cid, chats[cid], own, newest) for cid, own, newest in keys.rows if cid in chats]

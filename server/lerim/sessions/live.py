@@ -243,7 +243,7 @@ def _bound(db: sqlite3.Connection, size: int) -> None:
 
 
 def newest_sessions(
-    database: Database, sessions: list[Found], age: Callable[[Found], int], problems: list[Problem]
+    database: Database, sessions: list[Found], age: Callable[[Found], tuple[int, int]], problems: list[Problem]
 ) -> list[Found]:
     """As many of the sessions as the size of their database explains, those with the greatest `age` first to stay; a
     problem tells of the rest."""

@@ -101,7 +101,7 @@ def listed(database: Database, folders: Sequence[str]) -> tuple[list[Transcript]
     if lost:
         what = f"{lost} rows of this database are damaged; sessions may lack something"
         problems.append(Problem("bad-record", str(database.path), what))
-    return live.newest_sessions(database, transcripts, lambda one: one.mtime_ns, problems), problems
+    return live.newest_sessions(database, transcripts, lambda one: (one.mtime_ns, one.size), problems), problems
 
 
 def _sessions(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int]:
