@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -18,7 +18,7 @@ from lerim.report import Emit
 from lerim.review.place import Place
 from lerim.review.run import Run
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import Stores, changes, discover, open_databases
+from lerim.sessions.discovery import Listings, Stores, changes, discover, open_databases
 from lerim.sessions.indexing import Readable
 from lerim.sessions.model import Transcript
 from lerim.sessions.platforms import roots_of
@@ -51,7 +51,7 @@ class SyncOptions:
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """One sync of one project. `bridge` leads to the editor's own models."""
+    """One sync of one project. `bridge` leads to the editor's own models, `listings` is what databases held."""
 
     project: Project
     home: Home
@@ -61,6 +61,7 @@ class Errand:
     cancelled: Cancelled
     clock: Clock = now
     bridge: Bridge | None = None
+    listings: Listings = field(default_factory=dict)
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -96,7 +97,7 @@ class Errand:
         folders = [*owners.folders, *catalog.folders()]
         stores = discover(roots_of(self.environ, self.home), folders)
         stores.problems.extend(relative_variables(self.environ))
-        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores())
+        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores(), self.listings)
         catalog.keep_damaged(stores.damaged)
         found = changes(stores, catalog.stamps())
         catalog.vanished(found.vanished)

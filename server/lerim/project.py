@@ -20,7 +20,7 @@ from lerim import registry, shell
 from lerim.errors import HomeError, Problem, ProjectError
 from lerim.home import check_outside, is_root, same_place
 from lerim.paths import Home
-from lerim.repository import Layout, innermost, read_config, real_path, remote_of, worktree_folders
+from lerim.repository import Layout, can_be_folder, innermost, read_config, real_path, remote_of, worktree_folders
 
 PERSONAL_KEY = "global"
 """The key of what belongs to no repository; none of a repository looks like it."""
@@ -261,6 +261,8 @@ class Owners:
         """The project key of a working folder as an agent wrote it; '' for none.
 
         Without a `home` nothing is the person's own: nobody can tell then what Lerim's own command ran in."""
+        if not can_be_folder(cwd):
+            return ""  # nor is it kept: every turn may name another one
         known = self._known.get(cwd)
         if known is None:
             known = self._known[cwd] = self._find(cwd)

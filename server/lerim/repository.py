@@ -20,7 +20,14 @@ CONFIG_BYTES = 1_000_000
 
 _SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _SCP = re.compile(r"^(?:([^@/\s]+)@)?([^:/\s]+):(?!//)(.+)$")
+
+LONGEST_PATH, LONGEST_NAME = 4096, 255
+"""Bytes of the longest path that a system takes, and of the longest name in one."""
+
+LONGEST_WINDOWS_PATH = 32_767
+"""The same of a path of Windows, in characters."""
 
 Config = dict[tuple[str, str, str], str]
 """(section, subsection, key) -> value; section and key in lower case."""
@@ -51,6 +58,8 @@ def layout_of(folder: Path) -> Layout | None:
 
 def innermost(path: Path) -> Layout | None:
     """The innermost repository `path` lies in, whether or not the last parts of it still exist."""
+    if not can_be_folder(str(path)):
+        return None
     real = real_path(path)
     for folder in (real, *real.parents):
         found = layout_of(folder)
@@ -59,6 +68,16 @@ def innermost(path: Path) -> Layout | None:
         if _is_closed(folder / ".git"):
             return None  # an inner repository that may not be read is not the outer one's
     return None
+
+
+def can_be_folder(path: str) -> bool:
+    """Whether a path is short enough, in whole and in each of its names, to be one of a folder anywhere."""
+    if _WINDOWS.match(path):
+        return len(path) <= LONGEST_WINDOWS_PATH and all(len(name) <= LONGEST_NAME for name in re.split(r"[\\/]", path))
+    if len(path) > LONGEST_PATH:  # before the costlier look at each name
+        return False
+    spelled = path.encode("utf-8", "surrogatepass")
+    return len(spelled) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in spelled.split(b"/"))
 
 
 def real_path(path: Path) -> Path:

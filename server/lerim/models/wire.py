@@ -9,6 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,10 @@ from urllib3.exceptions import HTTPError, NewConnectionError
 
 MOST_BYTES = 8_000_000
 CONNECT_SECONDS = 15.0
+_PIECE = 65_536
+_EITHER_HEADER = 32
+"""Tells zlib to take the header of gzip and its own."""
+
 LOOK_EVERY = 0.05
 """Seconds between two looks at whether the person cancelled."""
 
@@ -164,7 +169,7 @@ def _reply(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str]
             parts: list[bytes] = []
             size = 0
             reply = Reply(response.status_code, response.headers, b"")
-            for chunk in _streamed(response) if reply.streams else response.iter_content(65_536):
+            for chunk in _unpacked(response):
                 size += len(chunk)
                 if size > MOST_BYTES:
                     raise TooLargeError(f"its answer is larger than {MOST_BYTES // 1_000_000} MB")
@@ -176,10 +181,30 @@ def _reply(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str]
             return replace(reply, body=b"".join(parts))
 
 
-def _streamed(response: requests.Response) -> Iterator[bytes]:
-    """The body as it comes: `iter_content` waits until it has as much as was asked for."""
+def _unpacked(response: requests.Response) -> Iterator[bytes]:
+    """The body as it comes, a bounded piece at a time. It was asked for as it is; where it comes packed all the same, a
+    few bytes can stand for gigabytes, and a packing within a packing for more."""
+    packing = response.headers.get("content-encoding", "").strip().lower()
+    if packing in ("", "identity"):
+        yield from _received(response)
+        return
+    if packing not in ("gzip", "x-gzip", "deflate"):
+        raise WireError("its answer is packed in a way that was not asked for")
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | _EITHER_HEADER)
     try:
-        while chunk := response.raw.read1(65_536):
+        for received in _received(response):
+            piece = unpacking.decompress(received, _PIECE)
+            while piece:
+                yield piece
+                piece = unpacking.decompress(unpacking.unconsumed_tail, _PIECE)
+    except zlib.error as error:
+        raise WireError("its answer is not packed as it says") from error
+
+
+def _received(response: requests.Response) -> Iterator[bytes]:
+    """The bytes that come: `iter_content` waits until it has as many as were asked for, and unpacks without an end."""
+    try:
+        while chunk := response.raw.read1(_PIECE, decode_content=False):
             yield chunk
     except HTTPError as error:
         raise WireError(f"the connection failed ({type(error).__name__})") from error

@@ -9,7 +9,7 @@ import msgspec
 
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.broken_json import leading, salvaged, value
-from lerim.sessions.lines import lines
+from lerim.sessions.lines import Lines
 from lerim.sessions.regular import buffered, contents
 from lerim.sessions.session_files import LIMIT, settling
 
@@ -75,7 +75,8 @@ def _replayed(path: Path) -> tuple[State, list[Fault]]:
     faults: list[Fault] = []
     half = b""
     with buffered(path) as file:
-        for start, _, data, complete in lines(file, 0, LIMIT):
+        found = Lines(file, 0, LIMIT)
+        for start, _, data, complete in found:
             if not data or not data.strip():
                 continue
             try:
@@ -88,6 +89,8 @@ def _replayed(path: Path) -> tuple[State, list[Fault]]:
                 faults.append((f"@{start}", f"A line of this chat could not be read ({what})"))
                 entries = _mended(data) if len(faults) <= MENDED else []
             now = _changed(now, entries, start, faults)
+    if found.stopped:
+        faults.insert(0, ("", f"This chat was read in part: it {found.stopped}"))
     if half and not now:
         # VS Code rewrites a long log as one line: until that is whole, nothing of the chat is there.
         if settling(path):

@@ -14,7 +14,8 @@ from lerim.sessions.cursor_folders import common
 from lerim.sessions.cursor_records import elements, text_of
 from lerim.sessions.cursor_tools import opened
 from lerim.sessions.cursor_turns import Talk
-from lerim.sessions.lines import lines
+from lerim.sessions.lines import Line, Lines
+from lerim.sessions.live import CUT_SHORT
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.shapes import NOTHING
@@ -47,7 +48,8 @@ def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
     talk = Talk(transcript.session_id, brief=brief, child=bool(transcript.parent))
     problems: list[Problem] = []
     faults = 0
-    for start, _, data, complete in _lines(transcript.path):
+    found, stopped = _lines(transcript.path)
+    for start, _, data, complete in found:
         try:
             if data is not None and data.strip():
                 _take(talk, shaped(data.strip(), _Line), brief=brief)
@@ -63,6 +65,8 @@ def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
     if faults > PROBLEMS:
         more = f"{faults - PROBLEMS} more lines of this transcript could not be read"
         problems.append(Problem("many", str(transcript.path), more))
+    if stopped:
+        problems.append(Problem(CUT_SHORT, str(transcript.path), f"This transcript was read in part: it {stopped}"))
     turns = talk.turns(transcript.cwd)
     if not transcript.cwd and (
         cwd := common(path for turn in turns for call in turn.tool_calls for path in call.paths)
@@ -71,10 +75,12 @@ def load(transcript: Transcript, *, brief: bool = False) -> Loaded:
     return Loaded(summed(transcript, turns, injected=talk.injected), turns, settled(turns), problems)
 
 
-def _lines(path: Path) -> list[tuple[int, int, bytes | None, bool]]:
+def _lines(path: Path) -> tuple[list[Line], str]:
+    """The lines of a file, and why they end before it does ('' where they do not)."""
     try:
         with buffered(path) as file:
-            return list(lines(file, 0))
+            found = Lines(file, 0)
+            return list(found), found.stopped
     except OSError as error:
         raise unreadable(path, error) from error
 

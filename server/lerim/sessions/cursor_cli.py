@@ -15,8 +15,9 @@ from lerim.sessions.cursor_folders import by_digest, common, local
 from lerim.sessions.cursor_records import Number, elements, moment, text_of, within
 from lerim.sessions.cursor_tools import opened
 from lerim.sessions.cursor_turns import Talk
+from lerim.sessions.live import not_known
 from lerim.sessions.live import read as look
-from lerim.sessions.live_rows import columns, rows, text
+from lerim.sessions.live_rows import columns, lacks, rows, text
 from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
 from lerim.sessions.regular import buffered
 from lerim.sessions.shapes import NOTHING, read
@@ -84,7 +85,9 @@ class _Message(msgspec.Struct, gc=False):
 def listed(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
     """The one chat of a store. Raises TranscriptError if it cannot be opened."""
     path, problems = database.path, list[Problem]()
-    meta = look(path, _meta, problems)
+    meta, lacking = look(path, lambda db: (_meta(db), lacks(db, "meta")), problems)
+    if lacking:
+        raise not_known(path)
     if meta is None:
         return [], problems
     cwd = _cwd(path) or by_digest(folders).get(path.parent.parent.name, "")

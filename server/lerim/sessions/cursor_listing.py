@@ -23,9 +23,9 @@ from lerim.sessions.broken_json import part, shaped
 from lerim.sessions.cursor_folders import of_head, of_storage, of_uri
 from lerim.sessions.cursor_inline import COMPOSERS, inline, item
 from lerim.sessions.cursor_records import Head, Heads, Uri, Workspace, elements, heads, whole
-from lerim.sessions.live import databases
+from lerim.sessions.live import databases, newest_sessions, not_known
 from lerim.sessions.live import read as look
-from lerim.sessions.live_rows import columns, number, rows, text
+from lerim.sessions.live_rows import columns, lacks, number, rows, text
 from lerim.sessions.model import Database, Transcript
 from lerim.sessions.shapes import read
 
@@ -71,9 +71,23 @@ def listed(database: Database) -> tuple[list[Transcript], list[Problem]]:
     keys = look(path, lambda db: _keys(db, storage), problems)
     for row in keys.lost:
         problems.append(Problem("bad-row", f"{path}@{row}", "A row of this database is damaged and was skipped"))
+    shown = newest_sessions(database, keys.rows, lambda row: (row[2], row[1]), problems)
+    keys = keys._replace(rows=shown)
     chats = _completed(path, storage, keys, problems)
     transcripts = [_transcript(path, cid, chats[cid], own, newest) for cid, own, newest in keys.rows if cid in chats]
-    return transcripts + inline(path, storage, problems), problems
+    transcripts += inline(path, storage, problems)
+    if lacking := look(path, lambda db: _lacking(db, path), problems):
+        if not transcripts:
+            raise not_known(path)
+        problems.append(Problem("unreadable", str(path), f"This database lacks its table {lacking}"))
+    return transcripts, problems
+
+
+def _lacking(db: sqlite3.Connection, path: Path) -> str:
+    """The first table that Cursor makes in every such database and that is not there; '' for none. The databases of
+    workspaces once had no other than that of items."""
+    made = ("ItemTable", "cursorDiskKV") if path.parent.name == "globalStorage" else ("ItemTable",)
+    return next((table for table in made if lacks(db, table)), "")
 
 
 def _transcript(path: Path, cid: str, known: Known, own: int, newest: int) -> Transcript:
@@ -126,13 +140,19 @@ def _completed(path: Path, storage: Path, keys: _Keys, problems: list[Problem]) 
     chats |= {cid: told[cid] for cid in missing if cid in told and told[cid].updated}
     rest = [cid for cid in missing if cid not in chats]
     late = nlargest(_LATE, chats, key=lambda cid: chats[cid].updated) if keys.replaced else list(chats)
+    emptied: frozenset[str] = frozenset()
     if rest or late:
-        outlines, lost = look(path, lambda db: _outlines(db, rest + late, storage), problems)
+        outlines, lost, emptied = look(path, lambda db: _outlines(db, rest + late, storage), problems)
         chats |= {cid: _both(one, chats.get(cid)) for cid, one in outlines.items()}
-        chats |= {cid: Known() for cid, own, _ in keys.rows if own in lost and cid not in chats}
+        damaged = frozenset(lost)
+        chats |= {cid: Known() for cid, own, _ in keys.rows if own in damaged and cid not in chats}
+    read = {*rest, *late}
     bare = [(cid, own) for cid, own, newest in keys.rows if not newest and cid in chats]
-    for cid in look(path, lambda db: _emptied(db, bare), problems) if bare else ():
-        del chats[cid]
+    unread = [(cid, own) for cid, own in bare if cid not in read]
+    emptied |= look(path, lambda db: _emptied(db, unread), problems) if unread else frozenset()
+    for cid, _ in bare:
+        if cid in emptied:
+            del chats[cid]
     if any(not known.placed for known in chats.values()):
         told = told or references(storage)
         for cid, known in chats.items():
@@ -209,30 +229,36 @@ def _members(db: sqlite3.Connection) -> dict[str, str]:
     return {str(cid): folders[one] for cid, one in members.items() if isinstance(one, str) and folders.get(one)}
 
 
-def _outlines(db: sqlite3.Connection, cids: list[str], storage: Path) -> tuple[dict[str, Known], list[int]]:
+def _outlines(
+    db: sqlite3.Connection, cids: list[str], storage: Path
+) -> tuple[dict[str, Known], list[int], frozenset[str]]:
     """What chats tell themselves; those that were deleted, or never begun, are left out.
 
-    With them the row numbers that cannot be read.
+    With them the row numbers that cannot be read, and the chats that hold no conversation themselves (see `_emptied`).
     """
     folders: dict[object, str] = {}
     named = msgspec.json.encode(cids).decode()
     there = "key IN (SELECT 'composerData:' || value FROM json_each(?))"
     lost: list[int] = []
+    emptied: set[str] = set()
     found: dict[str, Known] = {}
     for key, value in rows(db, "cursorDiskKV", "substr(key, 14), value", there, (named,), lost):
         if not isinstance(value, bytes):
+            emptied.update([text(key)] if value is None else [])
             continue
         try:
             head = shaped(value, Head)
         except ValueError:
             found[text(key)] = Known()
             continue
+        if len(value) <= _LONG and len(bytes(head.conversation)) <= _NONE:
+            emptied.add(text(key))
         if any(len(bytes(one)) > _NONE for one in (head.full_conversation_headers_only, head.conversation)):
             found[text(key)] = _known(head, storage, folders)
-    return found, lost
+    return found, lost, frozenset(emptied)
 
 
-def _emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> list[str]:
+def _emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> frozenset[str]:
     """Those of the chats without bubbles that hold no conversation themselves either: they were cleared, and must not
     hide what is left of them in a file. Long rows are not read: they hold one."""
     found: list[str] = []
@@ -249,7 +275,7 @@ def _emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> list[str]:
             continue  # told when the chat is read
         if head is not None and len(bytes(head.conversation)) <= _NONE:
             found.append(cid)
-    return found
+    return frozenset(found)
 
 
 def references(storage: Path) -> dict[str, Known]:

@@ -42,6 +42,10 @@ class Stores:
 Roots = Mapping[Platform, Sequence[Path]]
 
 
+Listings = dict[Database, tuple[list[Transcript], list[Problem]]]
+"""What databases held, by the database with its stamp."""
+
+
 def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
     """Every transcript file and database of every agent by stat alone, and what could not be looked at.
 
@@ -63,11 +67,13 @@ def open_databases(
     known: Mapping[Path, StoreStamp],
     folders: Sequence[str] = (),
     damaged: Mapping[Path, DamagedStore] = MappingProxyType({}),
+    listings: Listings | None = None,
 ) -> None:
     """Adds the sessions of those databases that are not as they were when the catalog last had all of them.
 
     A database that cannot be read is a problem of its own. Where it is damaged it is not opened again before it changes
-    (`damaged` tells what was found then); where the system or a lock was in the way, in every cycle.
+    (`damaged` tells what was found then); where the system or a lock was in the way, in every cycle. `listings` keeps
+    what was listed, so that a second call lists only what changed since.
     """
     for database in stores.databases:
         if known.get(database.path) == database.stamp:
@@ -77,7 +83,7 @@ def open_databases(
             stores.problems.append(before.problem)
             continue
         try:
-            transcripts, problems = list_sessions(database, folders)
+            transcripts, problems = _listed(database, folders, listings)
         except LerimError as error:
             problem = problem_of(error, str(database.path))
             stores.problems.append(problem)
@@ -91,6 +97,17 @@ def open_databases(
             continue
         stores.opened.append(database)
         stores.transcripts += transcripts
+
+
+def _listed(
+    database: Database, folders: Sequence[str], listings: Listings | None
+) -> tuple[list[Transcript], list[Problem]]:
+    found = listings.get(database) if listings is not None else None
+    if found is None:
+        found = list_sessions(database, folders)
+        if listings is not None:
+            listings[database] = found
+    return found
 
 
 def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:

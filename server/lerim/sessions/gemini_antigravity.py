@@ -13,7 +13,8 @@ import msgspec
 from lerim.errors import Problem
 from lerim.sessions.broken_json import part, shaped
 from lerim.sessions.gemini_antigravity_tools import answered, asked, ended, unwrapped
-from lerim.sessions.lines import lines
+from lerim.sessions.lines import Lines
+from lerim.sessions.live import CUT_SHORT
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Transcript, Turn, turn_id
 from lerim.sessions.regular import buffered, unreadable
 from lerim.sessions.session_files import entries, is_folder, regular, stamped
@@ -99,7 +100,7 @@ def _log(folder: Path, cwd: str, problems: list[Problem]) -> Transcript | None:
     for place in (folder / ".system_generated" / "logs", folder):
         there = {entry.name: entry for entry in entries(place, problems) if entry.name in _LOGS}
         for name in _LOGS:
-            known = regular(there[name], problems) if name in there else None
+            known = regular("gemini", there[name], problems) if name in there else None
             if known is not None and known.st_size:
                 return Transcript(
                     platform="gemini",
@@ -144,7 +145,8 @@ def load(transcript: Transcript, *, brief: bool) -> Loaded:
     beginning = b""
     try:
         with buffered(path) as file:
-            for start, _, data, complete in lines(file, 0):
+            found = Lines(file, 0)
+            for start, _, data, complete in found:
                 if not data or not data.strip():
                     continue
                 beginning = beginning or began(data).encode("utf-8", "replace")
@@ -156,6 +158,8 @@ def load(transcript: Transcript, *, brief: bool) -> Loaded:
                         problems.append(Problem("bad-line", f"{path}@{start}", what))
     except OSError as error:
         raise unreadable(path, error) from error
+    if found.stopped:
+        problems.append(Problem(CUT_SHORT, str(path), f"This session was read in part: it {found.stopped}"))
     child = bool(steps) and not any(_explicit(step) for step in steps)
     turns, injected, parent = _turns(transcript, steps, transcript.cwd or beginning.decode(), child=child, brief=brief)
     return Loaded(

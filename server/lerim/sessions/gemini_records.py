@@ -12,7 +12,7 @@ import msgspec
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.broken_json import pieces, salvaged, shaped, value
 from lerim.sessions.gemini_words import words
-from lerim.sessions.lines import lines
+from lerim.sessions.lines import Lines
 from lerim.sessions.regular import buffered
 from lerim.sessions.session_files import LIMIT, contents, settling
 from lerim.sessions.shapes import NOTHING
@@ -189,7 +189,8 @@ def _kind(data: bytes | msgspec.Raw) -> str:
 
 def _replay(path: Path, session: Recorded) -> None:
     with buffered(path) as file:
-        for start, _, data, complete in lines(file, 0, LIMIT):
+        found = Lines(file, 0, LIMIT)
+        for start, _, data, complete in found:
             if not data or not data.strip():
                 continue
             if len(session.text) < BEGINNING:
@@ -202,6 +203,8 @@ def _replay(path: Path, session: Recorded) -> None:
                     session.faults.append((f"@{start}", f"A line of this session could not be read ({what})"))
                     if len(session.faults) <= SALVAGED:
                         _save(data, start, session)
+    if found.stopped:
+        session.faults.insert(0, ("", f"This session was read in part: it {found.stopped}"))
 
 
 def _save(data: bytes, start: int, session: Recorded) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from datetime import datetime
 from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import BinaryIO, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -21,7 +21,8 @@ from lerim.errors import Problem, TranscriptError
 from lerim.sessions.claude_tally import Seen, Tally
 from lerim.sessions.claude_turns import Draft, Drafts
 from lerim.sessions.compressed import SUFFIX, Unpacked
-from lerim.sessions.lines import BLOCK, fingerprint, lines
+from lerim.sessions.lines import BLOCK, Lines, fingerprint
+from lerim.sessions.live import CUT_SHORT
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
 from lerim.sessions.regular import buffered, unbuffered, unreadable
 from lerim.sessions.shapes import BadLine
@@ -30,9 +31,6 @@ PROBLEMS = 100
 """Problems told one by one; what comes after is only counted."""
 
 PEEK = 256 * 1024
-
-CUT_SHORT = "cut-short"
-"""The problem code of a packed transcript that was read in part, because it is damaged or holds too much."""
 
 Kept = TypeVar("Kept", bound=Tally)
 Record = TypeVar("Record")
@@ -165,17 +163,18 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
             self._told(CUT_SHORT, "", f"This packed transcript was read in part: it {file.stopped}")
         yield from self._rest()
 
-    def _growing(self, raw: FileIO, file: BinaryIO) -> Iterator[Turn]:
+    def _growing(self, raw: FileIO, file: BufferedReader[Any]) -> Iterator[Turn]:
         self._file = raw
         self._offset = yield from self._read(file, self._continue(raw))
         self._file = None
         self._mark(raw)
         yield from self._rest()
 
-    def _read(self, file: BinaryIO, offset: int) -> Generator[Turn, None, int]:
+    def _read(self, file: BufferedReader[Any], offset: int) -> Generator[Turn, None, int]:
         drafts, tally = self._drafts, self._tally
         decode, take = self._decode, self._take
-        for start, end, data, complete in lines(file, offset):
+        found = Lines(file, offset)
+        for start, end, data, complete in found:
             try:
                 records = decode(data) if data is not None else self._skipped_line(start, complete)
             except BadLine as fault:
@@ -194,6 +193,8 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
                 yield from drafts.ready(tally.turns, offset)
                 if self._seen.crowded:
                     self._seen.forget(self._start()[1].seen)
+        if found.stopped:
+            self._told(CUT_SHORT, "", f"This transcript was read in part: it {found.stopped}")
         return offset
 
     def _keep(self) -> None:

@@ -24,6 +24,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from heapq import nlargest
 from pathlib import Path, PurePath
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote
@@ -31,7 +32,7 @@ from urllib.parse import quote
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions import live_logs
 from lerim.sessions.live_copy import at_hand, copied, fresh, newest
-from lerim.sessions.model import Database, Platform
+from lerim.sessions.model import NAMES, Database, Platform
 from lerim.sessions.regular import unbuffered
 
 CELL_LIMIT = 64 * 1024 * 1024
@@ -46,9 +47,19 @@ BROKEN_LOG = "broken-log"
 STEPS, STEPS_A_BYTE = 5_000_000, 20
 """Steps of SQLite's machine that all queries of one look at a database may take, and more for each byte of it."""
 
+SESSIONS, BYTES_A_SESSION = 1000, 4096
+"""Sessions that are taken from every database, and the bytes of it that allow one more: a prompt with its answer takes
+about as many, with their keys."""
+
+CUT_SHORT = "cut-short"
+"""The problem code of what was read in part, because it is damaged or holds more than its size explains."""
+
 _STEPS_AT_ONCE = 100_000
 _SETTLED_NS = 1_000_000_000
 """Where nothing was written for so long, waiting for a writer to end is in vain."""
+
+_NEW_NS = 60 * 1_000_000_000
+"""For so long an empty file is one that its program has just made."""
 
 _TRIES = 5
 _PAUSE = 0.05
@@ -82,7 +93,8 @@ class _Mark(NamedTuple):
 
 
 def databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]) -> list[Database]:
-    """Those of `paths` that are files, with their stamps, by stat alone. One that cannot be looked at is a Problem."""
+    """Those of `paths` that are files, with their stamps, by stat alone. What cannot be looked at, is no file or has
+    been empty for long is a Problem."""
     found: list[Database] = []
     for path in paths:
         try:
@@ -94,7 +106,11 @@ def databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]
             what = f"This database cannot be looked at: {error.strerror or error}"
             problems.append(Problem("unreadable", str(path), what))
             continue
-        if stat.S_ISREG(known.st_mode):
+        if not stat.S_ISREG(known.st_mode):
+            problems.append(Problem("unreadable", str(path), f"{NAMES[platform]}'s database is no file here"))
+        elif not known.st_size and not wal[0] and abs(time.time_ns() - known.st_mtime_ns) > _NEW_NS:
+            problems.append(Problem("unreadable", str(path), f"{NAMES[platform]}'s database is empty"))
+        else:
             found.append(Database(platform, path, (known.st_size, known.st_mtime_ns, wal[0], wal[1])))
     return found
 
@@ -224,6 +240,28 @@ def _bound(db: sqlite3.Connection, size: int) -> None:
         return left < 0
 
     db.set_progress_handler(is_too_much, _STEPS_AT_ONCE)
+
+
+def newest_sessions(
+    database: Database, sessions: list[Found], age: Callable[[Found], tuple[int, int]], problems: list[Problem]
+) -> list[Found]:
+    """As many of the sessions as the size of their database explains, those with the greatest `age` first to stay; a
+    problem tells of the rest."""
+    most = SESSIONS + (database.stamp[0] + database.stamp[2]) // BYTES_A_SESSION
+    if len(sessions) <= most:
+        return sessions
+    what = f"This database holds {len(sessions)} sessions, too many for its size; the newest {most} are read"
+    problems.append(Problem(CUT_SHORT, str(database.path), what))
+    return nlargest(most, sessions, key=age)
+
+
+def not_known(path: Path) -> TranscriptError:
+    """The error to raise for a database that lacks the tables its program makes."""
+    return TranscriptError(
+        "The sessions in this database are in a form that this version of Lerim does not know",
+        where=str(path),
+        todo="Update Lerim; what was read of them before is kept.",
+    )
 
 
 def address(path: PurePath) -> str:

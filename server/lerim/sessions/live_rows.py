@@ -15,6 +15,16 @@ def columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
     return frozenset(text(name) for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,)))
 
 
+def lacks(db: sqlite3.Connection, table: str) -> bool:
+    """Whether a table that its program always makes is not in a database, or something else stands under its name.
+
+    A database in which nothing was made yet lacks nothing."""
+    if columns(db, table):
+        return False
+    (made,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return bool(made) or number(db.execute("PRAGMA page_count").fetchone()[0]) > 1
+
+
 def rows(
     db: sqlite3.Connection, table: str, wanted: str, where: str, given: tuple[str | int, ...], lost: list[int]
 ) -> Iterator[Row]:

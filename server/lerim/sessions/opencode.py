@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sqlite3
@@ -12,9 +13,9 @@ from functools import partial
 from heapq import nlargest
 from pathlib import Path
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem
 from lerim.sessions import live, opencode_stores
-from lerim.sessions.live_rows import columns, number, rows, text
+from lerim.sessions.live_rows import columns, lacks, number, rows, text
 from lerim.sessions.model import Database, Found, Transcript
 from lerim.sessions.opencode_forks import originals
 from lerim.sessions.opencode_stores import choice
@@ -38,7 +39,7 @@ def find(root: Path, folders: Sequence[str]) -> Found:
     A session that stands in both is found in both, under one id. `folders` are not needed: sessions name their own.
     """
     found = Found()
-    if root.is_file():
+    if root.exists() and not root.is_dir():
         found.databases.extend(live.databases("opencode", [root], found.problems))
         return found
     named = [Path(entry.path) for entry in entries(root, found.problems) if _DATABASE.fullmatch(entry.name)]
@@ -56,7 +57,7 @@ def _add(storage: Path, path: Path, found: Found) -> None:
     try:
         known = path.stat()
         if not stat.S_ISREG(known.st_mode):
-            return
+            raise OSError(errno.EINVAL, "it is not a file")
         messages = [one for one in entries(storage / "message" / path.stem, found.problems) if one.is_file()]
         stamps = [(known.st_size, known.st_mtime_ns)]
         for message in messages[-_LAST:]:
@@ -100,20 +101,17 @@ def listed(database: Database, folders: Sequence[str]) -> tuple[list[Transcript]
     if lost:
         what = f"{lost} rows of this database are damaged; sessions may lack something"
         problems.append(Problem("bad-record", str(database.path), what))
-    return transcripts, problems
+    return live.newest_sessions(database, transcripts, lambda one: (one.mtime_ns, one.size), problems), problems
 
 
 def _sessions(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int]:
     lost: list[int] = []
     there = columns(db, "session")
-    if "id" not in there:
+    if "id" not in there and not lacks(db, "session"):
         return [], 0
-    if not all(needed <= columns(db, table) for table, needed in opencode_stores.NEEDED.items()):
-        raise TranscriptError(
-            "The sessions in this database are in a form that this version of Lerim does not know",
-            where=str(path),
-            todo="Update Lerim; what was read of them before is kept.",
-        )
+    needed = {"session": {"id"}, **opencode_stores.NEEDED}
+    if not all(names <= columns(db, table) for table, names in needed.items()):
+        raise live.not_known(path)
     news = _news(db, lost)
     wanted = ("parent_id", "directory", "time_updated", "revert")
     found: list[Transcript] = []
@@ -153,7 +151,9 @@ def _news(db: sqlite3.Connection, lost: list[int]) -> _News:
     seen: dict[str, tuple[int, int, list[tuple[int, str]]]] = {}
     for native, session, created, updated in rows(db, "message", wanted, "true", (), lost):
         count, when, newest = seen.get(text(session), (0, 0, []))
-        newest = nlargest(_LAST, [*newest, (number(created), text(native))])
+        this = (number(created), text(native))
+        if len(newest) < _LAST or this > newest[-1]:
+            newest = nlargest(_LAST, [*newest, this])
         seen[text(session)] = (count + 1, max(when, number(updated)), newest)
     by_message = _indexed(db)
     return {

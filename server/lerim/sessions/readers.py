@@ -9,12 +9,16 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Protocol
 
+import msgspec
+
 from lerim import paths
-from lerim.errors import LerimError, Problem, ReaderError
+from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
+from lerim.repository import can_be_folder
 from lerim.sessions import claude, codex, copilot, cursor, gemini, opencode
 from lerim.sessions.indexing import Readable
 from lerim.sessions.model import NAMES, Database, Found, Platform, Session, Transcript, Turn
@@ -69,7 +73,8 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Fou
     """What lies at a root, by stat alone; a root that cannot be looked at is a problem of the result."""
     try:
         with faults_as_errors(platform, str(root)):
-            return READERS[platform].find(root, folders)
+            found = READERS[platform].find(root, folders)
+            return replace(found, transcripts=_with_real_folders(found.transcripts))
     except LerimError as error:
         cause = error.__cause__
         if isinstance(cause, OSError):
@@ -81,7 +86,13 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Fou
 def list_sessions(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
     """The sessions in a database, each with its stamp. Raises LerimError, and nothing else."""
     with faults_as_errors(database.platform, str(database.path)):
-        return LISTERS[database.platform].listed(database, folders)
+        transcripts, problems = LISTERS[database.platform].listed(database, folders)
+        return _with_real_folders(transcripts), problems
+
+
+def _with_real_folders(transcripts: list[Transcript]) -> list[Transcript]:
+    """Transcripts without the folders that can be none on any machine."""
+    return [one if can_be_folder(one.cwd) else replace(one, cwd="") for one in transcripts]
 
 
 def reading(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
@@ -101,7 +112,8 @@ def probe(transcript: Transcript) -> str:
         return transcript.cwd
     try:
         with faults_as_errors(transcript.platform, transcript.place):
-            return READERS[transcript.platform].probe(transcript)
+            cwd = READERS[transcript.platform].probe(transcript)
+            return cwd if can_be_folder(cwd) else ""
     except LerimError:
         return ""
 
@@ -112,7 +124,8 @@ def problem_of(error: LerimError, where: str) -> Problem:
 
 
 class GuardedReading:
-    """A reading that raises no other error than LerimError while it is iterated."""
+    """A reading that raises no other error than LerimError while it is iterated, and tells of no folder that can be
+    none on any machine."""
 
     def __init__(self, transcript: Transcript, inner: Readable) -> None:
         self._transcript = transcript
@@ -120,16 +133,28 @@ class GuardedReading:
 
     def __iter__(self) -> Iterator[Turn]:
         with faults_as_errors(self._transcript.platform, self._transcript.place):
-            yield from self._inner
+            for turn in self._inner:
+                yield turn if can_be_folder(turn.cwd) else msgspec.structs.replace(turn, cwd="")
+            if not self._inner.session.turns and any(one.code in _LOSSES for one in self._inner.problems):
+                raise self._nothing()
 
     def checkpoint(self) -> bool:
         """See Readable."""
         return self._inner.checkpoint()
 
+    def _nothing(self) -> TranscriptError:
+        """The error for a session of which everything is lost."""
+        first = self._inner.problems[0].message.rstrip(".")
+        what = f"Nothing of this session of {NAMES[self._transcript.platform]} could be read. {first}."
+        return TranscriptError(what, where=self._transcript.place, todo="It is tried again when it changes.")
+
     @property
     def session(self) -> Session:
         """See Readable."""
-        return self._inner.session
+        session = self._inner.session
+        if all(map(can_be_folder, session.cwds)):
+            return session
+        return replace(session, cwds=tuple(filter(can_be_folder, session.cwds)))
 
     @property
     def resume(self) -> bytes:
@@ -178,6 +203,9 @@ def _place(error: Exception) -> str:
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_OWN)] or frames
     return f"{type(error).__name__} in {Path(own[-1].filename).name}, line {own[-1].lineno}"
 
+
+_LOSSES = ("bad-line", "bad-row", "line-too-long", "cut-short")
+"""The problem codes of what is lost from a session."""
 
 _OWN = Path(__file__).parents[1]
 

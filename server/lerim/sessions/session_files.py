@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.model import Platform, Transcript
+from lerim.sessions.model import NAMES, Platform, Transcript
 from lerim.sessions.regular import buffered
 
 LIMIT = 256 * 1024 * 1024
@@ -30,7 +30,7 @@ def sessions(
         stem, _, suffix = entry.name.rpartition(".")
         if suffix not in ("json", "jsonl") or not stem:
             continue
-        known_as = regular(entry, problems)
+        known_as = regular(platform, entry, problems)
         if known_as is None or not known_as.st_size:
             continue
         stats.setdefault(stem, []).append(known_as)
@@ -62,7 +62,7 @@ def transcript(
 ) -> list[Transcript]:
     """The transcript that a file is, under the session's own id, known by the folder that others tell for it too; none
     for what is no file."""
-    known_as = regular(entry, problems)
+    known_as = regular(platform, entry, problems)
     if known_as is None:
         return []
     size, written, inode = known_as.st_size, known_as.st_mtime_ns, stamped(known_as.st_ino, cwd)
@@ -96,9 +96,9 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def regular(entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result | None:
-    """The stat of a file; None for anything else, for what cannot be looked at (a problem, as is a link to nowhere),
-    and for what was deleted meanwhile."""
+def regular(platform: Platform, entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result | None:
+    """The stat of a file; None for what was deleted meanwhile, and for what is a problem: anything else, what cannot be
+    looked at, a link to nowhere."""
     try:
         known_as = entry.stat()
     except OSError as error:
@@ -106,7 +106,12 @@ def regular(entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result 
             return None
         problems.append(Problem("unreadable", entry.path, f"This file cannot be looked at: {error.strerror or error}"))
         return None
-    return known_as if stat.S_ISREG(known_as.st_mode) else None
+    if stat.S_ISREG(known_as.st_mode):
+        return known_as
+    problems.append(
+        Problem("unreadable", entry.path, f"A session of {NAMES[platform]} should lie here, but this is no file")
+    )
+    return None
 
 
 def contents(path: Path) -> bytes:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
+import tracemalloc
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import dspy
 import pytest
 from dspy import lm15
 
-from chat_server import KEY, Chat, chat, completion, drips, fails, hangs, huge, raw, says
+from chat_server import KEY, Act, Chat, chat, completion, drips, fails, hangs, huge, raw, says
 from engines import REQUEST, model, never
 from lerim.models.engine import Engine
 from lerim.models.lm import language_model, using
@@ -131,6 +134,34 @@ def test_a_body_without_end_is_left_at_a_size() -> None:
     with chat(huge) as server, pytest.raises(lm15.InvalidRequestError, match="larger than 8 MB"):
         ask(server)
     assert len(server.asked) == 1
+
+
+def packed(data: bytes, packing: str = "gzip") -> Act:
+    return raw(data, headers={"Content-Type": "application/json", "Content-Encoding": packing})
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+def test_an_answer_that_unpacks_without_end_is_left_at_a_size(kind: str) -> None:
+    packer = zlib.compressobj(wbits=31)
+    data = b"".join([*(packer.compress(bytes(1 << 20)) for _ in range(300)), packer.flush()])
+    answer = raw(data, headers={"Content-Type": kind, "Content-Encoding": "gzip"})
+    tracemalloc.start()
+    try:
+        with chat(answer) as server, pytest.raises(lm15.InvalidRequestError, match="larger than 8 MB"):
+            ask(server)
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_answer_that_is_packed_though_it_was_not_asked_for_is_read_where_it_is_packed_once() -> None:
+    data = json.dumps(completion("hello")).encode()
+    with chat(packed(gzip.compress(data))) as server:
+        assert ask(server).text == "hello"
+    with chat(packed(gzip.compress(gzip.compress(data)), "gzip, gzip")) as server, pytest.raises(lm15.TransportError):
+        ask(server)
+    with chat(packed(data)) as server, pytest.raises(lm15.TransportError):
+        ask(server)
 
 
 def test_a_redirect_is_not_followed_and_the_key_goes_nowhere_else() -> None:

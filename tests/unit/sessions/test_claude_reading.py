@@ -285,12 +285,12 @@ def test_lines_of_megabytes_are_read(tmp_path):
 
 
 def test_a_line_over_the_limit_is_skipped_as_a_problem(tmp_path):
-    from lerim.sessions.lines import lines as split
+    from lerim.sessions.lines import Lines
 
     path = tmp_path / "x"
     path.write_bytes(b"a\n" + b"b" * 50 + b"\n" + b"c\n" + b"d" * 30)
     with path.open("rb") as file:
-        assert list(split(file, 0, limit=20)) == [
+        assert list(Lines(file, 0, limit=20)) == [
             (0, 2, b"a\n", True),
             (2, 53, None, True),
             (53, 55, b"c\n", True),
