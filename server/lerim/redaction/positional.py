@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from urllib.parse import unquote
 
 from lerim.redaction.entropy import random
@@ -81,7 +81,9 @@ _ABOUT = re.compile(  # ends of names that tell something of a password and do n
     r"less|protect|auth|login|enabled|salt|rule|mgr|command|cmd|store|s$|_at$",
     re.IGNORECASE,
 )
-_LONG_WORD = 24
+_SHORT, _LONG_WORD, _REMEMBERED = 300, 24, 50_000
+_NAMELESS: set[str] = set()
+"""Words that were met and hold no name: most words of a text are among them."""
 _ORDINARY = (
     "none null nil true false yes off enabled disabled string strings str text bytes bool boolean int integer "
     "number object any char varchar buffer unicode required require optional option changeme change undefined "
@@ -147,14 +149,15 @@ def places(text: str, literal: str) -> Iterable[int]:
 
 def words_of(low: str, names: re.Pattern[str]) -> str:
     """The words of a text that hold one of the names, each once: few, for the question which names stand in it."""
-    return " ".join(
-        word for word in set(low.split()) if (_holds(word, names) if len(word) < _LONG_WORD else names.search(word))
-    )
-
-
-@lru_cache(maxsize=30_000)
-def _holds(word: str, names: re.Pattern[str]) -> bool:
-    return names.search(word) is not None
+    if len(low) <= _SHORT:
+        return low
+    held = []
+    for word in set(low.split()) - _NAMELESS:
+        if names.search(word):
+            held.append(word)
+        elif len(word) < _LONG_WORD and len(_NAMELESS) < _REMEMBERED:
+            _NAMELESS.add(word)
+    return " ".join(held)
 
 
 def any_of(names: Iterable[str]) -> re.Pattern[str]:

@@ -22,10 +22,12 @@ _UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
 _WORDY = re.compile(r"[A-Za-z0-9_-]")
 _GLUE = re.compile(r"[A-Za-z0-9]")
 _ESCAPE = re.compile(r"\\[nrtbf]\Z|%[0-9A-F]{2}\Z")
-_JOINED = re.compile(r"\\_|\\u005[fF]|%5[fF]|&#(?:95|x5[fF]);|</?(?:b|i|em|strong|wbr|span|code|br ?/?)>|\*\*|[\"'`]\s{0,8}[+.&]?\s{0,8}[\"'`]")
+_TAG = r"/?(?:b|i|em|strong|wbr|span|code|br ?/?)>"
 _JOINT = re.compile(
-    r"(?<=[A-Za-z0-9_-])(?:(?P<underscore>\\_|\\{1,2}u005[fF]|%5[fF]|&#(?:95|x5[fF]);)|(?:</?(?:b|i|em|strong|wbr|span|code|br ?/?)>|\*\*){1,4}|"
-    r"[\"'`]\s{0,4}[+.&]?\s{0,20}[\"'`])(?=[A-Za-z0-9_-])"
+    r"[\\%&<*\"'`](?<=[A-Za-z0-9_-].)(?:"
+    r"(?P<underscore>(?<=\\)(?:_|\\?u005[fF])|(?<=%)5[fF]|(?<=&)#(?:95|x5[fF]);)|"
+    rf"(?:(?<=<){_TAG}|(?<=\*)\*)(?:<{_TAG}|\*\*){{0,3}}|"
+    r"(?<=[\"'`])\s{0,4}[+.&]?\s{0,20}[\"'`])(?=[A-Za-z0-9_-])"
 )
 """What stands in a token that was written for another format; nothing, or its underscore, in the token itself."""
 _WIDE = re.compile("[\uff10-\uff5a]")
@@ -138,7 +140,7 @@ def _joined(text: str) -> list[Span]:
     spans: list[Span] = []
     if not text.isascii() and _WIDE.search(text):
         spans += _tokens(text.translate(_NARROW))
-    joints = list(_JOINT.finditer(text)) if _JOINED.search(text) else []
+    joints = list(_JOINT.finditer(text))
     if not joints:
         return spans
     parts: list[str] = []
