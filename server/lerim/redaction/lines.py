@@ -95,7 +95,14 @@ def _tables(text: str, low: str, words: str) -> Iterator[Span]:
     for start, line in _headings(text, low, words):
         if start < done or len(line) > _WIDTH:
             continue
-        mark = next((mark for mark in _MARKS if line.count(mark) >= (2 if mark in ",;" and not _TWO_COLUMNS.match(line) else 1)), "")
+        mark = next(
+            (
+                mark
+                for mark in _MARKS
+                if line.count(mark) >= (2 if mark in ",;" and not _TWO_COLUMNS.match(line) else 1)
+            ),
+            "",
+        )
         columns = [at for at, (_, cell) in enumerate(_cells(line, mark)) if _HEADING.match(cell)]
         if not columns or len(_cells(line, mark)) < 2:
             continue

@@ -23,7 +23,9 @@ _FORM = re.compile(
     r"secretsmanager:|@Microsoft\.KeyVault\(|projects/[\w-]{1,60}/secrets/|secretKeyRef|h1:[A-Za-z0-9+/]{43}=|v?\d{1,5}\.\d{1,5}\.\d{1,20}(?:[+-][\w.+-]{1,60})?\Z|(?:AC|SM|PN|MM)[0-9a-f]{32}\Z|(?:we|acct|cus|whk|ak|prod|price|plan|sub|evt|team|prj)_[A-Za-z0-9]{8,40}\Z|"
     r"(?:pub|app)[0-9a-f]{32}\Z|G-[A-Z0-9]{10}\Z|GTM-|UA-\d|MII[A-Za-z0-9+/]{2}jANBg|op://|vault:|ssm:|[gs]3://"
 )
-_CACHED = re.compile(r"(?:[\w.-]{1,40}/){0,6}[A-Za-z][\w.]{0,40}(?:-[\w.=]{1,40}){0,8}-(?:[0-9a-f]{32,128}|[A-Za-z0-9+/]{43}=)\Z")
+_CACHED = re.compile(
+    r"(?:[\w.-]{1,40}/){0,6}[A-Za-z][\w.]{0,40}(?:-[\w.=]{1,40}){0,8}-(?:[0-9a-f]{32,128}|[A-Za-z0-9+/]{43}=)\Z"
+)
 """A name with a digest at its end, as caches of builds have."""
 _FILE = re.compile(
     r"[\w./@-]{0,300}\.(?:png|jpe?g|webp|gif|svg|pdf|json|gz|zip|txt|csv|parquet|md|ya?ml|toml|py|ts|js|log|pem|key|crt|db|"
@@ -35,9 +37,12 @@ _PATH = re.compile(
 _SUMMED = re.compile(r"(?:MD5|SHA-?\d{1,3}|BLAKE2\w?) ?\([^()\n]{1,80}\) ?= ?\Z", re.IGNORECASE)
 _SIGNER = re.compile(r"(?:RSA|DSA|EDDSA|ECDSA|gpg|pgp)[^\n]{0,20}\Z", re.IGNORECASE)
 _DIGEST = re.compile(
-    r"(?:sha-?\d{1,3}|md5|blake\d?\w?|crc32|integrity|checksum|digest|etag|\bh1)[\"']?\s{0,2}[:= -]\s{0,2}[\"']?\Z", re.IGNORECASE
+    r"(?:sha-?\d{1,3}|md5|blake\d?\w?|crc32|integrity|checksum|digest|etag|\bh1)[\"']?\s{0,2}[:= -]\s{0,2}[\"']?\Z",
+    re.IGNORECASE,
 )
-_REFERENCE = re.compile(r"arn:[\w:/*-]{0,120}\Z|(?:get|describe|delete|edit|patch|create|rollout) secrets?(?: generic)?[ /]\Z")
+_REFERENCE = re.compile(
+    r"arn:[\w:/*-]{0,120}\Z|(?:get|describe|delete|edit|patch|create|rollout) secrets?(?: generic)?[ /]\Z"
+)
 _BARE = re.compile(
     r"(?:[0-9a-f]{7,8}|[0-9a-f]{12}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\Z|"
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z",
@@ -55,10 +60,14 @@ _WEAK = re.compile(
     re.IGNORECASE,
 )
 _ONLY_KEY = re.compile(r"(?:\A| )(?:ids?|keys?)\Z", re.IGNORECASE)
-_WORD_BEFORE = re.compile(r"(?P<name>(?:[A-Za-z-]{1,20} )?[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}\s{0,3}[:=]{0,2}>?\s{0,8}[\"'`(]{0,2}\Z")
+_WORD_BEFORE = re.compile(
+    r"(?P<name>(?:[A-Za-z-]{1,20} )?[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}\s{0,3}[:=]{0,2}>?\s{0,8}[\"'`(]{0,2}\Z"
+)
 _STEM = re.compile(r"token|secret|passw|auth|cred", re.IGNORECASE)
 _ENDS = re.compile(r"(?:tokens?|secrets?|passw\w{0,6}|auth|credentials?|creds?|keys?|\d)\Z", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:pass(?:word|wd|code|phrase)?|pwd|pw|pin|code|mdp|kennwort|passwort)\W{0,2}\Z", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"(?:pass(?:word|wd|code|phrase)?|pwd|pw|pin|code|mdp|kennwort|passwort)\W{0,2}\Z", re.IGNORECASE
+)
 _FOLLOWED = re.compile(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
 _KEPT = frozenset({"private", "private-key", "url-password", "authorization"})
 

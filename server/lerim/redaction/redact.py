@@ -42,7 +42,9 @@ _WORTH = re.compile(
     r"\ttrue\t|/user:|[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
 )
 """What every place has that the finders of places know; looked for once, since most texts are short and have none."""
-_NAMES = positional.any_of((*calls.LOOKED_FOR, *given.LOOKED_FOR, *lines.LOOKED_FOR, *spoken.LOOKED_FOR, *told.LOOKED_FOR))
+_NAMES = positional.any_of(
+    (*calls.LOOKED_FOR, *given.LOOKED_FOR, *lines.LOOKED_FOR, *spoken.LOOKED_FOR, *told.LOOKED_FOR)
+)
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
 _RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
