@@ -19,7 +19,7 @@ _PUBLIC_NAME = re.compile(
 _PRIVATE_NAME = re.compile(r"private|secret_?key", re.IGNORECASE)
 _ID_NAME = re.compile(r"(?<!secret)(?:_id|Id|-id|_ID|(?<=[a-z])ID)\Z")
 _FORM = re.compile(
-    r"pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha|SHA)-?\d{1,3}[:=-]|md5:|arn:|"
+    r"#[0-9a-fA-F]{3,8}\Z|pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha|SHA)-?\d{1,3}[:=-]|md5:|arn:|"
     r"secretsmanager:|@Microsoft\.KeyVault\(|projects/[\w-]{1,60}/secrets/|secretKeyRef|h1:[A-Za-z0-9+/]{43}=|v?\d{1,5}\.\d{1,5}\.\d{1,20}(?:[+-][\w.+-]{1,60})?\Z|(?:AC|SM|PN|MM)[0-9a-f]{32}\Z|(?:we|acct|cus|whk|ak|prod|price|plan|sub|evt|team|prj)_[A-Za-z0-9]{8,40}\Z|"
     r"(?:pub|app)[0-9a-f]{32}\Z|G-[A-Z0-9]{10}\Z|GTM-|UA-\d|MII[A-Za-z0-9+/]{2}jANBg|op://|vault:|ssm:|[gs]3://"
 )
