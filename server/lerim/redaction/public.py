@@ -69,7 +69,7 @@ _NUMBERED = re.compile(
     r"(?:pass(?:word|wd|code|phrase)?|pwd|pw|pin|code|mdp|kennwort|passwort)\W{0,2}\Z", re.IGNORECASE
 )
 _FOLLOWED = re.compile(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
-_KEPT = frozenset({"private", "private-key", "url-password", "authorization"})
+_KEPT = frozenset({"private", "url-key", "private-key", "url-password", "authorization"})
 
 
 def is_public(text: str, span: Span) -> bool:
