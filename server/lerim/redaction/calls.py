@@ -45,7 +45,7 @@ _WORDS = {
     for program, options in {
         "cargo login": "", "snyk auth": "", "wandb login": "", "vault login": "", "net use": "", "rabbitmqctl": "", "rclone obscure": "",
         "api-key store": "", "htpasswd": "", "snmp-server community": "", "wpa_passphrase ": "", "add-authtoken": "",
-        "smb": r"-U\s{0,2}[\w.\\]{1,40}%VALUE", "rpcclient": r"-U\s{0,2}[\w.\\]{1,40}%VALUE", "lftp": r"-u\s{0,2}[\w.]{1,40},VALUE",
+        "smb": r"-U\s{0,2}[\"']?[\w.\\]{1,40}%VALUE", "rpcclient": r"-U\s{0,2}[\w.\\]{1,40}%VALUE", "lftp": r"-u\s{0,2}[\w.]{1,40},VALUE",
         "enable secret": r"enable secret(?: \d)? VALUE", "requirepass": r"requirepass[ =]VALUE", "masterauth": r"masterauth VALUE",
         "sonar.": r"sonar\.(?:login|token)=VALUE", "curl": r"(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"']{1,80}:VALUE",
         "steamcmd": r"\+login\s\w{1,40} VALUE", "sqlplus": r"\w{1,30}/(?P<value>[^\s@/]{4,60})@", "chpasswd": r"(?<![\w.-])[\w.-]{1,40}:VALUE",
@@ -88,6 +88,7 @@ _HEADERS = (
     "?appid",
     "&appid",
 )
+LOOKED_FOR = (*_HEADERS, *_WORDS)
 
 
 def spans(text: str, low: str, words: str) -> Iterator[Span]:
@@ -145,7 +146,8 @@ def _options(text: str, low: str, words: str) -> Iterator[Span]:
             for match in pattern.finditer(text, start, done):
                 value = match["value"].rstrip(_TRIMMED)
                 if _good(value) or (program in _CLEAR and len(value) >= 8 and is_odd(value, False)):
-                    yield Span(match.start("value"), match.start("value") + len(value), "password")
+                    kind = "authorization" if program == "curl" else "password"
+                    yield Span(match.start("value"), match.start("value") + len(value), kind)
 
 
 def _good(value: str) -> bool:

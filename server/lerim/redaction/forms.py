@@ -225,6 +225,21 @@ RULES: tuple[Rule, ...] = (
     *_forms("statsig-key", "secret- console-", r"[A-Za-z0-9]{40,50}" + _END, True),
     *_forms("onesignal-key", "os_v2_app_ os_v2_org_", r"[a-z2-7]{60,130}"),
     *_forms("posthog-key", "phx_ phs_", r"[A-Za-z0-9]{30,60}" + _END, True),
+    *_forms("shodan-key", "tk-us-", r"[A-Za-z0-9_-]{40,60}", True),
+    *_forms("wakatime-key", "waka_", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    *_forms("dn-key", "dnkey-", r"[A-Za-z0-9_=-]{26,120}", True),
+    *_forms("azure-function-key", "s-s4t2ud-", r"[0-9a-f]{64}"),
+    *_forms("privateai-key", "p8e-", r"[A-Za-z0-9-]{32,60}", True),
+    *_forms("iconfinder-key", "ico-", r"[A-Za-z0-9]{32}" + _END, True),
+    *_forms("runpod-key", "rpa_", r"[A-Za-z0-9]{30,60}" + _END, True),
+    *_forms("stytch-key", "secret-live- secret-test-", r"[A-Za-z0-9-]{36}=?"),
+    *_forms("zoho-token", "1000.", r"[0-9a-f]{32}\.[0-9a-f]{32}"),
+    *_forms("harness-token", "pat.", r"[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
+    *_forms("lob-key", "live_ test_", r"[0-9a-f]{35}" + _END),
+    *_forms("vault-token", "s.", r"[A-Za-z0-9]{24}" + _END, True),
+    *_forms("private-key", "5H 5J 5K", r"[1-9A-HJ-NP-Za-km-z]{49}" + _END, True),
+    *_forms("private-key", "Kw Kx Ky Kz L1 L2 L3 L4 L5", r"[1-9A-HJ-NP-Za-km-z]{50}" + _END, True),
+    *_forms("aws-session-token", "IQoJb3JpZ2lu FwoGZXIv FQoGZXIv", r"[A-Za-z0-9+/=%_-]{40,4000}"),
     # watching
     *_forms("grafana-token", "glsa_", r"[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
     *_forms("grafana-token", "glc_", r"[A-Za-z0-9+/=_-]{32,400}"),
@@ -256,7 +271,9 @@ BY_UNDERSCORE: dict[str, list[Rule]] = {}
 ANYWHERE: list[Rule] = []
 for _rule in RULES:
     _first = _rule.literal[:2]
-    if _rule.literal.endswith("_") and len(_rule.literal) >= 4:
+    if _rule.kind == "aws-access-key":
+        ANYWHERE.append(_rule)
+    elif _rule.literal.endswith("_") and len(_rule.literal) >= 4:
         BY_UNDERSCORE.setdefault(_rule.literal[-3:], []).append(_rule)
     elif all(_letter.isalnum() or _letter in "_-" for _letter in _first):
         BY_START.setdefault(_first, []).append(_rule)

@@ -76,6 +76,7 @@ _APP = (
     "2fa",
     "totp",
 )
+LOOKED_FOR = (*NAMES, *_APP)
 
 
 def spans(text: str, low: str, words: str) -> Iterator[Span]:

@@ -18,6 +18,7 @@ _WORDS = (
     "pass", "pwd", "token", "secret", "key", "credential", "kennwort", "mot de passe", "contraseña", "senha", "hasło", "пароль",
     "密码", "パスワード", "비밀번호",
 )  # fmt: skip
+_TWO_COLUMNS = re.compile(r"[\w -]{1,40}[,;][\w -]{1,40}\Z")
 _ROWS = 30
 _WIDTH = 400
 _MARKS = ("|", "│", "┃", "\t", ",", ";")
@@ -46,6 +47,7 @@ _TOLD = ("password", "token", "api key", "secret key", "access key", "passphrase
 _ENTRY = re.compile(
     r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}(?=\r?\n|\Z)"
 )
+LOOKED_FOR = (*_WORDS, *_TOLD, *_COMMANDS)
 
 
 def spans(text: str, low: str, words: str) -> Iterator[Span]:
@@ -93,7 +95,14 @@ def _tables(text: str, low: str, words: str) -> Iterator[Span]:
     for start, line in _headings(text, low, words):
         if start < done or len(line) > _WIDTH:
             continue
-        mark = next((mark for mark in _MARKS if line.count(mark) >= (2 if mark in ",;" else 1)), "")
+        mark = next(
+            (
+                mark
+                for mark in _MARKS
+                if line.count(mark) >= (2 if mark in ",;" and not _TWO_COLUMNS.match(line) else 1)
+            ),
+            "",
+        )
         columns = [at for at, (_, cell) in enumerate(_cells(line, mark)) if _HEADING.match(cell)]
         if not columns or len(_cells(line, mark)) < 2:
             continue

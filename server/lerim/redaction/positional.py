@@ -81,6 +81,9 @@ _ABOUT = re.compile(  # ends of names that tell something of a password and do n
     r"less|protect|auth|login|enabled|salt|rule|mgr|command|cmd|store|s$|_at$",
     re.IGNORECASE,
 )
+_SHORT, _LONG_WORD, _REMEMBERED = 300, 24, 50_000
+_NAMELESS: set[str] = set()
+"""Words that were met and hold no name: most words of a text are among them."""
 _ORDINARY = (
     "none null nil true false yes off enabled disabled string strings str text bytes bool boolean int integer "
     "number object any char varchar buffer unicode required require optional option changeme change undefined "
@@ -144,9 +147,23 @@ def places(text: str, literal: str) -> Iterable[int]:
     return _each_place(text, literal) if literal in text else ()
 
 
-def words_of(text: str, low: str) -> str:
-    """Every word of a text once: much shorter, for the question whether a name stands in the text at all."""
-    return " ".join(set(low.split())) if len(text) > 300 else low
+def words_of(low: str, names: re.Pattern[str]) -> str:
+    """The words of a text that hold one of the names, each once: few, for the question which names stand in it."""
+    if len(low) <= _SHORT:
+        return low
+    held = []
+    for word in set(low.split()) - _NAMELESS:
+        if names.search(word):
+            held.append(word)
+        elif len(word) < _LONG_WORD and len(_NAMELESS) < _REMEMBERED:
+            _NAMELESS.add(word)
+    return " ".join(held)
+
+
+def any_of(names: Iterable[str]) -> re.Pattern[str]:
+    """Matches a word that may belong to one of the names."""
+    parts = {max(name.split(), key=len) for name in names}
+    return re.compile("|".join(re.escape(part) for part in parts if not any(p != part and p in part for p in parts)))
 
 
 def met(names: tuple[str, ...], words: str) -> list[str]:

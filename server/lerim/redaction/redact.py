@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from lerim.redaction import calls, encoded, forms, given, lines, positional, private_keys, spoken, told
+from lerim.redaction import calls, encoded, forms, given, idioms, lines, positional, private_keys, spoken, told
 from lerim.redaction.entropy import random
 from lerim.redaction.hidden import HIDDEN, visible
 from lerim.redaction.public import is_public
@@ -20,7 +20,18 @@ __all__ = ["Redacted", "Span", "clean", "counting", "redact", "redacted_spans", 
 _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
 _UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
 _WORDY = re.compile(r"[A-Za-z0-9_-]")
+_GLUE = re.compile(r"[A-Za-z0-9]")
 _ESCAPE = re.compile(r"\\[nrtbf]\Z|%[0-9A-F]{2}\Z")
+_TAG = r"/?(?:b|i|em|strong|wbr|span|code|br ?/?)>"
+_JOINT = re.compile(
+    r"[\\%&<*\"'`](?<=[A-Za-z0-9_-].)(?:"
+    r"(?P<underscore>(?<=\\)(?:_|\\?u005[fF])|(?<=%)5[fF]|(?<=&)#(?:95|x5[fF]);)|"
+    rf"(?:(?<=<){_TAG}|(?<=\*)\*)(?:<{_TAG}|\*\*){{0,3}}|"
+    r"(?<=[\"'`])\s{0,4}[+.&]?\s{0,20}[\"'`])(?=[A-Za-z0-9_-])"
+)
+"""What stands in a token that was written for another format; nothing, or its underscore, in the token itself."""
+_WIDE = re.compile("[\uff10-\uff5a]")
+_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _SHORTEST = 8
 _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
@@ -28,9 +39,12 @@ _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 _WORTH = re.compile(
     r"pass|p(?:wd|w[ :]|sk|in:)|key|token|secret|cred|log ?in|sign|auth|s(?:alt|eed|enha|ifre|alasana)|totp|2fa|encrypt|mdp|wort|"
     r"contras|haslo|heslo|losen|kodeord|adgang|parola|wacht|kata|kenn|sleutel|zugang|ident|code|webhook|_pat|geheim|schl|llave|honeycomb|appid|requirep|masterauth|rabbitmq|rclone|sqlplus|net use|snmp|clave|chave|chiave|klucz|jeton|wifi|gmail|smtp|"
-    r"[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
+    r"\ttrue\t|/user:|[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
 )
 """What every place has that the finders of places know; looked for once, since most texts are short and have none."""
+_NAMES = positional.any_of(
+    (*calls.LOOKED_FOR, *given.LOOKED_FOR, *lines.LOOKED_FOR, *spoken.LOOKED_FOR, *told.LOOKED_FOR)
+)
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
 _RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
@@ -116,10 +130,37 @@ def find_secrets(text: str) -> list[Span]:
         for span in _look(plain):
             first, last = bisect_right(starts, span.start) - 1, bisect_right(starts, span.end - 1) - 1
             spans.append(Span(span.start + moved[first], span.end + moved[last], span.kind))
+    spans += _joined(text)
     if spans and "[redacted:" in text:
         done = [match.span() for match in _DONE.finditer(text)]
         spans = [span for span in spans if not any(span.start < end and start < span.end for start, end in done)]
     return _merged(spans)
+
+
+def _joined(text: str) -> list[Span]:
+    """Tokens that markup, an escape or a join of two literals stands in, and those in letters of full width."""
+    spans: list[Span] = []
+    if not text.isascii() and _WIDE.search(text):
+        spans += _tokens(text.translate(_NARROW))
+    joints = list(_JOINT.finditer(text))
+    if not joints:
+        return spans
+    parts: list[str] = []
+    starts, moved = [0], [0]
+    last = size = 0
+    for joint in joints:
+        here = "_" if joint.lastgroup == "underscore" else ""
+        parts += (text[last : joint.start()], here)
+        size += joint.start() - last + len(here)
+        last = joint.end()
+        starts.append(size)
+        moved.append(last - size)
+    plain = "".join((*parts, text[last:]))
+    for span in _tokens(plain):
+        first, end = bisect_right(starts, span.start) - 1, bisect_right(starts, span.end - 1) - 1
+        if first != end:
+            spans.append(Span(span.start + moved[first], span.end + moved[end], span.kind))
+    return spans
 
 
 def _repeated(text: str, spans: list[Span]) -> list[Span]:
@@ -155,10 +196,10 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
     if "<private>" in low:
         spans += _private(text, low)
     worth = len(text) > 600 or bool(_WORTH.search(low))
-    words = positional.words_of(text, low) if worth else ""
+    words = positional.words_of(low, _NAMES) if worth else ""
     placed = positional.spans(text, low) + (told.spans(text, low, words) if worth else told.unnamed(text, low))
     if worth:
-        for finder in (given, calls, lines, spoken):
+        for finder in (given, calls, lines, spoken, idioms):
             placed += finder.spans(text, low, words)
     spans += [span for span in placed if not is_public(text, span)]
     if decode:
@@ -194,10 +235,11 @@ def _rules_for(runs: str) -> Iterator[Rule]:
 def _of_rule(text: str, rule: Rule) -> Iterator[Span]:
     # `sk-` also ends words; `ghp_` and its like are a token wherever they stand, glued to other text too
     whole = rule.literal[0].isalnum() and not (len(rule.literal) >= 4 and rule.literal.endswith("_"))
+    glue = _GLUE if rule.kind == "aws-access-key" else _WORDY
     at = text.find(rule.literal)
     while at >= 0:
         end = at + len(rule.literal)
-        if not (whole and at and _WORDY.match(text[at - 1])) or _ESCAPE.search(text, max(0, at - 3), at):
+        if not (whole and at and glue.match(text[at - 1])) or _ESCAPE.search(text, max(0, at - 3), at):
             stop = _end_of_token(text, at, end, rule)
             if stop:
                 yield Span(at, stop, rule.kind)

@@ -28,6 +28,7 @@ KEYS_ELSEWHERE = (
 )  # fmt: skip
 _ALL_PASSWORDS = (*PASSWORDS, *PASSWORDS_ELSEWHERE)
 _ALL_KEYS = (*KEYS, *KEYS_ELSEWHERE)
+LOOKED_FOR = (*_ALL_PASSWORDS, *_ALL_KEYS, "log in", "login", "sign in", "creds", "credential")
 _SIGN = (
     r"(?:[:：=＝→]|[—–-]{1,2}(?=\s)|(?:is|was|are|to|as|ist|war|lautet|sind|est|c'est|es|son|é|è|er|är|on|je|jest|to|van|adalah|là|היא|هي|है|"
     r"είναι|это|equals|with|mit|avec|con|com|met)(?=[\s:\"'`「])|は|是|为|為|는|은|이|가)"

@@ -30,6 +30,10 @@ _PASSWORD_WORDS_ELSEWHERE: _Words = (*_PASSWORDS_ELSEWHERE.split(), "mật khẩ
 _KEY_WORDS: _Words = (*_KEY.split(), "api key", "access key", "secret key", "auth key", "license key")
 _TOKEN_WORDS: _Words = tuple(_TOKENS.split())
 _TOKEN_WORDS_ELSEWHERE: _Words = (*_TOKENS_ELSEWHERE.split(), "clé api")
+LOOKED_FOR: _Words = (
+    *(*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE),
+    *(*_KEY_WORDS, *_TOKEN_WORDS, *_TOKEN_WORDS_ELSEWHERE),
+)
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
 _OPEN = r"(?:[bruf]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
