@@ -114,15 +114,16 @@ def test_stores_that_are_damaged_in_every_way_at_once_cost_only_themselves_and_h
     assert report.sessions.found == len(AGENTS) + 1
     assert report.state == "done"
     names = sorted(Path(problem.path).name.partition("@")[0] for problem in report.problems)
-    assert names == ["opencode-new.db", "opencode-none.db", "opencode-torn.db", rollout.name]
+    assert names == ["opencode-folder.db", "opencode-new.db", "opencode-none.db", "opencode-torn.db", rollout.name]
     with Catalog.open(machine.home) as catalog:
         assert {turn.text for word in ("Before", "After") for turn in catalog.search(word)} == {"Before it", "After it"}
 
     again = machine.sync()
-    assert sorted(Path(problem.path).name for problem in again.problems) == names[:3]
+    assert sorted(Path(problem.path).name for problem in again.problems) == names[:4]
     assert again.sessions.unchanged == again.sessions.found
 
-    for name in names[:3]:
+    (data / names[0]).rmdir()
+    for name in names[1:4]:
         (data / name).unlink()
     store = opencode_store.Store("ses_healed", directory=str(machine.repo))
     store.say("user", opencode_store.text("It is whole again"))

@@ -47,7 +47,7 @@ def test_a_machine_without_sessions_has_none(tmp_path):
     assert find(tmp_path) == Found()
 
 
-def test_folders_pipes_and_broken_links_are_not_transcripts(tmp_path):
+def test_folders_pipes_and_broken_links_are_told_and_are_not_transcripts(tmp_path):
     project = tmp_path / "projects" / "p"
     (project / "folder.jsonl").mkdir(parents=True)
     (project / "broken.jsonl").symlink_to(tmp_path / "gone")
@@ -57,7 +57,8 @@ def test_folders_pipes_and_broken_links_are_not_transcripts(tmp_path):
     store = find(tmp_path)
     found, problems = store.transcripts, store.problems
     assert found == []
-    assert [one.path for one in problems] == [str(project / "broken.jsonl")]
+    there = {entry.name for entry in project.iterdir()}
+    assert {one.path for one in problems} == {str(project / name) for name in there}
 
 
 def test_a_folder_that_may_not_be_listed_is_a_problem(tmp_path):

@@ -35,7 +35,8 @@ def test_counts_agree_with_an_independent_counter_on_every_real_session(real: li
     theirs: dict[str, independent.Counts] = {}
     for root in real:
         transcripts, problems = found(root)
-        assert problems == []
+        # the recorded store has only the table that holds chats
+        assert {one.message for one in problems} <= {"This database lacks its table ItemTable"}
         for transcript in transcripts:
             turns, session, faults = taken(transcript)
             assert faults == []

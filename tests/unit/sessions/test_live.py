@@ -207,7 +207,7 @@ def test_stamps_tell_of_the_file_and_its_log(tmp_path: Path) -> None:
         assert second[0].stamp[:2] == first[0].stamp[:2]
         assert second[0].stamp[2] > first[0].stamp[2]
     assert live.databases("opencode", paths, problems)[0].stamp[2:] == (0, 0)
-    assert problems == []
+    assert {one.path for one in problems} == {str(tmp_path)}, "a folder in the place of a database is told"
 
 
 # --- rows --------------------------------------------------------------------------------------------------------

@@ -113,11 +113,12 @@ def test_a_database_of_the_data_folder_that_is_also_named_comes_once(tmp_path: P
     assert [one.path for one in stores.databases] == [path]
 
 
-def test_a_database_of_something_else_holds_no_sessions(tmp_path: Path) -> None:
+def test_a_database_of_something_else_is_told_as_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE other (id)")
-    assert of_rows(path) == []
+    with pytest.raises(TranscriptError, match=r"opencode\.db"):
+        of_rows(path)
 
 
 def test_a_session_that_is_gone_is_an_error_that_names_it(tmp_path: Path) -> None:
