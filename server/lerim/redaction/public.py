@@ -50,7 +50,7 @@ _BARE = re.compile(
 )
 """What digests, commits and ids look like: a secret only where the name that it is given to says so."""
 _STRONG = re.compile(
-    r"token|secret|pass|pwd|pw\Z|pin\Z|auth|cred|salt|seed|psk|totp|encrypt|sign|(?:api|app|application|access|license|master|account|service|write|read|"
+    r"token|secret|pass|pwd|pw\Z|pin\Z|login\Z|auth|cred|salt|seed|psk|totp|encrypt|sign|(?:api|app|application|access|license|master|account|service|write|read|"
     r"ingest|admin|client|user|private|subscription|integration|routing|session|nonce|logged)[ _.-]?keys?|[a-z]_?key\Z",
     re.IGNORECASE,
 )
@@ -70,6 +70,10 @@ _NUMBERED = re.compile(
 )
 _FOLLOWED = re.compile(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
 _KEPT = frozenset({"private", "url-key", "private-key", "url-password", "authorization"})
+_SPOKEN_OF = re.compile(
+    r"(?:token|secret|password|key) (?:(?:for|of) [\w.-]{1,40}\W{0,4}|[^\n]{1,60}:[ \t]{0,4}\n\s{0,8})\Z", re.IGNORECASE
+)
+"""A secret that is named in a sentence before it: "the token for twilio: …", or on the line above."""
 
 
 def is_public(text: str, span: Span) -> bool:
@@ -99,7 +103,7 @@ def is_public(text: str, span: Span) -> bool:
 def _is_id(before: str) -> bool:
     """Whether the words before a digest or an id do not call it a secret."""
     word = _WORD_BEFORE.search(before)
-    if word is None:
+    if word is None or _SPOKEN_OF.search(before):
         return False
     name = word["name"]
     if _WEAK.search(name) or (_ONLY_KEY.search(name) and not _STRONG.search(name)):
