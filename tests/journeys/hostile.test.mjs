@@ -148,9 +148,10 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
 
   await run("the same repository trusted: its candidates, index, settings and programs have no effect", async () => {
     const forged = readFileSync(join(foreign, ".lerim", "review", "20260301-forged.md"), "utf8");
+    person.settings({ "lerim.idleSeconds": 1 }); // the person's own: the repository's 1 may not make an idle clock run that stands still
     await screen.command("Workspaces: Manage Workspace Trust");
     await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click();
-    await screen.status(/1 candidate waits for review/); // the idle clock, which its settings may set, found it
+    await screen.status(/1 candidate waits for review/); // the idle clock found it
     const panel = await Panel.open(screen);
     await panel.holds(1);
     await panel.lists(/cents/);
