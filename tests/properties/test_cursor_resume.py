@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cursor_store import Editor, cli_chat, dated_back, found, prompt, reply, taken, tool
@@ -87,6 +87,7 @@ def test_a_damaged_row_costs_that_row_and_no_other_chat(chats: list[list[dict[st
         for at, chat in enumerate(chats):
             editor.chat([one | {"bubbleId": f"{at}{one['bubbleId']}"} for one in chat], f"c{at}")
         before = everything(editor.root)
+        assume(before["c0"])  # of a chat in which nobody said anything, a damaged head leaves nothing to read
         touched = data.draw(st.sampled_from([*range(-1, len(chats[0]))]))
         key = "composerData:c0" if touched < 0 else f"bubbleId:c0:0{chats[0][touched]['bubbleId']}"
         how = data.draw(damage())
