@@ -167,8 +167,13 @@ export class Screen {
   /** Rests the mouse on a word of the active editor; the hover's text once it holds `pattern`. */
   async hover(word, pattern) {
     const target = this.page.locator(".editor-instance .view-line span span", { hasText: new RegExp(`^\\s*${word.replaceAll(/[./]/g, "\\$&")}\\s*$`) }).first();
-    let patience = 4000; // a hover that an edit took away does not come back by itself; each time a slow machine gets longer
-    return until(`the hover of ${word} says ${pattern}`, async () => {
+    return this.rest(target, pattern, word);
+  }
+
+  /** Rests the mouse on a place; the text of what then shows, once it holds `pattern`. */
+  async rest(target, pattern, what) {
+    let patience = 4000; // a hover that was taken away, by an edit or a list made anew, does not come back by itself
+    return until(`the hover of ${what} says ${pattern}`, async () => {
       await this.page.mouse.move(5, 5);
       await target.hover();
       patience *= 1.5;

@@ -104,8 +104,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await listed("Sessions", /Write a changelog for the cart/);
     await listed("Sessions", /add up the prices/);
     await screen.shot("listed");
-    await row("Sessions", /Run the tests of the cart/).hover();
-    await until("the row says what it is made of", async () => (await screen.page.locator(".monaco-hover:visible").allInnerTexts()).some((text) => /Agent: Codex/.test(text) && /4 prompts/.test(text)));
+    await screen.rest(row("Sessions", /Run the tests of the cart/), /Agent: Codex.*4 prompts|4 prompts.*Agent: Codex/, "the row");
     await screen.shot("tooltip");
   });
 
