@@ -206,7 +206,9 @@ def _learn(errand: Errand, catalog: Catalog, learning: Learning, seen: _Seen, st
             catalog.fail(job, error.message)
             place = job.transcript.place
             seen.failed.add(place)
-            learning.problems.append(Problem(error.code, error.where or place, f"{error.message} {error.todo}".strip()))
+            if not any(one.path == place for one in learning.problems):  # what lies there may be told already
+                where, said = error.where or place, f"{error.message} {error.todo}".strip()
+                learning.problems.append(Problem(error.code, where, said))
         else:
             catalog.done(job, ended.resume, ended.state, ended.again_at, ended.met, ended.redactions)
             if job.resume is None:  # also one that another project's sync has indexed

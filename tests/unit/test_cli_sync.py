@@ -152,7 +152,7 @@ def test_a_session_that_cannot_be_read_is_a_failed_one_and_the_exit_code_is_3(sa
     victim.mkdir()
     done = sync(sample, code=3)
     assert done["state"] == "partial"
-    assert {problem["path"] for problem in done["problems"]} == {str(victim)}
+    assert [problem["path"] for problem in done["problems"]] == [str(victim)]
     assert len(done["candidates"]) >= 5
 
 
