@@ -149,6 +149,22 @@ async def test_what_was_decided_unseen_is_told_when_the_window_gets_the_focus(ed
     await editor.until(lambda: pending_told(editor) == [1])
 
 
+async def test_what_several_looks_at_once_find_is_told_once(editor: Editor, isolated: Path) -> None:
+    await editor.start()
+    app = editor.open("src/app.py")
+    await editor.hover(app, 0, 0)
+    propose(editor.repo, isolated)
+    for _ in range(20):
+        editor.look_around()
+    await editor.until(lambda: pending_told(editor))
+    assert (await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates
+    editor.look_around()
+    propose(editor.repo, isolated, title="Another one", body="It says something else of src/app.py.")
+    editor.look_around()
+    await editor.until(lambda: pending_told(editor)[-1:] == [2])
+    assert pending_told(editor) == [1, 2]
+
+
 async def test_the_folders_to_watch_are_told_before_they_are_made(editor: Editor, tmp_path: Path, git: object) -> None:
     assert callable(git)
     tree = tmp_path / "tree"

@@ -37,9 +37,8 @@ def stamp(sidecar: Sidecar, repo: Repo) -> int:
 
 async def announce(sidecar: Sidecar, repo: Repo) -> None:
     """Tells the editor how many candidates wait, and that the list may be another one."""
-    repo.reviewed = await sidecar.run(stamp, sidecar, repo)
-    waiting = await sidecar.run(count, sidecar, repo)
-    sidecar.notify(repo, CANDIDATES_CHANGED, project=repo.project.key, pending=waiting)
+    async with repo.telling:
+        await _tell(sidecar, repo, await sidecar.run(stamp, sidecar, repo))
 
 
 async def look(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
@@ -47,5 +46,12 @@ async def look(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
     if not sidecar.options.trusted:
         return
     for repo in repos:
-        if await sidecar.run(stamp, sidecar, repo) != repo.reviewed:
-            await announce(sidecar, repo)
+        async with repo.telling:  # two looks at once would both find, and tell, the same change
+            if (found := await sidecar.run(stamp, sidecar, repo)) != repo.reviewed:
+                await _tell(sidecar, repo, found)
+
+
+async def _tell(sidecar: Sidecar, repo: Repo, found: int) -> None:
+    waiting = await sidecar.run(count, sidecar, repo)
+    repo.reviewed = found
+    sidecar.notify(repo, CANDIDATES_CHANGED, project=repo.project.key, pending=waiting)

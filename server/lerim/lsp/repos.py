@@ -47,7 +47,7 @@ HeadStamp = tuple[int, ...]
 @dataclass(slots=True)
 class Repo:
     """One repository and its references. `uris` is what the editor calls it: the window's folders in it, else the
-    root. `reviewed`: what the candidates told last look like by stat. `quick`: its files are read so fast that a hover
+    root. `reviewed`: what the candidates told last look like by stat, told by one at a time (`telling`). `quick`: its files are read so fast that a hover
     does so itself, where a thread would cost more. `unindexed`: files the index is told of by the next search (the
     folder: all), so that no hover waits for it. `changed`: memory files that are to be read again, in their `turn`."""
 
@@ -59,6 +59,7 @@ class Repo:
     head: HeadStamp = ()
     reported: frozenset[str] = frozenset()
     reviewed: int = 0
+    telling: asyncio.Lock = field(default_factory=asyncio.Lock)
     dropped: Mapping[str, int] = field(default_factory=dict)
     cache: OrderedDict[Path, Stored] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
