@@ -47,9 +47,10 @@ HeadStamp = tuple[int, ...]
 @dataclass(slots=True)
 class Repo:
     """One repository and its references. `uris` is what the editor calls it: the window's folders in it, else the
-    root. `reviewed`: what the candidates told last look like by stat, told by one at a time (`telling`). `quick`: its files are read so fast that a hover
-    does so itself, where a thread would cost more. `unindexed`: files the index is told of by the next search (the
-    folder: all), so that no hover waits for it. `changed`: memory files that are to be read again, in their `turn`."""
+    root. `reviewed`: what the candidates told last look like by stat, told by one at a time (`telling`). `quick`: its
+    files are read so fast that a hover does so itself, where a thread would cost more. `unindexed`: files the index is
+    told of by the next search (the folder: all), so that no hover waits for it. `changed`: memory files that are to be
+    read again, in their `turn`."""
 
     project: Project
     uris: tuple[str, ...]
