@@ -188,6 +188,13 @@ def test_a_prompt_that_a_person_types_is_their_rule(desk: Desk, entry: str) -> N
     assert list(speakers(desk).values()) == [{"user"}]
 
 
+@pytest.mark.parametrize("entry", ["claude-desktop", "claude-vscode"])
+def test_what_a_person_types_in_an_app_that_hands_it_on_by_the_sdk_is_their_rule(desk: Desk, entry: str) -> None:
+    desk.session("s1", *claude_prompts({"entrypoint": entry, "promptSource": "sdk"}))
+    desk.sync(SyncOptions(explicit=True))
+    assert list(speakers(desk).values()) == [{"user"}]
+
+
 @pytest.mark.parametrize("meta", [{"source": "exec"}, {"originator": "codex_exec"}, {"originator": "codex_sdk_ts"}])
 def test_a_thread_that_a_program_prompts_is_nobodys_rule(desk: Desk, isolated: Path, meta: Fields) -> None:
     native = "019efc87-fa98-7971-91df-0c9512a065da"

@@ -48,6 +48,9 @@ _UNATTENDED = ("sdk", "mcp", "claude-code-github-action")
 _SOURCES = ("", "typed", "queued", "suggestion_accepted")
 """Where a person's prompt comes from; older versions do not say."""
 
+_APPS = ("claude-desktop", "claude-vscode")
+"""Entry points of windows in which a person types and which hand it on by the SDK."""
+
 _COMMAND = ("<command-name>", "<command-message>")
 
 INTERRUPTED = "[Request interrupted"
@@ -72,7 +75,9 @@ def typed(record: Record) -> Typed | None:
 
 def unattended(record: Record) -> bool:
     """Whether the record says that a program sent its prompt, or names a source that is not known to be a person."""
-    return (record.prompt_source or "") not in _SOURCES or (record.entrypoint or "").startswith(_UNATTENDED)
+    entry, source = record.entrypoint or "", record.prompt_source or ""
+    handed_on = source == "sdk" and entry in _APPS
+    return (source not in _SOURCES and not handed_on) or entry.startswith(_UNATTENDED)
 
 
 def _by_person(origin: Origin | str | None) -> bool:
