@@ -26,10 +26,17 @@ class Incoming:
     async def readline(self) -> bytes:
         """The next line; one without an end, which no editor sends, comes as a line that says nothing."""
         await asyncio.sleep(0)  # what was asked before is begun before the next message is looked at
-        try:
-            return await self._stream.readline()
-        except ValueError:
-            return b"\n"
+        whole = True
+        while True:
+            try:
+                line = await self._stream.readuntil(b"\n")
+            except asyncio.IncompleteReadError as error:
+                line = error.partial
+            except asyncio.LimitOverrunError as error:
+                await self._stream.readexactly(error.consumed)
+                whole = False
+                continue
+            return line if whole else b"\n"
 
     async def readexactly(self, size: int) -> bytes | None:
         """So many bytes; None where the end comes first."""
