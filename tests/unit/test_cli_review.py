@@ -219,9 +219,7 @@ def test_an_editor_that_fails_changes_nothing_and_what_was_written_is_kept(
     assert [path.read_text() for path in (tmp_path / "temporary").rglob("*.md")] == [kept] * bool(kept)
 
 
-def test_an_editor_with_a_quote_that_is_not_closed_is_told(
-    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_editor_with_a_quote_that_is_not_closed_is_told(place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("EDITOR", "'vim")
     result = run("review", "edit", propose(place), "--repo", str(repo))
     assert (result.exit_code, "Correct EDITOR" in result.stderr) == (1, True)
