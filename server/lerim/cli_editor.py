@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+from lerim import output
 from lerim.errors import LerimError
 from lerim.memory.record import MemoryRecord
 from lerim.review.queue import Edit
@@ -22,24 +25,42 @@ class EditorError(LerimError):
     code = "editor"
 
 
-def edited(before: MemoryRecord, environ: Mapping[str, str] = os.environ) -> Edit:
-    """What the person makes of `before` in `VISUAL` or `EDITOR`. Raises EditorError; then nothing was changed."""
+@contextmanager
+def edited(before: MemoryRecord, environ: Mapping[str, str] = os.environ) -> Iterator[Edit]:
+    """What the person makes of `before` in `VISUAL` or `EDITOR`. If this or what is done with it fails, their text is
+    kept and they are told where. Raises EditorError; then nothing was changed."""
     editor = environ.get("VISUAL") or environ.get("EDITOR")
     if not editor:
         raise EditorError("No editor is set.", where="EDITOR", todo="Set EDITOR, or use --title, --body and --tag.")
-    with tempfile.TemporaryDirectory(prefix="lerim-") as folder:
-        path = Path(folder) / "candidate.md"
-        path.write_text(text_of(before), encoding="utf-8", newline="\n")
+    folder = Path(tempfile.mkdtemp(prefix="lerim-"))
+    path = folder / "candidate.md"
+    given = text_of(before).encode()
+    keep = False
+    try:
+        path.write_bytes(given)
+        yield of_text(_text_from(editor, path))
+    except BaseException:
+        keep = path.is_file() and path.read_bytes() != given
+        if keep:
+            output.note(f"note: what you wrote is kept in {output.visible(str(path))}")
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _text_from(editor: str, path: Path) -> str:
+    """The text of a file once the person closed the editor."""
+    try:
         command = [*shlex.split(editor, posix=os.name == "posix"), str(path)]
-        try:
-            code = subprocess.run(command, check=False).returncode
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            todo = "Correct EDITOR; it must wait until you are done (`code --wait`)."
-            raise EditorError(f"The editor did not work: {error}.", where=editor, todo=todo) from error
+        code = subprocess.run(command, check=False).returncode
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        todo = "Correct EDITOR; it must wait until you are done (`code --wait`)."
+        raise EditorError(f"The editor did not work: {error}.", where=editor, todo=todo) from error
     if code:
         raise EditorError(f"The editor ended with {code}; nothing was changed.", where=editor, todo="Try again.")
-    return of_text(text)
+    return text
 
 
 def text_of(record: MemoryRecord) -> str:

@@ -219,15 +219,16 @@ def edit_command(
     """Change a candidate's words; in $EDITOR if no option is given."""
     place = place_of(repo, own)
     candidate_id = candidate_named(place)(candidate_id)
-    seen = ""
     if title is None and body is None and tag is None:
         shown = queue.show(place, candidate_id)
-        seen, change = text_hash(shown.text), edited(shown.record)
-    else:
-        if body is not None and not body.strip():
-            raise typer.BadParameter("The text is empty; give its words, or leave --body out.", param_hint="--body")
-        change = queue.Edit(title, body, None if tag is None else tuple(tag))
-    each([candidate_id], lambda name: queue.edit(place, name, change, seen=seen), as_json=as_json, own=own)
+        seen = text_hash(shown.text)
+        with edited(shown.record) as change:
+            each([candidate_id], lambda name: queue.edit(place, name, change, seen=seen), as_json=as_json, own=own)
+        return
+    if body is not None and not body.strip():
+        raise typer.BadParameter("The text is empty; give its words, or leave --body out.", param_hint="--body")
+    change = queue.Edit(title, body, None if tag is None else tuple(tag))
+    each([candidate_id], lambda name: queue.edit(place, name, change), as_json=as_json, own=own)
 
 
 @review_app.command("reject")

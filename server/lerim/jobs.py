@@ -129,7 +129,7 @@ def index_rest(errand: Errand, candidates: int) -> list[Problem]:
 
         waiting: set[Path] = set()
         damaged: list[Problem] = []
-        for indexed in catalog.index_all(readings(), owners):
+        for indexed in catalog.index_all(readings(), owners, errand.cancelled):
             if indexed.taken or (indexed.failed and any(problem.code == CLOSED for problem in indexed.problems)):
                 waiting.add(indexed.transcript.path)
             elif indexed.failed or any(problem.code in DAMAGE for problem in indexed.problems):

@@ -175,7 +175,7 @@ def _index(
             learning.emit(Progress("reading", done + number, total, len(learning.candidates)))
             yield transcript, read(catalog, transcript)
 
-    for indexed in catalog.index_all(readings(), owners):
+    for indexed in catalog.index_all(readings(), owners, learning.cancelled):
         place = indexed.transcript.place
         (seen.changed if place in known else seen.new).add(place)
         learning.problems += indexed.problems

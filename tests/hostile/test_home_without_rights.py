@@ -1,16 +1,20 @@
-"""A Lerim home that cannot be read or written, or that is a file: a clear error, never a fault in Lerim."""
+"""A Lerim home that cannot be read or written, or that is a file: a clear error, never a fault in Lerim; what needs no
+home goes on."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
+from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from desk import Desk, correction
+from lerim.lsp import protocol
 from rights import Terminal, without_rights
-from window import write_memory
+from window import Editor, server_environ, write_memory
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has other permissions")
 COMMANDS = (
@@ -26,6 +30,27 @@ COMMANDS = (
     ("sessions", "list"),
     ("queue", "list"),
 )
+REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
+    (protocol.SYNC, {"explicit": True}),
+    (protocol.REVIEW_LIST, {}),
+    (protocol.REVIEW_ACT, {"id": "20260801-none", "action": "accept", "quotes": "shared"}),
+    (protocol.REVIEW_UNDO, {}),
+    (protocol.MEMORY_SEARCH, {"query": "load"}),
+    (protocol.MEMORY_TITLES, {}),
+    (protocol.MEMORY_TREE, {}),
+    (protocol.MAINTAIN, {}),
+    (protocol.ASK, {"question": "Why is load small?", "token": "t"}),
+    (protocol.SESSIONS_DAYS, {}),
+    (protocol.SESSIONS_LIST, {"day": "2026-03-01"}),
+    (protocol.SESSIONS_SEARCH, {"query": "load"}),
+    (protocol.AGENTS, {}),
+    (protocol.MODEL_STATUS, {}),
+    (protocol.MODELS, {}),
+    (protocol.MODEL_ALLOW, {"label": "none"}),
+    (protocol.DEBUG, {}),
+)
+INTERNAL_ERROR = -32603
+WORDS_OF_A_FAULT = ("unexpected", "Traceback", "fault in Lerim", "fault of Lerim")
 
 
 @pytest.fixture(params=["closed", "not to be listed", "not to be written", "a file", "below a file", "closed inside"])
@@ -57,8 +82,47 @@ def test_every_command_says_what_is_wrong_with_the_home(spoilt: Desk, terminal: 
     for command in COMMANDS:
         done = terminal(*command, "--json", through=without_rights())
         said = done.stdout + done.stderr
-        if "unexpected" in said or "Traceback" in said or "fault in Lerim" in said:
+        if any(word in said for word in WORDS_OF_A_FAULT):
             faults.append((command, said[-600:]))
         elif done.returncode not in (0, 2):
             json.loads(done.stdout)
     assert faults == []
+
+
+@pytest.mark.asyncio
+async def test_every_request_to_the_sidecar_is_answered_or_says_what_is_wrong_with_the_home(
+    spoilt: Desk, window: Callable[..., Awaitable[Editor]]
+) -> None:
+    try:
+        editor = await window(through=without_rights())
+    except JsonRpcException as error:  # it does not start where nobody can tell which folder is the person's own
+        assert "LERIM_HOME" in error.message and error.code != INTERNAL_ERROR
+        return
+    app = editor.open("src/app.py")
+    assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
+    faults: list[object] = []
+    for method, params in REQUESTS:
+        try:
+            answer = str(await editor.ask(method, {"root": editor.root, **params}))
+        except JsonRpcException as error:
+            answer = error.message
+            if error.code == INTERNAL_ERROR:
+                faults.append((method, answer))
+        if any(word in answer for word in WORDS_OF_A_FAULT):
+            faults.append((method, answer))
+    assert faults == []
+    editor.look_around()
+    assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
+
+
+def test_a_sync_job_says_what_is_wrong_with_the_home(spoilt: Desk) -> None:
+    job = [*without_rights(), sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(spoilt.repo)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(job, env=server_environ(), stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdin and process.stdout and process.stderr  # a job ends when its input does
+        out, err = process.stdout.read(), process.stderr.read()
+        process.stdin.close()
+    assert not any(word in out + err for word in WORDS_OF_A_FAULT), out + err
+    last = json.loads(out.splitlines()[-1])
+    problems = last["report"]["problems"] if "report" in last else [last]
+    assert all(one["message"] for one in problems), last

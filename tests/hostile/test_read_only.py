@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -135,3 +137,68 @@ async def test_a_home_that_cannot_be_made_is_told_and_hovers_work(
         done = terminal(*arguments, "--json")
         json.loads(done.stdout)
         assert "unexpected" not in done.stdout, done.stdout + done.stderr
+
+
+@pytest.fixture
+def mounted(desk: Desk) -> Iterator[Callable[[], None]]:
+    """Makes the repository a mount that may be read only; called again, it may be written."""
+    repo = str(desk.repo)
+    undone: list[list[str]] = []
+
+    def toggle() -> None:
+        if undone:
+            subprocess.run(undone.pop(), check=True)
+            return
+        for command in (["mount", "--bind", repo, repo], ["mount", "-o", "remount,bind,ro", repo]):
+            if subprocess.run(command, capture_output=True, check=False).returncode:
+                pytest.skip("nothing can be mounted here (root on Linux may)")
+            undone[:] = [["umount", "--lazy", repo]]
+
+    if not sys.platform.startswith("linux"):
+        pytest.skip("nothing can be mounted here (root on Linux may)")
+    yield toggle
+    if undone:
+        toggle()
+
+
+@pytest.mark.asyncio
+async def test_a_repository_on_a_read_only_mount_is_read_and_what_cannot_be_written_is_said(
+    desk: Desk, terminal: Terminal, window: Window, mounted: Callable[[], None]
+) -> None:
+    memory = write_memory(desk.repo)
+    desk.session("s1", *correction(desk))
+    (view,) = desk.sync().candidates
+    desk.session("s2", *correction(desk, "attrs", "README.md", "dataclasses"))
+    mounted()
+    before = tree(desk.repo)
+    editor = await window()
+    assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
+    root = {"root": editor.root}
+    report = await editor.ask(protocol.SYNC, {**root, "explicit": True})
+    assert report.state == "partial" and "Read-only file system" in str(report.problems)
+    [candidate] = (await editor.ask(protocol.REVIEW_LIST, root)).candidates
+    [row] = (await editor.ask(protocol.MEMORY_SEARCH, {**root, "query": "load"})).memories
+    acts = (
+        (protocol.REVIEW_ACT, {**root, "id": candidate.id, "action": "accept", "quotes": "shared"}),
+        (protocol.REVIEW_ACT, {**root, "id": candidate.id, "action": "reject"}),
+        (protocol.MEMORY_ACT, {"id": row.handle, "action": "archive"}),
+        (protocol.MEMORY_ACT, {"id": row.handle, "action": "edit", "title": "Keep load tiny"}),
+    )
+    for method, params in acts:
+        refused = await editor.refused(method, params)
+        assert "Read-only file system" in refused.message and "unexpected" not in refused.message
+    assert (await editor.ask(protocol.MAINTAIN, root)).state == "done"
+    for arguments in (
+        ("review", "accept", view.id, "--quotes", "shared"),
+        ("review", "edit", view.id, "--title", "Another"),
+        ("memory", "add", "--title", "A new one"),
+        ("memory", "edit", memory.stem, "--title", "Keep load tiny"),
+        ("maintain",),
+    ):
+        done = terminal(*arguments, "--json")
+        json.loads(done.stdout)
+        assert "unexpected" not in done.stdout + done.stderr and "Traceback" not in done.stderr, done
+    assert tree(desk.repo) == before
+    mounted()
+    assert len((await editor.ask(protocol.SYNC, {**root, "explicit": True})).candidates) == 1
+    assert queue.accept(desk.place, view.id, quotes="shared").ok

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -191,17 +193,36 @@ def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(
     result = run("review", "edit", name, "--repo", str(repo))
     assert result.exit_code != 0 and "changed meanwhile" in result.stderr
     assert "A line by hand." in file.read_text()
+    [kept] = re.findall(r"what you wrote is kept in (\S+)", result.stderr)
+    assert Path(kept).read_text().endswith("More.")
 
 
-@pytest.mark.parametrize("code", ["sys.exit(3)", "path.write_text('only this')", "path.unlink()"])
-def test_an_editor_that_fails_changes_nothing(
-    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+@pytest.mark.parametrize(
+    ("code", "kept"),
+    [
+        ("sys.exit(3)", ""),
+        ("path.write_text('Mine.'); sys.exit(3)", "Mine."),
+        ("path.write_text('only this')", "only this"),
+        ("path.unlink()", ""),
+    ],
+)
+def test_an_editor_that_fails_changes_nothing_and_what_was_written_is_kept(
+    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, kept: str
 ):
     monkeypatch.setenv("EDITOR", editor(tmp_path, code))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
     result = run("review", "edit", propose(place), "--repo", str(repo))
     assert result.exit_code == 1
     assert "what to do:" in result.stderr
     assert answer("review", "list", "--repo", str(repo))["candidates"][0]["edited"] is False
+    assert [path.read_text() for path in (tmp_path / "temporary").rglob("*.md")] == [kept] * bool(kept)
+
+
+def test_an_editor_with_a_quote_that_is_not_closed_is_told(place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EDITOR", "'vim")
+    result = run("review", "edit", propose(place), "--repo", str(repo))
+    assert (result.exit_code, "Correct EDITOR" in result.stderr) == (1, True)
 
 
 def test_without_an_editor_the_error_names_the_options(place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch):

@@ -125,11 +125,16 @@ class Catalog:
         """
         return next(self.index_all([(transcript, reading)], owners))
 
-    def index_all(self, readings: Iterable[tuple[Transcript, Readable]], owners: Owning) -> Iterator[Indexed]:
+    def index_all(
+        self,
+        readings: Iterable[tuple[Transcript, Readable]],
+        owners: Owning,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Indexed]:
         """`index` for many: several small transcripts share a transaction, which is faster, so their results come
-        together. Make each reading only when it is asked for (pass a generator)."""
+        together. Make each reading only when it is asked for (pass a generator). Once `cancelled` it ends early."""
         with self._telling():
-            yield from indexing.index(self.db, readings, owners, self._folders)
+            yield from indexing.index(self.db, readings, owners, self._folders, cancelled)
 
     def failed(self, transcript: Transcript, problem: Problem) -> None:
         """Remembers that a transcript could not be read; it is tried again when it changes, or in the next cycle if

@@ -7,7 +7,7 @@ before that has written turns that are met again, and updated, by the next one; 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -100,11 +100,17 @@ Folders = dict[str, tuple[int, str]]
 
 
 def index(
-    db: sqlite3.Connection, readings: Iterable[tuple[Transcript, Readable]], owners: Owning, folders: Folders
+    db: sqlite3.Connection,
+    readings: Iterable[tuple[Transcript, Readable]],
+    owners: Owning,
+    folders: Folders,
+    cancelled: Callable[[], bool],
 ) -> Iterator[Indexed]:
     """Takes transcripts in, one after another; each result comes when it is written, so some come together.
 
-    `folders` is kept between calls. A transcript that cannot be read is a problem of its result. Raises sqlite3.Error.
+    `folders` is kept between calls. Once `cancelled`, what was read so far is written and nothing more is read, also in
+    the middle of a transcript, which has no result then. A transcript that cannot be read is a problem of its result.
+    Raises sqlite3.Error.
     """
     group: list[_Open] = []
     size = 0
@@ -115,10 +121,13 @@ def index(
             for turn in reading:
                 one.waiting.append(turn)
                 size += max(LEAST_CHARACTERS, weight(turn))
-                if size >= BATCH_CHARACTERS:
+                stop = cancelled()
+                if stop or size >= BATCH_CHARACTERS:
                     one.marked = reading.checkpoint()
                     yield from _write(db, group, owners, folders)
                     group, size = [one], 0
+                    if stop:
+                        return
                     if one.taken:
                         break
         except UnfinishedError:

@@ -1,0 +1,184 @@
+"""A person saves the files an act is about at each instant of it: no line is lost, and nothing is half done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from desk import Desk
+from lerim import config_file
+from lerim.extraction.candidate import Candidate
+from lerim.memory.record import Evidence
+from lerim.memory.store import Stored
+from lerim.review import acts, queue
+from long import times
+from meanwhile import DONE, REFUSED, Person, Way, Which, instants, saved_at
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a file that is open for writing")
+INSTANTS = 2
+"""So many of each act are tried, others in each run; `LERIM_LONG` multiplies it up to all there are."""
+WHICH: tuple[Which, ...] = ("all", 0, 1, 2)
+
+
+def memory(desk: Desk, title: str, body: str = "Because it is small.") -> Stored:
+    done = queue.add(desk.place, "learning", title, body)
+    assert done.path
+    return desk.place.store().load(Path(done.path))[0]
+
+
+def candidate(desk: Desk, title: str, body: str, turn: str, replaces: tuple[str, ...] = ()) -> str:
+    """A waiting decision of a session; its id."""
+    found = Candidate(
+        *("decision", None, title, body, 0.8, ("packaging",), (), (Evidence(f"no: {title}", turn, "user"),)),
+        platform="claude",
+        session="s1",
+        turn=turn,
+        time=datetime(2026, 8, 1, 10, 20, int(turn), tzinfo=UTC),
+        signal="correction",
+        replaces=replaces,
+    )
+    outcome = queue.propose(desk.place, found)
+    assert isinstance(outcome, queue.Proposed)
+    return outcome.proposal.id
+
+
+def suggestion(desk: Desk, action: str) -> str:
+    """A waiting suggestion about two memories; its id."""
+    one, two = memory(desk, "Uploads are retried"), memory(desk, "Uploads are retried thrice")
+    found = queue.Suggestion(action, one.record, (one, two), "Because.")  # type: ignore[arg-type]
+    outcome = queue.suggest(desk.place, found)
+    assert isinstance(outcome, queue.Proposed)
+    return outcome.proposal.id
+
+
+Act = Callable[[], object]
+
+
+def superseding(desk: Desk) -> Act:
+    old = candidate(desk, "Use pip, not uv", "Installs go through `pip install`.", "1")
+    assert queue.accept(desk.place, old, quotes="shared").ok
+    new = candidate(desk, "Use uv, not pip", "Installs go through `uv pip sync`.", "2", ("pip",))
+    assert queue.show(desk.place, new).action == "supersede"
+    return lambda: queue.accept(desk.place, new, quotes="shared")
+
+
+def merging(desk: Desk) -> Act:
+    name = suggestion(desk, "merge")
+    return lambda: queue.accept(desk.place, name, quotes="shared")
+
+
+def putting_together(desk: Desk) -> Act:
+    name = suggestion(desk, "consolidate")
+    return lambda: queue.accept(desk.place, name, quotes="shared")
+
+
+def undoing_an_accept(desk: Desk) -> Act:
+    superseding(desk)()
+    return lambda: queue.undo(desk.place)
+
+
+def undoing_a_merge(desk: Desk) -> Act:
+    merging(desk)()
+    return lambda: queue.undo(desk.place)
+
+
+def undoing_an_edit(desk: Desk) -> Act:
+    editing_a_memory(desk)()
+    return lambda: queue.undo(desk.place)
+
+
+def editing_a_candidate(desk: Desk) -> Act:
+    name = candidate(desk, "Use pip, not uv", "Installs go through `pip install`.", "1")
+    return lambda: queue.edit(desk.place, name, queue.Edit("Use uv", None, ("tools",)))
+
+
+def editing_a_memory(desk: Desk) -> Act:
+    name = memory(desk, "Uploads are retried").record.id
+    return lambda: acts.edit(desk.place, name, queue.Edit("Uploads are retried thrice", None, ("uploads",)))
+
+
+def archiving(desk: Desk) -> Act:
+    name = memory(desk, "Uploads are retried").record.id
+    return lambda: acts.archive(desk.place, name)
+
+
+def setting(desk: Desk) -> Act:
+    desk.home.root.mkdir(exist_ok=True)
+    desk.home.config.write_text('# Mine.\n[roles.extract]\nprovider = "none" # for now\n', encoding="utf-8")
+    return lambda: config_file.change(desk.home, "roles.extract", {"provider": "ollama", "model": "small"})
+
+
+ACTS = (
+    superseding,
+    merging,
+    putting_together,
+    undoing_an_accept,
+    undoing_a_merge,
+    undoing_an_edit,
+    editing_a_candidate,
+    editing_a_memory,
+    archiving,
+    setting,
+)
+
+
+@dataclass
+class Snapshot:
+    """All that Lerim and the person wrote, to begin each trial from."""
+
+    desk: Desk
+    folder: Path
+
+    def __post_init__(self) -> None:
+        for number, place in enumerate(self.places):
+            if place.exists():
+                shutil.copytree(place, self.folder / str(number))
+
+    @property
+    def places(self) -> tuple[Path, Path]:
+        return self.desk.repo / ".lerim", self.desk.home.root
+
+    def put_back(self) -> None:
+        for number, place in enumerate(self.places):
+            shutil.rmtree(place, ignore_errors=True)
+            if (kept := self.folder / str(number)).exists():
+                shutil.copytree(kept, place)
+
+    def text(self) -> str:
+        """What a person finds in the files they may read and change."""
+        found = [path for place in self.places for path in place.rglob("*") if path.suffix in (".md", ".toml")]
+        return "\n".join(path.read_text() for path in found if not path.name.startswith("."))
+
+
+@pytest.mark.parametrize("way", ["append", "rename", "held"])
+@pytest.mark.parametrize("prepared", ACTS, ids=lambda act: act.__name__)
+def test_a_line_saved_at_any_instant_of_an_act_is_not_lost(
+    desk: Desk, tmp_path: Path, prepared: Callable[[Desk], Act], way: Way
+) -> None:
+    act = prepared(desk)
+    snapshot = Snapshot(desk, tmp_path / "snapshot")
+    count = instants(act)
+    trials = [(instant, which) for instant in range(count) for which in WHICH]
+    chosen = sorted(Random(os.urandom(8)).sample(trials, min(len(trials), times(INSTANTS))), key=str)
+    with Person(way, tmp_path / "lines", desk.repo / ".lerim", desk.home.config) as person:
+        for instant, which in chosen:
+            snapshot.put_back()
+            before = len(person.saved())
+            code = saved_at(instant, person, which, act)
+            trial = (instant, which, code)
+            assert code in (DONE, REFUSED), trial
+            text = snapshot.text()
+            assert [line for line in person.saved()[before:] if line not in text] == [], trial
+            assert [path for place in snapshot.places for path in place.rglob(".lerim-*")] == [], trial
+            if which == "all":  # who changes both copies of a file that moves keeps both, and is told of them
+                continue
+            names = [path.name for path in desk.place.project.memory_dir.rglob("*.md")]
+            assert (queue.pending(desk.place)[1], len(names)) == ([], len(set(names))), trial
