@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lerim.redaction.entropy import random
+from lerim.redaction.letters import unlike_words
 from lerim.redaction.rules import PLACEHOLDER, SHAM
 
 _MARKS = re.compile(r"[!@#$%^&*?+=~]")
@@ -25,7 +26,8 @@ def scrambled(value: str) -> bool:
     share = sum(map(str.isalnum, value)) / max(1, len(_PIECES.findall(value)))
     if digits:
         return random(value) and share < (3.3 if digits > 2 else 2.9)
-    return len(value) >= 10 and share < 2.5 and value.isalnum() and not (value.isupper() or value.islower())
+    mixed = share < 2.5 and not (value.isupper() or value.islower())
+    return len(value) >= 10 and value.isalnum() and (mixed or unlike_words(value))
 
 
 def strange(value: str) -> bool:

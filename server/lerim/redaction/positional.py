@@ -8,6 +8,7 @@ from functools import cache
 from urllib.parse import unquote
 
 from lerim.redaction.entropy import random
+from lerim.redaction.letters import unlike_words
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 # lower case; a password may be any word, so that its name is enough; the others must look made by chance
@@ -195,7 +196,11 @@ def _suffix(match: re.Match[str]) -> str:
 def is_token(value: str, suffix: str = "") -> bool:
     """Whether a value that a name calls a token looks like one."""
     value = value.strip()
-    if len(value) < 12 or value.isdigit() or not _UNUSUAL.search(value) or " " in value:
+    if len(value) < 12 or value.isdigit() or " " in value:
+        return False
+    if value.isalpha() and value.isascii():
+        return unlike_words(value) and not SHAM.search(value)
+    if not _UNUSUAL.search(value):
         return False
     if _NAME.match(value) and not any(map(_jumbled, re.split(r"[.\[:-]", value))):
         return False
@@ -292,6 +297,8 @@ def is_odd(value: str, quoted: bool) -> bool:
     """A password by its looks: no ordinary word, no name, no placeholder."""
     if not quoted:
         value = value.rstrip(".,!?:)")
+    if value.isalpha() and unlike_words(value):
+        return not PLACEHOLDER.search(value[:80])
     if len(value) < 4 or (value.isdigit() and (quoted or len(value) < 6)) or not _UNUSUAL.search(value):
         return False
     if " " in value or _NAME.match(value) or PLACEHOLDER.search(value[:80]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from lerim.redaction.chance import scrambled
 from lerim.redaction.rules import Span
 
 _NAMED = re.compile(
@@ -86,7 +87,7 @@ def is_public(text: str, span: Span) -> bool:
         return True
     if re.fullmatch(r"[0-9A-F]{16}|[0-9A-F]{40}", value) and _SIGNER.search(before):
         return True
-    if _PATH.match(value) or _FOLLOWED.match(text, span.end):
+    if (_PATH.match(value) and not any(len(part) >= 10 and scrambled(part) for part in value.split("/"))) or _FOLLOWED.match(text, span.end):
         return True
     if _DIGEST.search(before) or _REFERENCE.search(before) or (value[0] == before[-1:] == ":"):
         return True

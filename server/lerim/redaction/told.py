@@ -11,6 +11,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
+from lerim.redaction.chance import scrambled
 from lerim.redaction.entropy import random
 from lerim.redaction.positional import is_odd, is_token, met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
@@ -187,7 +188,7 @@ def _before(text: str, at: int) -> Iterator[Span]:
 
 def _strange(value: str) -> bool:
     """A value that no sentence holds: letters with digits or marks among them."""
-    return (
+    return scrambled(value) or (
         _letters(value)
         and (sum(map(str.isdigit, value)) >= 1)
         and not re.match(r"[A-Za-z]{1,12}\d{1,2}\Z|\d|v\d", value)
