@@ -16,6 +16,7 @@ CALLS = (
     "create_user createuser create_superuser createcipheriv bcrypt.hash bcrypt.hashsync hashpw password_hash setpassword set_password withpassword "
     "settoken set_token withtoken auth_token authtoken access_token accesstoken setapikey set_api_key withapikey api_key apikey "
     "secretstring configure initialize init usernamepasswordcredentials token secret password config setsecret getbytes "
+    "hmacshakeyfor pbkdf2 scrypt aes.new new_hmac hs256 sethashkey setbasicauth basic_auth basicauthcredentials plain_auth "
     "auth= require('twilio') credentials: basicauth:"
 )
 _WEAK = frozenset(("client(", "config(", "initialize(", "configure(", "getbytes("))
@@ -48,7 +49,10 @@ _WORDS = {
         "smb": r"-U\s{0,2}[\"']?[\w.\\]{1,40}%VALUE", "rpcclient": r"-U\s{0,2}[\w.\\]{1,40}%VALUE", "lftp": r"-u\s{0,2}[\w.]{1,40},VALUE",
         "enable secret": r"enable secret(?: \d)? VALUE", "requirepass": r"requirepass[ =]VALUE", "masterauth": r"masterauth VALUE",
         "sonar.": r"sonar\.(?:login|token)=VALUE", "curl": r"(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"']{1,80}:VALUE",
-        "steamcmd": r"\+login\s\w{1,40} VALUE", "sqlplus": r"\w{1,30}/(?P<value>[^\s@/]{4,60})@", "chpasswd": r"(?<![\w.-])[\w.-]{1,40}:VALUE",
+        "poetry config": r"(?:pypi-token\.\w{1,40}|http-basic\.\w{1,40} \S{1,60}) [\"']?VALUE", "password-command": r"echo VALUE",
+        "impdp": r"\w{1,30}/VALUE", "expdp": r"\w{1,30}/VALUE", "sqlldr": r"\w{1,30}/VALUE", "beeline": r" -p VALUE",
+        "mc alias": r"(?:set|add) \S{1,40} \S{1,100} \S{1,60} VALUE", "gem push": r"--key[ =]VALUE",
+        "<<<": r"(?i:pass|token|secret|key|pwd|pw)\w{0,20}\s{0,2}<<<\s?[\"']?VALUE", "steamcmd": r"\+login\s\w{1,40} VALUE", "sqlplus": r"\w{1,30}/(?P<value>[^\s@/]{4,60})@", "chpasswd": r"(?<![\w.-])[\w.-]{1,40}:VALUE",
         "passwd": r"<<<\s?[\"']?VALUE", "az devops": r"echo VALUE", "password-stdin": r"(?:echo|'%s') {1,2}[\"']?VALUE",
         "identified": r"(?:by|BY|By)\s[\"']?VALUE", "assword:": r"send\s{1,3}\\?[\"'](?P<value>[^\s\"'\\]{6,80})",
         "auth ": r"^AUTH\s(?:\w{1,30}\s)?VALUE\s{0,2}$", "role_id": r"secret_id[=:]\s?[\"']?VALUE", "unseal key": r"\d{0,2}:\s{1,3}VALUE",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import pairwise
 from string import ascii_lowercase
@@ -17,8 +18,10 @@ _FOLLOWED_BY = (
 )
 """For each letter how often each other one follows it, 0 (never) to 9: counted in the words of programs and of their
 documents, most of them English. Letters by chance score 3 on average, hardly a word less than 5."""
-_UNLIKE_WORDS = 4.9
+_UNLIKE_WORDS, _UNLIKE_NAMES = 4.9, 5.5
 _SHORTEST = 10
+_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+"""What a name of several words is made of: three letters a piece and more."""
 
 
 @cache
@@ -32,5 +35,10 @@ def unlike_words(value: str) -> bool:
     letters = [letter for letter in value.lower()[:200] if "a" <= letter <= "z"]
     if len(letters) < _SHORTEST:
         return False
+    mixed = not (value.islower() or value.isupper())
+    share = len(letters) / max(1, len(_PIECES.findall(value))) if mixed else 9
+    if share < 2.5 and len(letters) >= len(value) - 2:
+        return True
     scores = _scores()
-    return sum(map(scores.__getitem__, pairwise(letters))) < _UNLIKE_WORDS * (len(letters) - 1)
+    least = _UNLIKE_NAMES if share < 3.1 else _UNLIKE_WORDS
+    return sum(map(scores.__getitem__, pairwise(letters))) < least * (len(letters) - 1)

@@ -75,7 +75,7 @@ _WORDS_JOINED = re.compile(r"[a-z0-9_-]{0,28}\Z")
 _ADDRESS = re.compile(r"^[a-z][a-z0-9+.-]{1,20}://")
 _IDENTIFIER = re.compile(r"^[A-Za-z_&*][\w.:?|-]{0,200}$")
 _SUBSCRIPT = re.compile(r"[A-Za-z_][\w.]{0,80}\[")
-_PATHLIKE = re.compile(r"^(?:~|\.{1,2})?/|^[A-Za-z]:\\|^\\")
+_PATHLIKE = re.compile(r"^(?:~|\.{1,2})?/(?![A-Za-z0-9+/]{39}\Z)|^[A-Za-z]:\\|^\\")
 _ABOUT = re.compile(  # ends of names that tell something of a password and do not hold it
     r"len|min|max|hash|file|path|url|uri|field|input|polic|reset|expir|age|count|attempt|retr|time|label|hint|"
     r"streng|form|col|name|type|id$|env|var|requir|valid|confirm|error|msg|message|help|text|prompt|change|manager|"
@@ -201,7 +201,7 @@ def is_token(value: str, suffix: str = "") -> bool:
     if value.isalpha() and value.isascii():
         return unlike_words(value) and not SHAM.search(value)
     if not _UNUSUAL.search(value):
-        return False
+        return len(value) >= 24 and unlike_words(value) and not SHAM.search(value) and not _NAME.match(value)
     if _NAME.match(value) and not any(map(_jumbled, re.split(r"[.\[:-]", value))):
         return False
     if SHAM.search(value) or _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
@@ -211,7 +211,8 @@ def is_token(value: str, suffix: str = "") -> bool:
 
 def _jumbled(part: str) -> bool:
     """A part of a dotted value that no person would give as a name."""
-    return len(part) >= 16 and sum(map(str.isdigit, part)) >= 3 and part.lower() != part != part.upper()
+    mixed = part.lower() != part != part.upper()
+    return len(part) >= 16 and sum(map(str.isdigit, part)) >= 3 and (mixed or unlike_words(part))
 
 
 def _password(text: str, low: str, at: int, word: str) -> Span | None:
@@ -228,6 +229,8 @@ def _password(text: str, low: str, at: int, word: str) -> Span | None:
     if match is not None:
         compound = before in ("_", "-", ".") or before.islower()
         group = _group(match)
+        if match[group].startswith("-") and "${" in text[max(0, at - 40) : at] and not is_odd(match[group][1:].rstrip("}"), False):
+            return None  # what a shell takes where the variable is not set
         if not whole:
             if match["suffix"] and not _STAGE.match(match["suffix"]):
                 return None  # passed, pass_through

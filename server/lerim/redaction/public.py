@@ -51,7 +51,7 @@ _BARE = re.compile(
 )
 """What digests, commits and ids look like: a secret only where the name that it is given to says so."""
 _STRONG = re.compile(
-    r"token|secret|pass|pwd|pw\Z|pin\Z|login\Z|auth|cred|salt|seed|psk|totp|encrypt|sign|(?:api|app|application|access|license|master|account|service|write|read|"
+    r"token|secret|pass|pwd|pw\Z|sess(?:ion)?_?id\Z|sid\Z|aspxauth|pin\Z|login\Z|auth|cred|salt|seed|psk|totp|encrypt|sign|(?:api|app|application|access|license|master|account|service|write|read|"
     r"ingest|admin|client|user|private|subscription|integration|routing|session|nonce|logged)[ _.-]?keys?|[a-z]_?key\Z",
     re.IGNORECASE,
 )
@@ -70,7 +70,7 @@ _NUMBERED = re.compile(
     r"(?:pass(?:word|wd|code|phrase)?|pwd|pw|pin|code|mdp|kennwort|passwort)\W{0,2}\Z", re.IGNORECASE
 )
 _FOLLOWED = re.compile(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
-_KEPT = frozenset({"private", "url-key", "private-key", "url-password", "authorization"})
+_KEPT = frozenset({"named-secret", "private", "url-key", "private-key", "url-password", "authorization"})
 _SPOKEN_OF = re.compile(
     r"(?:token|secret|password|key) (?:(?:for|of) [\w.-]{1,40}\W{0,4}|[^\n]{1,60}:[ \t]{0,4}\n\s{0,8})\Z", re.IGNORECASE
 )

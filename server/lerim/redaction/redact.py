@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from lerim.redaction import calls, encoded, forms, given, idioms, lines, positional, private_keys, spoken, told
+from lerim.redaction.chance import scrambled
 from lerim.redaction.entropy import random
 from lerim.redaction.hidden import HIDDEN, visible
 from lerim.redaction.public import is_public
@@ -39,7 +40,7 @@ _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 _WORTH = re.compile(
     r"pass|p(?:wd|w[ :]|sk|in:)|key|token|secret|cred|log ?in|sign|auth|s(?:alt|eed|enha|ifre|alasana)|totp|2fa|encrypt|mdp|wort|"
     r"contras|haslo|heslo|losen|kodeord|adgang|parola|wacht|kata|kenn|sleutel|zugang|ident|code|webhook|_pat|geheim|schl|llave|honeycomb|appid|requirep|masterauth|rabbitmq|rclone|sqlplus|net use|snmp|clave|chave|chiave|klucz|jeton|wifi|gmail|smtp|"
-    r"\ttrue\t|/user:|[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
+    r":\$[\w]{1,4}\$|:\{s|bundle_|_sk=|_cert|accounts|wallet|mc alias|impdp|expdp|sqlldr|poetry|use [\w.@-]{2,40}:|define|\]:\d|rzp_|\bpat\b|appid|\ttrue\t|/user:|[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
 )
 """What every place has that the finders of places know; looked for once, since most texts are short and have none."""
 _NAMES = positional.any_of(
@@ -48,7 +49,9 @@ _NAMES = positional.any_of(
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
 _RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
-_WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\?\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
+_WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\{0,2}\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
+_JOINED = re.compile(r"[\"']\s{0,8}[+.&]?\s{0,20}[fbr]?[\"']([A-Za-z0-9_+/=.-]{8,200})(?=[\"'])")
+"""The second literal of a value that is written in two."""
 _TORN = re.compile(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
 """The beginning of a token, shortened by somebody else."""
 _PRIVATE = re.compile(r"<(/?)private>", re.IGNORECASE)
@@ -204,7 +207,19 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
     spans += [span for span in placed if not is_public(text, span)]
     if decode:
         spans += encoded.spans(text, lambda plain: _look(plain, decode=False))
-    return spans
+    return [_continued(text, span) for span in spans]
+
+
+def _continued(text: str, span: Span) -> Span:
+    """The span and what of its value stands on the next lines, in a second literal or after the end of a line."""
+    if not 8 <= span.end - span.start <= 200 or span.kind == "url-password":
+        return span
+    end, first = span.end, True
+    while end - span.start < 1000 and (rest := (_WRAPPED.match(text, end) or _JOINED.match(text, end))):
+        if not (first or text[rest.start()] in "\"'\\") or len(rest[1]) < 8 or not scrambled(rest[1]) or not scrambled(text[span.start : span.end]):
+            break
+        end, first = rest.end(1), False
+    return Span(span.start, end, span.kind) if end > span.end else span
 
 
 def _tokens(text: str) -> list[Span]:

@@ -6,20 +6,21 @@ import re
 from collections.abc import Iterator
 
 from lerim.redaction.chance import is_uuid, scrambled, strange
+from lerim.redaction.letters import unlike_words
 from lerim.redaction.positional import met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 PASSWORDS = (
     "pass", "kennwort", "contrasena", "senha", "haslo", "wachtwoord", "losenord", "kodeord", "adgangskode", "heslo", "parola", "salasana",
     "mdp", "kata sandi", "sifre", "pwd", "pw ", "pw:", "pin:", "pin ", "cred", "zugangsdaten", "identifiants", "2fa", "totp", "recovery code", "login", "log in",
-    "sign in",
+    "sign in", "clave", "wifi key", "wlan key", "wpa key", "network key", "recovery key", "wlan-schluessel", "user/pass",
 )  # fmt: skip
 PASSWORDS_ELSEWHERE = (
     "contraseña", "hasł", "lösenord", "jelszó", "jelszav", "şifre", "пароль", "пароля", "паролем", "密码", "密碼", "口令", "パスワード", "비밀번호",
     "암호", "סיסמ", "κωδικ", "mật khẩu", "كلمة", "पासवर्ड", "รหัสผ่าน", "geslo", "лозинка", "парола", "パスフレーズ", "暗証番号", "認証情報", "密語",
 )  # fmt: skip
 KEYS = (
-    "key", "token", "secret", "clave", "chiave", "klucz", "sleutel", "chave", "llave", "jeton", "geheimnis", "nyckel", "avain", "kulcs",
+    "key", "keystring", "token", "secret", "clave", "chiave", "klucz", "sleutel", "chave", "llave", "jeton", "geheimnis", "nyckel", "avain", "kulcs",
     "anahtar", "authorization code", "schluessel", "gettone", "kunci",
 )  # fmt: skip
 KEYS_ELSEWHERE = (
@@ -35,7 +36,7 @@ _SIGN = (
 )
 _TELL = re.compile(
     r"(?P<between>[^\W\d_]{0,9}['’]?s?(?:[ \t/(-]{1,2}(?:[a-z]['’])?[^\W_][\w'’.@]{0,18}){0,6}?)[\"'”’»`*_)\]]{0,4}[ \t]{0,2}"
-    rf"(?:{_SIGN}[ \t]{{0,2}}:?|(?<=\s))[ \t]{{0,3}}[\"'“„‘’«»‹「『`*_<(]{{0,4}}(?:[\w.@-]{{2,40}}[ \t]{{0,2}}[/:|,][ \t]{{0,2}}(?:\w{{2,12}}[:=]?[ \t])?)?(?P<value>[!-~]{{6,400}})"
+    rf"(?:{_SIGN}[ \t]{{0,2}}:?|(?<=\s))[ \t]{{0,3}}[\"'“„‘’«»‹「『`*_<(]{{0,4}}(?:[\w.@-]{{2,40}}[ \t]{{0,2}}[/:|,][ \t]{{0,2}}(?:\w{{2,12}}[:=]?[ \t])?[\"'“„‘«`]{{0,2}})?(?P<value>[!-~]{{6,400}})"
 )
 _ELSEWHERE = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]")
 _PAIR = re.compile(r"(?:use|with|as|try|via|creds|login)[ \t:]{1,3}[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<value>[!-~]{8,80})")
@@ -98,7 +99,7 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
     if plain and not _WHICH.search(text, max(0, at - 14), at):
         return
     match = _TELL.match(text, end)
-    if match is not None and match["value"].isalpha():  # a word of the sentence: what it tells comes later
+    if match is not None and match["value"].isalpha() and not unlike_words(match["value"]):  # a word of the sentence: what it tells comes later
         match = _TELL.match(text, match.end())
     if (
         match is None

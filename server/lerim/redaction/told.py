@@ -37,7 +37,7 @@ LOOKED_FOR: _Words = (
 )
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
-_OPEN = r"(?:[bruf]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
+_OPEN = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
 _SIGN = re.compile(
     rf"(?P<name>(?:[_.-][\w.-]{{0,32}}|s|\d{{1,3}}|[A-Z]\w{{0,24}})?){_CLOSE}[ \t]{{0,8}}"
     rf"(?P<sign>=>|:=|->|→|={{1,3}}|[:：＝|])[*_]{{0,2}}\s{{0,8}}{_OPEN}{_VALUE}"
@@ -57,6 +57,13 @@ _REVERSED = re.compile(
     r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:is|was|as)"
     r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]\Z"
 )
+_CALLED_TOKEN = re.compile(
+    r"(?<![\w/.=-])(?P<value>[A-Za-z0-9_-]{16,100})[\"'`]?[ ,](?P<is>(?:is|was|as) (?:the|my|our|your|a) )?"
+    r"(?:[A-Za-z-]{2,12} ){0,2}\Z"
+)
+_ID = re.compile(r"[a-z]{2,8}_")
+_HEX = re.compile(r"[0-9a-f-]+\Z")
+_SENTENCE = (" ", ".", ",", "!", "?", "\n", ")", "")
 _IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
 _BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
 _PAIR = re.compile(
@@ -108,15 +115,19 @@ _COOKIES = (
     "remember_token",
     "access-token",
     "auth-token",
+    ".aspxauth",
+    "asp.net_sessionid",
+    "xsrf-token",
 )
 _COOKIE = re.compile(r"\\{0,3}[\"']?\s{0,2}[=:]\s{0,2}\\{0,3}[\"']?(?P<value>(?:s%3A|s:)?[A-Za-z0-9%+/_.=~-]{16,1200})")
 _PGPASS = re.compile(
     r"[^:\s#\"']{1,120}:(?:\d{2,5}|\*):[^:\s]{1,80}:[^:\s]{1,80}:(?P<value>[^\s:\"']{4,200})(?=\s|\\n|[\"'`]|\Z)"
 )
 _AUTH = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
-_USER = re.compile(r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@")
+_USER = re.compile(r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)")
 _ELSEWHERE = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]")
 _AMONG_DIGITS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+_MAIL = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
 _TRIMMED = ".,!?:;)*_”’»"
 
 
@@ -139,6 +150,7 @@ def spans(text: str, low: str, words: str) -> list[Span]:
     for word in met((*_TOKEN_WORDS, *(_KEY_WORDS if key else ()), *(() if plain else _TOKEN_WORDS_ELSEWHERE)), words):
         for at in places(low, word):
             out += _token(text, at + len(word))
+            out += _token_before(text, at, at + len(word))
     if key:
         out += _keyed(text, low)
     if "-" in text:
@@ -160,7 +172,7 @@ def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterato
 
 
 def _sham(value: str) -> bool:
-    return bool(PLACEHOLDER.search(value[:80]) or SHAM.search(value[:400]))
+    return bool(PLACEHOLDER.search(value[:80]) or SHAM.search(value[:400]) or _MAIL.match(value))
 
 
 def _value(match: re.Match[str]) -> str:
@@ -186,6 +198,15 @@ def _before(text: str, at: int) -> Iterator[Span]:
         yield from _found(match, "password")
 
 
+def _token_before(text: str, at: int, end: int) -> Iterator[Span]:
+    """A value that a sentence calls a token or a key afterwards."""
+    if text[end : end + 1] not in _SENTENCE or text[at - 1 : at] != " ":
+        return
+    match = _CALLED_TOKEN.search(text, max(0, at - 100), at)
+    if match is not None and scrambled(match["value"]) and not _ID.match(match["value"]) and (match["is"] or not _HEX.match(match["value"])):
+        yield from _found(match, "named-secret" if match["is"] else "token")
+
+
 def _strange(value: str) -> bool:
     """A value that no sentence holds: letters with digits or marks among them."""
     return scrambled(value) or (
@@ -208,7 +229,7 @@ def _token(text: str, end: int) -> Iterator[Span]:
         if pattern is _BESIDE and (len(value) < 16 or _AMONG_DIGITS.match(value)):
             continue
         name = match.groupdict().get("name") or ""
-        if is_token(value, name) and "/" not in value[:2] and text[match.end() : match.end() + 1] != "(":
+        if is_token(value, name) and ("/" not in value[:2] or len(value) == 40) and text[match.end() : match.end() + 1] != "(":
             yield from _found(match, "token")
             return
 
