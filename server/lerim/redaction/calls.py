@@ -37,7 +37,7 @@ OPTIONS: dict[str, str] = {
 }  # fmt: skip
 """Programs, and those of their options that take a secret and whose names do not say so."""
 _OPTION = re.compile(
-    r"[ \t(](?P<name>/p:|-p(?=[^\s-]{8})|-[A-Za-z]{1,2}|--?(?:auth|body|totp|value|secret-string|token|encrypt|hmac|ApiKey|storepass|keypass|String))"
+    r"(?P<name>[/-](?<=[ \t(].)(?:(?<=/)p:|(?<=-)(?:p(?=[^\s-]{8})|[A-Za-z]{1,2}|-?(?:auth|body|totp|value|secret-string|token|encrypt|hmac|ApiKey|storepass|keypass|String))))"
     r"(?:[ \t=]{1,3}|(?<=p)|(?<=:))(?:-b[ \t])?[\"']?(?P<value>[^\s\"'`|;<>$({-][^\s\"'`|;<>]{7,400})"
 )
 _LAST = r"(?<=\s)[\"']?(?P<value>[^\s\"'|;<>-][^\s\"'|;<>]{7,400})"
@@ -133,7 +133,7 @@ def _options(text: str, low: str, words: str) -> Iterator[Span]:
         value = option["value"].rstrip(_TRIMMED)
         if not _good(value):
             continue
-        line = low[max(0, option.start() - 200) : option.start() + 1]
+        line = low[max(0, option.start() - 201) : option.start()]
         line = line[line.rfind("\n") + 1 :]
         for program, names in OPTIONS.items():
             if option["name"] == "--token" or (option["name"] in names and program in line):

@@ -37,6 +37,7 @@ _STARTS = (
     "Q0",
 )
 """How the base64 of settings begins: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
+SHORTEST = 40
 _LONGEST = 60_000
 _EMBEDDED = re.compile(r"base64,\s?\Z")
 _ACCOUNT = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
@@ -44,8 +45,6 @@ _ACCOUNT = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
 
 def spans(text: str, look: Callable[[str], list[Span]]) -> Iterator[Span]:
     """Runs of base64 whose text holds a secret; `look` finds the secrets of a text and does not decode again."""
-    if len(text) < 40:
-        return
     left = 2 * _LONGEST
     for match in _BASE64.finditer(text):
         run = match.group()

@@ -13,37 +13,36 @@ _NAME = r"[\"']?\w{0,40}(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|PW|CREDENTI
 _IDIOMS = {
     literal: re.compile(pattern.replace("NAME", _NAME).replace("VALUE", r"(?P<value>[^\s\"'`|,;<>(){}]{8,400})"))
     for literal, pattern in {
-        "auth=": r"(?<![\w?&.-])AUTH=[\"']?VALUE",
+        "AUTH=": r"(?<![\w?&.-])AUTH=[\"']?VALUE",
         "#define": r"#\s?define\s{1,8}NAME\s{1,8}(?:F\()?\"VALUE\"",
         'variable "': r"variable \"\w{0,40}(?:token|secret|password|key|pass|pwd)\w{0,20}\" ?\{[^{}]{0,300}?default\s{0,12}=\s?\"VALUE\"",
         '">\n': r"name=\"\w{0,40}(?i:token|secret|password|key)\w{0,20}\"[^<>\n]{0,60}>\s{0,20}<value>VALUE</value>",
         "<value>": r"(?i:token|secret|password|\.key)[\w.-]{0,20}(?:\"[^<>\n]{0,60}>|</name>)\s{0,20}<value>VALUE</value>",
         " value=": r"name=\"[\w.:-]{0,40}(?i:token|secret|password|passwd|api_?key)\w{0,20}\"\s{1,12}value=\"VALUE\"",
-        "bundle_": r"\bBUNDLE_\w{1,60}__\w{1,40}[=:]\s?[\"']?VALUE",
-        "_sk=": r"\b[A-Z][A-Z0-9_]{0,40}_SK=[\"']?VALUE",
-        "_pat=": r"\b[A-Z][A-Z0-9_]{0,40}_PAT=[\"']?VALUE",
-        "_secret=": r"\b[A-Z][A-Z0-9_]{0,40}_SECRET=[\"']?VALUE",
-        "_certificate=": r"_CERTIFICATE=[\"']?VALUE",
+        "BUNDLE_": r"BUNDLE_(?<!\w.......)\w{1,60}__\w{1,40}[=:]\s?[\"']?VALUE",
+        "_SK=": r"\b[A-Z][A-Z0-9_]{0,40}_SK=[\"']?VALUE",
+        "_PAT=": r"\b[A-Z][A-Z0-9_]{0,40}_PAT=[\"']?VALUE",
+        "_SECRET=": r"\b[A-Z][A-Z0-9_]{0,40}_SECRET=[\"']?VALUE",
+        "_CERTIFICATE=": r"_CERTIFICATE=[\"']?VALUE",
         "auth_pass": r"auth_pass\s{1,4}[\"']?VALUE",
         "rootpw": r"(?i:root_?pw):?\s{1,4}[\"']?VALUE",
         "bindpw": r"(?i:bind_?pw):?\s{1,4}[\"']?VALUE",
         "]:": r"\]:\d{2,4}\s{1,4}[\w.@+-]{1,60}:VALUE",
-        "use ": r"\b[Uu]se [\w.@-]{2,40}:VALUE",
+        "use ": r"[Uu](?<!\w.)se [\w.@-]{2,40}:VALUE",
         '"username"': r"\"username\"\s?:\s?\"[^\"\n]{1,60}\",\s{0,12}\"key\"\s?:\s?\"VALUE\"",
-        "0x": r"(?i:accounts|private|mnemonic|deployer|wallet|signer|--key)[^\n]{0,60}\b0x(?P<value>[0-9a-f]{64})\b",
         "curl": r" -u [\"']?VALUE:[xX]?[\"']?(?=\s|\Z)",
         "pass:": r"(?:(?<=\n)|\A|[ \t/])(?:[Pp]ass): {1,4}[\"'`]?VALUE",
         "/pass": r"[Uu]ser(?:name)?/[Pp]ass(?:word)?\s?[:=]?\s{1,2}[\w.@-]{1,40}/VALUE",
         "mailgun": r"(?<![\w-])(?P<value>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])",
         "--token": r"--token[ =](?P<value>[a-z0-9]{6}\.[a-z0-9]{16})\b",
-        "pat": r"\bPATs?[ :=]{1,3}(?:is )?[\"'`]?VALUE",
+        "PAT": r"PAT(?<!\w...)s?[ :=]{1,3}(?:is )?[\"'`]?VALUE",
         "rzp_": r"rzp_\w{1,40}[\"'`]?\s?[/:,]\s?(?:secret )?[\"'`]?VALUE",
         "auth[": r"auth\[\d{0,3}\] ?= ?\"VALUE\"",
         "appid=": r"(?<![\w])appid=(?P<value>[0-9a-f]{32})\b",
         ":$": r"(?:(?<=\s)|\A)[\w.@-]{1,60}:(?P<value>\$(?:apr1|2[aby]|5|6|y|1)\$[A-Za-z0-9./$=,]{20,160})",
         ":{s": r"(?:(?<=\s)|\A)[\w.@-]{1,60}:\{S?SHA\}(?P<value>[A-Za-z0-9+/=]{20,90})",
         "setenv ": r"setenv\s{1,3}NAME\s{1,3}[\"']?VALUE",
-        "env ": r"(?:(?<=\n)|\A)[ \t]{0,8}ENV\s{1,3}NAME\s{1,3}[\"']?VALUE",
+        "ENV ": r"(?:(?<=\n)|\A)[ \t]{0,8}ENV\s{1,3}NAME\s{1,3}[\"']?VALUE",
         "setenvironmentvariable": r"\(\s?NAME\s?,\s?[\"']VALUE[\"']",
         "/user:": r"/user:[^\s\"']{1,80}\s{1,3}[\"']?VALUE",
         "creds": r"[Cc]reds\s?[:=]?\s{0,2}[\"'`]?[\w.@-]{2,40}\s?[/:]\s?VALUE",
@@ -52,18 +51,26 @@ _IDIOMS = {
         "\ttrue\t": r"[^\s]{1,120}\t(?:TRUE|FALSE)\t[^\s]{0,120}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\tVALUE",
     }.items()
 }  # fmt: skip
-_SURE = frozenset((":$", ":{s", "--token", "#define", 'variable "', " value=", "_sk=", "_secret=", "_certificate=", '"username"', "0x", "appid=", "<value>", "mailgun"))
+_CAPITALS = frozenset(literal for literal in _IDIOMS if literal.isupper())
+_WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
+_WALLETS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
+_SURE = frozenset((":$", ":{s", "--token", "#define", 'variable "', " value=", "_SK=", "_SECRET=", "_CERTIFICATE=", '"username"', "appid=", "<value>", "mailgun"))
 """Those that name what they hold, so that also bare hex is a secret there."""
-_SHAPED = frozenset((":$", ":{s", "0x", "appid=", "mailgun", '"username"', "--token"))
+_SHAPED = frozenset((":$", ":{s", "appid=", "mailgun", '"username"', "--token"))
 """Those whose shape alone tells."""
 _BEFORE, _BEYOND = 160, 460
 
 
 def spans(text: str, low: str, words: str) -> Iterator[Span]:
     """Every secret in such an idiom; `low` is the text in lower case, of the same length."""
+    if "0x" in text:
+        yield from _wallets(text, low)
     for literal, pattern in _IDIOMS.items():
+        hay = text if literal in _CAPITALS else low
+        if literal not in hay:
+            continue
         done = 0
-        for at in places(low, literal):
+        for at in places(hay, literal):
             if at < done:
                 continue
             done = at + _BEYOND
@@ -72,6 +79,14 @@ def spans(text: str, low: str, words: str) -> Iterator[Span]:
                 if literal in _SHAPED or _good(value):
                     kind = "named-secret" if literal in _SURE else "password"
                     yield Span(match.start("value"), match.start("value") + len(value), kind)
+
+
+def _wallets(text: str, low: str) -> Iterator[Span]:
+    """The private key of a wallet: a hash has the same shape, so that a word in its line must tell."""
+    for match in _WALLET.finditer(text):
+        before = low[max(0, match.start() - 90) : match.start()]
+        if _WALLETS.search(before[before.rfind("\n") + 1 :]):
+            yield Span(match.start("value"), match.end("value"), "named-secret")
 
 
 def _good(value: str) -> bool:

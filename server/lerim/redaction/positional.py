@@ -100,8 +100,8 @@ _ORDINARY = (
 _NO_PASSWORD = frozenset(_ORDINARY.split())
 
 
-def spans(text: str, low: str) -> list[Span]:
-    """Every secret known by its place; `low` is the text in lower case, of the same length."""
+def unnamed(text: str, low: str) -> list[Span]:
+    """What no name tells: addresses, headers, cookies, commands; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
     if "://" in text:
         out += _addresses(text)
@@ -109,23 +109,27 @@ def spans(text: str, low: str) -> list[Span]:
         out += _headers(text, low)
     if "cookie" in low:
         out += _cookies(text, low)
-    if any(name in low for name in _NAMED_PROGRAMS):
+    if " -" in low and any(name in low for name in _NAMED_PROGRAMS):
         out += _commands(text, low)
     if "=" in text:
         out += _queries(text, low)
-    return out + _named(text, low)
+    return out
 
 
-def _named(text: str, low: str) -> list[Span]:
+def named(text: str, low: str) -> list[Span]:
     """What is given to a name."""
     out: list[Span] = []
     for word in PASSWORDS:
+        if word not in low:
+            continue
         done = 0
         for at in places(low, word):
             if at >= done and (found := _password(text, low, at, word)):
                 out.append(found)
                 done = found.end
     for word, kind in WORDS:
+        if word not in low:
+            continue
         done = 0
         for at in places(low, word):
             if at < done:
@@ -164,7 +168,16 @@ def words_of(low: str, names: re.Pattern[str]) -> str:
 def any_of(names: Iterable[str]) -> re.Pattern[str]:
     """Matches a word that may belong to one of the names."""
     parts = {max(name.split(), key=len) for name in names}
-    return re.compile("|".join(re.escape(part) for part in parts if not any(p != part and p in part for p in parts)))
+    return re.compile(_tree({part for part in parts if not any(p != part and p in part for p in parts)}))
+
+
+def _tree(names: set[str]) -> str:
+    """An expression in which names that begin alike share their beginning: each letter of a text is tried once."""
+    branches: dict[str, set[str]] = {}
+    for name in names:
+        branches.setdefault(name[:1], set()).add(name[1:])
+    parts = [re.escape(first) + ("" if "" in rest else _tree(rest)) for first, rest in sorted(branches.items())]
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
 def met(names: tuple[str, ...], words: str) -> list[str]:

@@ -155,7 +155,7 @@ def spans(text: str, low: str, words: str) -> list[Span]:
         out += _keyed(text, low)
     if "-" in text:
         out += _flags(text, low)
-    return [*out, *unnamed(text, low)]
+    return out
 
 
 def unnamed(text: str, low: str) -> list[Span]:
@@ -283,9 +283,9 @@ def _flags(text: str, low: str) -> Iterator[Span]:
 
 def _sessions(text: str, low: str) -> Iterator[Span]:
     """Cookies of sessions, wherever they stand."""
-    if "=" not in text and ":" not in text:
+    if not ("sess" in low or "sid" in low or "token" in low or "aspx" in low) or ("=" not in text and ":" not in text):
         return
-    for name in (name for name in _COOKIES if name in low):
+    for name in [name for name in _COOKIES if name in low]:
         done = 0
         for at in places(low, name):
             match = _COOKIE.match(text, at + len(name)) if at >= done else None
@@ -301,7 +301,7 @@ def _sessions(text: str, low: str) -> Iterator[Span]:
 def _files(text: str, low: str) -> Iterator[Span]:
     """Files of passwords: `.pgpass`, `config.json` of docker, `.npmrc`, and addresses that begin with a token."""
     for literal in (":5432:", ":5433:", ":6432:", ":*:"):
-        for at in places(text, literal):
+        for at in places(text, literal) if literal in text else ():
             start = (
                 max(
                     text.rfind("\n", max(0, at - 120), at),
@@ -312,12 +312,12 @@ def _files(text: str, low: str) -> Iterator[Span]:
                 + 1
             )
             yield from _found(_PGPASS.match(text, max(start, at - 120)), "password")
-    for at in places(low, "auth"):
+    for at in places(low, "auth") if "auth" in low else ():
         match = _AUTH.match(low, at)
         named = low.startswith("_", at - 1) or '"auths' in low[max(0, at - 300) : at]
         if match is not None and (named or _is_login(text[match.start("value") : match.end("value")])):
             yield Span(match.start("value"), match.end("value"), "authorization")
-    for at in places(text, "://"):
+    for at in places(text, "://") if "://" in text and "@" in text else ():
         match = _USER.match(text, at)
         if match is not None and random(match["value"]):
             yield from _found(match, "url-password")
