@@ -92,13 +92,15 @@ _HEADERS = (
     "?appid",
     "&appid",
 )
-LOOKED_FOR = (*_HEADERS, *_WORDS)
+_ALL_CALLS = (*_CALLS, *_WEAK)
+LOOKED_FOR = (*_HEADERS, *_WORDS, *_ALL_CALLS)
 
 
 def spans(text: str, low: str, words: str) -> Iterator[Span]:
     """Every secret that is handed over; `low` is the text in lower case, of the same length."""
-    if "(" in text or "auth=" in low or "credentials:" in low:
-        yield from _arguments(text, low)
+    called = met(_ALL_CALLS, words)
+    if called:
+        yield from _arguments(text, low, frozenset(called))
     yield from _options(text, low, words)
     for name in met(_HEADERS, words):
         for at in places(low, name):
@@ -112,8 +114,9 @@ def spans(text: str, low: str, words: str) -> Iterator[Span]:
                 yield Span(match.start("value"), match.start("value") + len(value), "authorization")
 
 
-def _arguments(text: str, low: str) -> Iterator[Span]:
+def _arguments(text: str, low: str, called: frozenset[str]) -> Iterator[Span]:
     """Literals that look made by chance, where the call before them takes a secret."""
+    sure_ones, weak_ones = called & _CALLS, called & _WEAK
     for literal in _LITERAL.finditer(text):
         value = literal["value"]
         letters = bool(_LETTERS.match(value))
@@ -123,8 +126,8 @@ def _arguments(text: str, low: str) -> Iterator[Span]:
         before = before[max(before.rfind("\n"), before.rfind("; "), before.rfind("})")) + 1 :]
         if "otp(" in before and _TOTP.match(value):
             yield Span(*literal.span("value"), "totp-key")
-        sure = any(name in before for name in (("login(", "plainauth(") if letters else _CALLS))
-        if sure or (len(value) >= 20 and scrambled(value) and any(name in before for name in _WEAK)):
+        sure = any(name in before for name in (("login(", "plainauth(") if letters else sure_ones))
+        if sure or (len(value) >= 20 and scrambled(value) and any(name in before for name in weak_ones)):
             yield Span(*literal.span("value"), "password")
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lerim.redaction.chance import is_uuid, scrambled, strange
-from lerim.redaction.positional import places
+from lerim.redaction.positional import met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 
 _NAME = r"[\"']?\w{0,40}(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|PW|CREDENTIALS?)(?:_\w{1,12})?[\"']?"
@@ -16,7 +16,6 @@ _IDIOMS = {
         "AUTH=": r"(?<![\w?&.-])AUTH=[\"']?VALUE",
         "#define": r"#\s?define\s{1,8}NAME\s{1,8}(?:F\()?\"VALUE\"",
         'variable "': r"variable \"\w{0,40}(?:token|secret|password|key|pass|pwd)\w{0,20}\" ?\{[^{}]{0,300}?default\s{0,12}=\s?\"VALUE\"",
-        '">\n': r"name=\"\w{0,40}(?i:token|secret|password|key)\w{0,20}\"[^<>\n]{0,60}>\s{0,20}<value>VALUE</value>",
         "<value>": r"(?i:token|secret|password|\.key)[\w.-]{0,20}(?:\"[^<>\n]{0,60}>|</name>)\s{0,20}<value>VALUE</value>",
         " value=": r"name=\"[\w.:-]{0,40}(?i:token|secret|password|passwd|api_?key)\w{0,20}\"\s{1,12}value=\"VALUE\"",
         "BUNDLE_": r"BUNDLE_(?<!\w.......)\w{1,60}__\w{1,40}[=:]\s?[\"']?VALUE",
@@ -51,7 +50,10 @@ _IDIOMS = {
         "\ttrue\t": r"[^\s]{1,120}\t(?:TRUE|FALSE)\t[^\s]{0,120}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\tVALUE",
     }.items()
 }  # fmt: skip
-_CAPITALS = frozenset(literal for literal in _IDIOMS if literal.isupper())
+_CAPITALS = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
+_UNCOMMON = ("]:", ":$", ":{s", "use ", "ENV ", "PAT", "\ttrue\t")
+"""Those that are looked for in the text itself: no word holds them, or too many do."""
+LOOKED_FOR = tuple(literal for literal in _IDIOMS if literal not in _UNCOMMON)
 _WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
 _WALLETS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
 _SURE = frozenset((":$", ":{s", "--token", "#define", 'variable "', " value=", "_SK=", "_SECRET=", "_CERTIFICATE=", '"username"', "appid=", "<value>", "mailgun"))
@@ -65,11 +67,11 @@ def spans(text: str, low: str, words: str) -> Iterator[Span]:
     """Every secret in such an idiom; `low` is the text in lower case, of the same length."""
     if "0x" in text:
         yield from _wallets(text, low)
-    for literal, pattern in _IDIOMS.items():
+    for literal in (*met(LOOKED_FOR, words), *_UNCOMMON):
         hay = text if literal in _CAPITALS else low
         if literal not in hay:
             continue
-        done = 0
+        pattern, done = _IDIOMS[literal], 0
         for at in places(hay, literal):
             if at < done:
                 continue

@@ -62,6 +62,7 @@ _PROGRAMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (" -a", ("redis-cli",), re.compile(rf" -a\s{{1,3}}{_VALUE}")),
 )
 _NAMED_PROGRAMS = ("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli")
+LOOKED_FOR = (*_NAMED_PROGRAMS, *_QUERY, "authorization", "bearer", "cookie")
 _AUTHORITY = re.compile(r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?P<value>[^\s/\"'<>`]{1,200})@")
 _SLASHED = re.compile(
     r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?!\d{1,5}[/?#])(?P<value>[^\s@\"'<>`]{1,200}(?:@[^\s/\"'<>`]{1,100}(?=@))?)@"
@@ -100,19 +101,19 @@ _ORDINARY = (
 _NO_PASSWORD = frozenset(_ORDINARY.split())
 
 
-def unnamed(text: str, low: str) -> list[Span]:
+def unnamed(text: str, low: str, words: str) -> list[Span]:
     """What no name tells: addresses, headers, cookies, commands; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
     if "://" in text:
         out += _addresses(text)
-    if "authorization" in low or "bearer" in low:
+    if "authorization" in words or "bearer" in words:
         out += _headers(text, low)
-    if "cookie" in low:
+    if "cookie" in words:
         out += _cookies(text, low)
-    if " -" in low and any(name in low for name in _NAMED_PROGRAMS):
+    if any(name in words for name in _NAMED_PROGRAMS):
         out += _commands(text, low)
     if "=" in text:
-        out += _queries(text, low)
+        out += _queries(text, low, words)
     return out
 
 
@@ -167,16 +168,16 @@ def words_of(low: str, names: re.Pattern[str]) -> str:
 
 def any_of(names: Iterable[str]) -> re.Pattern[str]:
     """Matches a word that may belong to one of the names."""
-    parts = {max(name.split(), key=len) for name in names}
-    return re.compile(_tree({part for part in parts if not any(p != part and p in part for p in parts)}))
+    parts = {max(name.lower().split(), key=len) for name in names}
+    return re.compile(tree({part for part in parts if not any(p != part and p in part for p in parts)}))
 
 
-def _tree(names: set[str]) -> str:
+def tree(names: set[str]) -> str:
     """An expression in which names that begin alike share their beginning: each letter of a text is tried once."""
     branches: dict[str, set[str]] = {}
     for name in names:
         branches.setdefault(name[:1], set()).add(name[1:])
-    parts = [re.escape(first) + ("" if "" in rest else _tree(rest)) for first, rest in sorted(branches.items())]
+    parts = [re.escape(first) + ("" if "" in rest else tree(rest)) for first, rest in sorted(branches.items())]
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
@@ -188,7 +189,7 @@ def met(names: tuple[str, ...], words: str) -> list[str]:
 @cache
 def _parts(names: tuple[str, ...]) -> list[tuple[str, str]]:
     """Each name with the longest of its words."""
-    return [(name, max(name.split(), key=len)) for name in names]
+    return [(name, max(name.lower().split(), key=len)) for name in names]
 
 
 def _each_place(text: str, literal: str) -> Iterator[int]:
@@ -407,10 +408,10 @@ def _nothing(value: str) -> bool:
     return value.lower() in _NO_PASSWORD or bool(PLACEHOLDER.search(value[:80])) or bool(_PATHLIKE.match(value))
 
 
-def _queries(text: str, low: str) -> list[Span]:
+def _queries(text: str, low: str, words: str) -> list[Span]:
     """Keys and signatures in the query of an address."""
     out = []
-    for word in _QUERY:
+    for word in met(_QUERY, words):
         for at in places(low, word):
             start = at
             while start > at - 30 and start and (low[start - 1].isalnum() or low[start - 1] in "_-"):

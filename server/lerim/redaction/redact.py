@@ -41,14 +41,20 @@ _CLEAN: set[str] = set()
 _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """What a token can stand in."""
+_WORTH_WORDS = (
+    "pass pwd pw: psk pin: key token secret cred login sign auth salt seed senha sifre salasana totp 2fa encrypt mdp wort "
+    "contras haslo heslo losen kodeord adgang parola wacht kata kenn sleutel zugang ident code webhook _pat geheim schl "
+    "llave honeycomb appid requirep masterauth rabbitmq rclone sqlplus snmp clave chave chiave klucz jeton wifi gmail "
+    "smtp :{s bundle_ _sk= _cert accounts wallet impdp expdp sqlldr poetry define rzp_ /user: <<<"
+)
 _WORTH = re.compile(
-    r"pass|p(?:wd|w[ :]|sk|in:)|key|token|secret|cred|log ?in|sign|auth|s(?:alt|eed|enha|ifre|alasana)|totp|2fa|encrypt|mdp|wort|"
-    r"contras|haslo|heslo|losen|kodeord|adgang|parola|wacht|kata|kenn|sleutel|zugang|ident|code|webhook|_pat|geheim|schl|llave|honeycomb|appid|requirep|masterauth|rabbitmq|rclone|sqlplus|net use|snmp|clave|chave|chiave|klucz|jeton|wifi|gmail|smtp|"
-    r":\$[\w]{1,4}\$|:\{s|bundle_|_sk=|_cert|accounts|wallet|mc alias|impdp|expdp|sqlldr|poetry|use [\w.@-]{2,40}:|define|\]:\d|rzp_|\bpat\b|appid|\ttrue\t|/user:|[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
+    f"{positional.tree({*_WORTH_WORDS.split(), 'log in', 'pw ', 'net use', 'mc alias'})}|"
+    r":\$[\w]{1,4}\$|use [\w.@-]{2,40}:|\]:\d|pat\b(?<!\w...)|\ttrue\t|[(,] ?[bfru@]?[\"']|"
+    r"[ (](?:/p|--?[a-z])|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
 )
 """What every place has that the finders of places know; looked for once, since most texts are short and have none."""
 _NAMES = positional.any_of(
-    (*calls.LOOKED_FOR, *given.LOOKED_FOR, *lines.LOOKED_FOR, *spoken.LOOKED_FOR, *told.LOOKED_FOR)
+    (*positional.LOOKED_FOR, *idioms.LOOKED_FOR, *calls.LOOKED_FOR, *given.LOOKED_FOR, *lines.LOOKED_FOR, *spoken.LOOKED_FOR, *told.LOOKED_FOR)
 )
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
@@ -216,8 +222,8 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
     if "<private>" in low:
         spans += _private(text, low)
     worth = len(text) > 600 or bool(_WORTH.search(low))
-    words = positional.words_of(low, _NAMES) if worth else ""
-    placed = positional.unnamed(text, low) + told.unnamed(text, low)
+    words = positional.words_of(low, _NAMES) if worth else low
+    placed = positional.unnamed(text, low, words) + told.unnamed(text, low, words)
     if worth:
         placed += positional.named(text, low) + told.spans(text, low, words)
         for finder in (given, calls, lines, spoken, idioms):

@@ -31,8 +31,27 @@ _PASSWORD_WORDS_ELSEWHERE: _Words = (*_PASSWORDS_ELSEWHERE.split(), "mật khẩ
 _KEY_WORDS: _Words = (*_KEY.split(), "api key", "access key", "secret key", "auth key", "license key")
 _TOKEN_WORDS: _Words = tuple(_TOKENS.split())
 _TOKEN_WORDS_ELSEWHERE: _Words = (*_TOKENS_ELSEWHERE.split(), "clé api")
+_COOKIES = (
+    "connect.sid",
+    "sessionid",
+    "session_id",
+    "phpsessid",
+    "jsessionid",
+    "_session",
+    "session-token",
+    "session",
+    "sid",
+    "csrftoken",
+    "remember_token",
+    "access-token",
+    "auth-token",
+    ".aspxauth",
+    "asp.net_sessionid",
+    "xsrf-token",
+)
 LOOKED_FOR: _Words = (
     *(*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE),
+    *_COOKIES,
     *(*_KEY_WORDS, *_TOKEN_WORDS, *_TOKEN_WORDS_ELSEWHERE),
 )
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
@@ -101,24 +120,6 @@ _PIPED = re.compile(
     r"(?:echo|printf)[ \t]{1,3}(?:-\w{1,3}[ \t])?[\"']?(?:[\w.-]{1,40}:)?"
     r"(?P<value>[^\s\"'|$]{4,200})(?:\\n)?[\"']?[ \t]{0,3}\|[ \t]{0,3}[^\n|]{0,80}\Z"
 )
-_COOKIES = (
-    "connect.sid",
-    "sessionid",
-    "session_id",
-    "phpsessid",
-    "jsessionid",
-    "_session",
-    "session-token",
-    "session",
-    "sid",
-    "csrftoken",
-    "remember_token",
-    "access-token",
-    "auth-token",
-    ".aspxauth",
-    "asp.net_sessionid",
-    "xsrf-token",
-)
 _COOKIE = re.compile(r"\\{0,3}[\"']?\s{0,2}[=:]\s{0,2}\\{0,3}[\"']?(?P<value>(?:s%3A|s:)?[A-Za-z0-9%+/_.=~-]{16,1200})")
 _PGPASS = re.compile(
     r"[^:\s#\"']{1,120}:(?:\d{2,5}|\*):[^:\s]{1,80}:[^:\s]{1,80}:(?P<value>[^\s:\"']{4,200})(?=\s|\\n|[\"'`]|\Z)"
@@ -158,9 +159,9 @@ def spans(text: str, low: str, words: str) -> list[Span]:
     return out
 
 
-def unnamed(text: str, low: str) -> list[Span]:
+def unnamed(text: str, low: str, words: str) -> list[Span]:
     """Secrets that no word tells: cookies, files of passwords, addresses."""
-    return [*_sessions(text, low), *_files(text, low)]
+    return [*_sessions(text, low, words), *_files(text, low)]
 
 
 def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:
@@ -281,11 +282,11 @@ def _flags(text: str, low: str) -> Iterator[Span]:
                 yield from _found(_PIPED.match(text[:at], start), "password")
 
 
-def _sessions(text: str, low: str) -> Iterator[Span]:
+def _sessions(text: str, low: str, words: str) -> Iterator[Span]:
     """Cookies of sessions, wherever they stand."""
-    if not ("sess" in low or "sid" in low or "token" in low or "aspx" in low) or ("=" not in text and ":" not in text):
+    if "=" not in text and ":" not in text:
         return
-    for name in [name for name in _COOKIES if name in low]:
+    for name in met(_COOKIES, words):
         done = 0
         for at in places(low, name):
             match = _COOKIE.match(text, at + len(name)) if at >= done else None
