@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
-from lerim.redaction.positional import is_odd, is_token, met, places
+from lerim.redaction.positional import is_odd, is_token
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import met, places
 
 CALLS = (
     "login log_in signin sign_in auth authenticate basicauth httpbasicauth plainauth connect getconnection "
@@ -51,7 +52,7 @@ _WORDS = {
         "sonar.": r"sonar\.(?:login|token)=VALUE", "curl": r"(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"']{1,80}:VALUE",
         "poetry config": r"(?:pypi-token\.\w{1,40}|http-basic\.\w{1,40} \S{1,60}) [\"']?VALUE", "password-command": r"echo VALUE",
         "impdp": r"\w{1,30}/VALUE", "expdp": r"\w{1,30}/VALUE", "sqlldr": r"\w{1,30}/VALUE", "beeline": r" -p VALUE",
-        "mc alias": r"(?:set|add) \S{1,40} \S{1,100} \S{1,60} VALUE", "gem push": r"--key[ =]VALUE",
+        "mc alias": r"(?:set|add) \S{1,40} \S{1,100} \S{1,60} VALUE", "push --key": r"push --key[ =]VALUE",
         "<<<": r"(?i:pass|token|secret|key|pwd|pw)\w{0,20}\s{0,2}<<<\s?[\"']?VALUE", "steamcmd": r"\+login\s\w{1,40} VALUE", "sqlplus": r"\w{1,30}/(?P<value>[^\s@/]{4,60})@", "chpasswd": r"(?<![\w.-])[\w.-]{1,40}:VALUE",
         "passwd": r"<<<\s?[\"']?VALUE", "az devops": r"echo VALUE", "password-stdin": r"(?:echo|'%s') {1,2}[\"']?VALUE",
         "identified": r"(?:by|BY|By)\s[\"']?VALUE", "assword:": r"send\s{1,3}\\?[\"'](?P<value>[^\s\"'\\]{6,80})",
@@ -96,13 +97,13 @@ _ALL_CALLS = (*_CALLS, *_WEAK)
 LOOKED_FOR = (*_HEADERS, *_WORDS, *_ALL_CALLS)
 
 
-def spans(text: str, low: str, words: str) -> Iterator[Span]:
+def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Every secret that is handed over; `low` is the text in lower case, of the same length."""
-    called = met(_ALL_CALLS, words)
+    called = met(_ALL_CALLS, found)
     if called:
         yield from _arguments(text, low, frozenset(called))
-    yield from _options(text, low, words)
-    for name in met(_HEADERS, words):
+    yield from _options(text, low, found)
+    for name in met(_HEADERS, found):
         for at in places(low, name):
             match = _SCHEME.match(text, at + len(name))
             if match is None:
@@ -131,7 +132,7 @@ def _arguments(text: str, low: str, called: frozenset[str]) -> Iterator[Span]:
             yield Span(*literal.span("value"), "password")
 
 
-def _options(text: str, low: str, words: str) -> Iterator[Span]:
+def _options(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     for option in _OPTION.finditer(text):
         value = option["value"].rstrip(_TRIMMED)
         if not _good(value):
@@ -142,7 +143,7 @@ def _options(text: str, low: str, words: str) -> Iterator[Span]:
             if option["name"] == "--token" or (option["name"] in names and program in line):
                 yield Span(option.start("value"), option.start("value") + len(value), "password")
                 break
-    for program, pattern in [(name, _WORDS[name]) for name in met(tuple(_WORDS), words)]:
+    for program, pattern in [(name, _WORDS[name]) for name in met(tuple(_WORDS), found)]:
         done = 0
         for at in places(low, program):
             if at < done:

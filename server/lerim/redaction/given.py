@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
-from lerim.redaction.positional import met, places
 from lerim.redaction.rules import Span
+from lerim.redaction.words import met, places
 
 NAMES = (
     "passw",
@@ -79,10 +79,10 @@ _APP = (
 LOOKED_FOR = (*NAMES, *_APP)
 
 
-def spans(text: str, low: str, words: str) -> Iterator[Span]:
+def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Every literal that a name of a secret stands before; `low` is the text in lower case, of the same length."""
     quoted = '"' in text or "'" in text or "`" in text
-    for name in met(NAMES, words):
+    for name in met(NAMES, found):
         for at in places(low, name):
             end = at + len(name) - (name[-1] in "'\"")
             if quoted:
@@ -96,7 +96,7 @@ def spans(text: str, low: str, words: str) -> Iterator[Span]:
             match = _WRAPPED.match(text, at)
             if match is not None:
                 yield Span(*match.span("value"), "password")
-    for name in met(_APP, words):
+    for name in met(_APP, found):
         for at in places(low, name):
             found = _APP_PASSWORD.search(text, at, at + 120)
             if found is not None and "\n\n" not in text[at : found.start()] and _sounds(found["value"]):

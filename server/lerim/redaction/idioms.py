@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, scrambled, strange
-from lerim.redaction.positional import met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import met, places
 
 _NAME = r"[\"']?\w{0,40}(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|PW|CREDENTIALS?)(?:_\w{1,12})?[\"']?"
 _IDIOMS = {
@@ -63,11 +63,11 @@ _SHAPED = frozenset((":$", ":{s", "appid=", "mailgun", '"username"', "--token"))
 _BEFORE, _BEYOND = 160, 460
 
 
-def spans(text: str, low: str, words: str) -> Iterator[Span]:
+def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Every secret in such an idiom; `low` is the text in lower case, of the same length."""
     if "0x" in text:
         yield from _wallets(text, low)
-    for literal in (*met(LOOKED_FOR, words), *_UNCOMMON):
+    for literal in (*met(LOOKED_FOR, found), *_UNCOMMON):
         hay = text if literal in _CAPITALS else low
         if literal not in hay:
             continue

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, strange
-from lerim.redaction.positional import met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import met, places
 
 _HEADING = re.compile(
     r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|token|secret|api[ _-]?key|secret[ _-]?key|"
@@ -50,17 +50,17 @@ _ENTRY = re.compile(
 LOOKED_FOR = (*_WORDS, *_TOLD, *_COMMANDS)
 
 
-def spans(text: str, low: str, words: str) -> Iterator[Span]:
+def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Every secret that a line above tells; `low` is the text in lower case, of the same length."""
     if "\n" not in text:
         return
-    if met(_WORDS, words):
-        yield from _tables(text, low, words)
+    if met(_WORDS, found):
+        yield from _tables(text, low, found)
         for word in _TOLD:
             for at in places(low, word):
                 match = _BELOW.match(text, at + len(word)) or _AFTER.match(text, at + len(word))
                 yield from _told(match, "password")
-    for word in met(_COMMANDS, words):
+    for word in met(_COMMANDS, found):
         for at in places(low, word):
             yield from _told(_PRINTED.match(text, at), "secret")
     for at in places(low, "kind: secret\n"):
@@ -89,10 +89,10 @@ def _entries(text: str, low: str, at: int) -> Iterator[Span]:
                 yield Span(*match.span("value"), "secret")
 
 
-def _tables(text: str, low: str, words: str) -> Iterator[Span]:
+def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """The cells below a heading such as "Password", between bars, commas, tabs, or blanks."""
     done = 0
-    for start, line in _headings(text, low, words):
+    for start, line in _headings(text, low, found):
         if start < done or len(line) > _WIDTH:
             continue
         mark = next(
@@ -121,10 +121,10 @@ def _tables(text: str, low: str, words: str) -> Iterator[Span]:
         done = at
 
 
-def _headings(text: str, low: str, words: str) -> Iterator[tuple[int, str]]:
+def _headings(text: str, low: str, found: Set[str]) -> Iterator[tuple[int, str]]:
     """Lines that hold a word for a secret, each once."""
     seen = -1
-    for word in met(_WORDS, words):
+    for word in met(_WORDS, found):
         seen = -1
         for at in places(low, word):
             if at <= seen:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Set
 from urllib.parse import unquote
 
 from lerim.redaction.entropy import random
 from lerim.redaction.letters import unlike_words
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import met, places
 
 # lower case; a password may be any word, so that its name is enough; the others must look made by chance
 PASSWORDS = ("pass", "pwd")
@@ -83,9 +83,6 @@ _ABOUT = re.compile(  # ends of names that tell something of a password and do n
     r"less|protect|auth|login|enabled|salt|rule|mgr|command|cmd|store|s$|_at$",
     re.IGNORECASE,
 )
-_SHORT, _LONG_WORD, _REMEMBERED = 300, 24, 50_000
-_NAMELESS: set[str] = set()
-"""Words that were met and hold no name: most words of a text are among them."""
 _ORDINARY = (
     "none null nil true false yes off enabled disabled string strings str text bytes bool boolean int integer "
     "number object any char varchar buffer unicode required require optional option changeme change undefined "
@@ -101,19 +98,19 @@ _ORDINARY = (
 _NO_PASSWORD = frozenset(_ORDINARY.split())
 
 
-def unnamed(text: str, low: str, words: str) -> list[Span]:
+def unnamed(text: str, low: str, found: Set[str]) -> list[Span]:
     """What no name tells: addresses, headers, cookies, commands; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
     if "://" in text:
         out += _addresses(text)
-    if "authorization" in words or "bearer" in words:
+    if "authorization" in found or "bearer" in found:
         out += _headers(text, low)
-    if "cookie" in words:
+    if "cookie" in found:
         out += _cookies(text, low)
-    if any(name in words for name in _NAMED_PROGRAMS):
+    if met(_NAMED_PROGRAMS, found):
         out += _commands(text, low)
     if "=" in text:
-        out += _queries(text, low, words)
+        out += _queries(text, low, found)
     return out
 
 
@@ -146,57 +143,6 @@ def named(text: str, low: str) -> list[Span]:
                 out.append(Span(*match.span(group), kind))
                 done = match.end(group)
     return out
-
-
-def places(text: str, literal: str) -> Iterable[int]:
-    """Where a literal stands in a text."""
-    return _each_place(text, literal) if literal in text else ()
-
-
-def words_of(low: str, names: re.Pattern[str]) -> str:
-    """The words of a text that hold one of the names, each once: few, for the question which names stand in it."""
-    if len(low) <= _SHORT:
-        return low
-    held = []
-    for word in set(low.split()) - _NAMELESS:
-        if names.search(word):
-            held.append(word)
-        elif len(word) < _LONG_WORD and len(_NAMELESS) < _REMEMBERED:
-            _NAMELESS.add(word)
-    return " ".join(held)
-
-
-def any_of(names: Iterable[str]) -> re.Pattern[str]:
-    """Matches a word that may belong to one of the names."""
-    parts = {max(name.lower().split(), key=len) for name in names}
-    return re.compile(tree({part for part in parts if not any(p != part and p in part for p in parts)}))
-
-
-def tree(names: set[str]) -> str:
-    """An expression in which names that begin alike share their beginning: each letter of a text is tried once."""
-    branches: dict[str, set[str]] = {}
-    for name in names:
-        branches.setdefault(name[:1], set()).add(name[1:])
-    parts = [re.escape(first) + ("" if "" in rest else tree(rest)) for first, rest in sorted(branches.items())]
-    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
-
-
-def met(names: tuple[str, ...], words: str) -> list[str]:
-    """Those of the names that may stand in a text of these words."""
-    return [name for name, part in _parts(names) if part in words]
-
-
-@cache
-def _parts(names: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Each name with the longest of its words."""
-    return [(name, max(name.lower().split(), key=len)) for name in names]
-
-
-def _each_place(text: str, literal: str) -> Iterator[int]:
-    at = text.find(literal)
-    while at >= 0:
-        yield at
-        at = text.find(literal, at + len(literal))
 
 
 def _group(match: re.Match[str]) -> str:
@@ -408,10 +354,10 @@ def _nothing(value: str) -> bool:
     return value.lower() in _NO_PASSWORD or bool(PLACEHOLDER.search(value[:80])) or bool(_PATHLIKE.match(value))
 
 
-def _queries(text: str, low: str, words: str) -> list[Span]:
+def _queries(text: str, low: str, found: Set[str]) -> list[Span]:
     """Keys and signatures in the query of an address."""
     out = []
-    for word in met(_QUERY, words):
+    for word in met(_QUERY, found):
         for at in places(low, word):
             start = at
             while start > at - 30 and start and (low[start - 1].isalnum() or low[start - 1] in "_-"):

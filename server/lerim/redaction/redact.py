@@ -16,6 +16,7 @@ from lerim.redaction.entropy import random
 from lerim.redaction.hidden import HIDDEN, visible
 from lerim.redaction.public import is_public
 from lerim.redaction.rules import DISCORD, DISCORD_HEAD, SHAM, Middle, Rule, Span
+from lerim.redaction.words import Names, places
 
 __all__ = ["Redacted", "Span", "clean", "counting", "redact", "redacted_spans", "without_private"]
 
@@ -41,19 +42,7 @@ _CLEAN: set[str] = set()
 _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """What a token can stand in."""
-_WORTH_WORDS = (
-    "pass pwd pw: psk pin: key token secret cred login sign auth salt seed senha sifre salasana totp 2fa encrypt mdp wort "
-    "contras haslo heslo losen kodeord adgang parola wacht kata kenn sleutel zugang ident code webhook _pat geheim schl "
-    "llave honeycomb appid requirep masterauth rabbitmq rclone sqlplus snmp clave chave chiave klucz jeton wifi gmail "
-    "smtp :{s bundle_ _sk= _cert accounts wallet impdp expdp sqlldr poetry define rzp_ /user: <<<"
-)
-_WORTH = re.compile(
-    f"{positional.tree({*_WORTH_WORDS.split(), 'log in', 'pw ', 'net use', 'mc alias'})}|"
-    r":\$[\w]{1,4}\$|use [\w.@-]{2,40}:|\]:\d|pat\b(?<!\w...)|\ttrue\t|[(,] ?[bfru@]?[\"']|"
-    r"[ (](?:/p|--?[a-z])|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
-)
-"""What every place has that the finders of places know; looked for once, since most texts are short and have none."""
-_NAMES = positional.any_of(
+_NAMES = Names(
     (*positional.LOOKED_FOR, *idioms.LOOKED_FOR, *calls.LOOKED_FOR, *given.LOOKED_FOR, *lines.LOOKED_FOR, *spoken.LOOKED_FOR, *told.LOOKED_FOR)
 )
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
@@ -194,7 +183,7 @@ def _repeated(text: str, spans: list[Span]) -> list[Span]:
     return [
         Span(at, at + len(value), kind)
         for value, kind in list(values.items())[:40]
-        for at in positional.places(text, value)
+        for at in places(text, value)
     ]
 
 
@@ -221,13 +210,10 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
     spans = _tokens(text, runs) + private_keys.spans(text)
     if "<private>" in low:
         spans += _private(text, low)
-    worth = len(text) > 600 or bool(_WORTH.search(low))
-    words = positional.words_of(low, _NAMES) if worth else low
-    placed = positional.unnamed(text, low, words) + told.unnamed(text, low, words)
-    if worth:
-        placed += positional.named(text, low) + told.spans(text, low, words)
-        for finder in (given, calls, lines, spoken, idioms):
-            placed += finder.spans(text, low, words)
+    found = _NAMES.found(low)
+    placed = positional.unnamed(text, low, found) + told.unnamed(text, low, found) + positional.named(text, low)
+    for finder in (told, given, calls, lines, spoken, idioms):
+        placed += finder.spans(text, low, found)
     spans += [span for span in placed if not is_public(text, span)]
     if decode and runs and len(max(runs, key=len)) >= encoded.SHORTEST:
         spans += encoded.spans(text, lambda plain: _look(plain, decode=False))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, scrambled, strange
 from lerim.redaction.letters import unlike_words
-from lerim.redaction.positional import met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import met, places
 
 PASSWORDS = (
     "pass", "kennwort", "contrasena", "senha", "haslo", "wachtwoord", "losenord", "kodeord", "adgangskode", "heslo", "parola", "salasana",
@@ -60,16 +60,16 @@ _TRIMMED = ".,!?:;)*_\"'`”’»」』>]}"
 _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
 
-def spans(text: str, low: str, words: str) -> Iterator[Span]:
+def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Every secret that a sentence tells; `low` is the text in lower case, of the same length."""
     plain = low.isascii() or not _ELSEWHERE.search(low)
-    for word in met(PASSWORDS if plain else _ALL_PASSWORDS, words):
+    for word in met(PASSWORDS if plain else _ALL_PASSWORDS, found):
         for at in places(low, word):
             yield from _told(text, at, at + len(word.rstrip(" :")), key=False)
-    for word in met(KEYS if plain else _ALL_KEYS, words):
+    for word in met(KEYS if plain else _ALL_KEYS, found):
         for at in places(low, word):
             yield from _told(text, at, at + len(word), key=True)
-    for word in met(("log in", "login", "sign in", "creds", "credential"), words):
+    for word in met(("log in", "login", "sign in", "creds", "credential"), found):
         for at in places(low, word):
             yield from _one(_LOGGED.match(text, at + len(word) - 1))
             start = max(text.rfind("\n", max(0, at - 80), at) + 1, at - 80)

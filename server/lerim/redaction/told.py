@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import scrambled
 from lerim.redaction.entropy import random
-from lerim.redaction.positional import is_odd, is_token, met, places
+from lerim.redaction.positional import is_odd, is_token
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import met, places
 
 _PASS = "password passwd passphrase passcode passwort passord"
 _PASSWORDS = "kennwort contrasena senha haslo wachtwoord losenord kodeord adgangskode heslo parola salasana"
@@ -132,7 +133,7 @@ _MAIL = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1
 _TRIMMED = ".,!?:;)*_”’»"
 
 
-def spans(text: str, low: str, words: str) -> list[Span]:
+def spans(text: str, low: str, found: Set[str]) -> list[Span]:
     """Every secret that is told; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
     plain, key = low.isascii() or not _ELSEWHERE.search(low), "key" in low
@@ -141,14 +142,14 @@ def spans(text: str, low: str, words: str) -> list[Span]:
         *_PASSWORD_WORDS,
         *(() if plain else _PASSWORD_WORDS_ELSEWHERE),
     )
-    for word in met(passwords, words):
+    for word in met(passwords, found):
         for at in places(low, word):
             out += _password(text, at + len(word))
             out += _before(text, at)
     for at in places(low, "pw"):
         if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and low[at - 1].isalnum()):
             out += _password(text, at + 2 + low.startswith("d", at + 2))
-    for word in met((*_TOKEN_WORDS, *(_KEY_WORDS if key else ()), *(() if plain else _TOKEN_WORDS_ELSEWHERE)), words):
+    for word in met((*_TOKEN_WORDS, *(_KEY_WORDS if key else ()), *(() if plain else _TOKEN_WORDS_ELSEWHERE)), found):
         for at in places(low, word):
             out += _token(text, at + len(word))
             out += _token_before(text, at, at + len(word))
@@ -159,9 +160,9 @@ def spans(text: str, low: str, words: str) -> list[Span]:
     return out
 
 
-def unnamed(text: str, low: str, words: str) -> list[Span]:
+def unnamed(text: str, low: str, found: Set[str]) -> list[Span]:
     """Secrets that no word tells: cookies, files of passwords, addresses."""
-    return [*_sessions(text, low, words), *_files(text, low)]
+    return [*_sessions(text, low, found), *_files(text, low)]
 
 
 def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:
@@ -282,11 +283,11 @@ def _flags(text: str, low: str) -> Iterator[Span]:
                 yield from _found(_PIPED.match(text[:at], start), "password")
 
 
-def _sessions(text: str, low: str, words: str) -> Iterator[Span]:
+def _sessions(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Cookies of sessions, wherever they stand."""
     if "=" not in text and ":" not in text:
         return
-    for name in met(_COOKIES, words):
+    for name in met(_COOKIES, found):
         done = 0
         for at in places(low, name):
             match = _COOKIE.match(text, at + len(name)) if at >= done else None

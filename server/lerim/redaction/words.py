@@ -1,0 +1,84 @@
+"""Which of some hundred names stand in a text: asked once a text, answered from what its words held before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Set
+from functools import cache
+
+_LONGEST, _REMEMBERED = 24, 50_000
+_NOTHING: frozenset[str] = frozenset()
+
+
+class Names:
+    """Names to look for in lower-case text. Of a name of several words its longest one is looked for."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        parts = {_part(name) for name in names}
+        least = {part for part in parts if not any(other != part and other in part for other in parts)}
+        self._least = re.compile(f"(?=({tree(least)}))")
+        self._longer = {one: tuple(part for part in parts if one in part) for one in least}
+        self._held: dict[str, frozenset[str]] = {}
+
+    def found(self, low: str) -> Set[str]:
+        """The parts of names that stand in a text."""
+        out: set[str] = set()
+        known = self._held
+        for word in set(low.split()):
+            held = known.get(word)
+            if held is None:
+                held = self._look(word)
+            if held:
+                out |= held
+        return out
+
+    def _look(self, word: str) -> frozenset[str]:
+        least = self._least.findall(word)
+        held = frozenset(p for one in set(least) for p in self._longer[one] if p in word) if least else _NOTHING
+        if len(word) < _LONGEST:
+            if len(self._held) >= _REMEMBERED:
+                self._held.clear()
+            self._held[word] = held
+        return held
+
+
+def met(names: tuple[str, ...], found: Set[str]) -> list[str]:
+    """Those of the names that may stand in a text in which these parts were found, in their order."""
+    by_part = _by_part(names)
+    parts = found & by_part.keys() if found else ()
+    if not parts:
+        return []
+    return [name for _, name in sorted([named for part in parts for named in by_part[part]])]
+
+
+@cache
+def _by_part(names: tuple[str, ...]) -> dict[str, list[tuple[int, str]]]:
+    out: dict[str, list[tuple[int, str]]] = {}
+    for number, name in enumerate(names):
+        out.setdefault(_part(name), []).append((number, name))
+    return out
+
+
+def _part(name: str) -> str:
+    return max(name.lower().split(), key=len)
+
+
+def tree(names: Set[str]) -> str:
+    """An expression in which names that begin alike share their beginning: each letter of a text is tried once."""
+    branches: dict[str, set[str]] = {}
+    for name in names:
+        branches.setdefault(name[:1], set()).add(name[1:])
+    parts = [re.escape(first) + ("" if "" in rest else tree(rest)) for first, rest in sorted(branches.items())]
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+
+def places(text: str, literal: str) -> Iterable[int]:
+    """Where a literal stands in a text."""
+    return _each_place(text, literal) if literal in text else ()
+
+
+def _each_place(text: str, literal: str) -> Iterator[int]:
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + len(literal))
