@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
 from lerim.redaction.positional import is_odd, is_token
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
-from lerim.redaction.words import met, places
+from lerim.redaction.words import Group, met, places
 
 CALLS = (
     "login log_in signin sign_in auth authenticate basicauth httpbasicauth plainauth connect getconnection "
@@ -69,7 +69,7 @@ _SCHEME = re.compile(
     r"\\{0,3}[\"']?\]?\s{0,2}[:=,]\s{0,3}[bfr]?\\{0,3}[\"'`]?(?:[A-Za-z][\w-]{1,20}\s{1,2})?(?:(?:token|key|api_?key)=)?[\"']?"
     r"(?P<value>[A-Za-z0-9._~+/%=:-]{16,2000})"
 )
-_HEADERS = (
+_HEADERS = Group((
     "authorization",
     "x-auth-token",
     "x-access-token",
@@ -92,8 +92,9 @@ _HEADERS = (
     "x-functions-key",
     "?appid",
     "&appid",
-)
-_ALL_CALLS = (*_CALLS, *_WEAK)
+))
+_ALL_CALLS = Group((*_CALLS, *_WEAK))
+_PROGRAMS = Group(_WORDS)
 LOOKED_FOR = (*_HEADERS, *_WORDS, *_ALL_CALLS)
 
 
@@ -143,7 +144,7 @@ def _options(text: str, low: str, found: Set[str]) -> Iterator[Span]:
             if option["name"] == "--token" or (option["name"] in names and program in line):
                 yield Span(option.start("value"), option.start("value") + len(value), "password")
                 break
-    for program, pattern in [(name, _WORDS[name]) for name in met(tuple(_WORDS), found)]:
+    for program, pattern in [(name, _WORDS[name]) for name in met(_PROGRAMS, found)]:
         done = 0
         for at in places(low, program):
             if at < done:

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
 from lerim.redaction.rules import Span
-from lerim.redaction.words import met, places
+from lerim.redaction.words import Group, met, places
 
-NAMES = (
+NAMES = Group((
     "passw",
     "token",
     "secret",
@@ -37,7 +37,7 @@ NAMES = (
     "seed",
     "salt",
     "totp",
-)
+))
 _LINE = re.compile(r"[^\n]{0,180}")
 _LITERAL = re.compile(
     r"(?<=[\s(\[{,=:@bru\\])\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)"
@@ -63,7 +63,7 @@ _WRAPPED = re.compile(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
 _APP_PASSWORD = re.compile(
     r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
 )
-_APP = (
+_APP = Group((
     "app password",
     "app-password",
     "application password",
@@ -75,7 +75,7 @@ _APP = (
     "authenticator",
     "2fa",
     "totp",
-)
+))
 LOOKED_FOR = (*NAMES, *_APP)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, scrambled, strange
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
-from lerim.redaction.words import met, places
+from lerim.redaction.words import Group, met, places
 
 _NAME = r"[\"']?\w{0,40}(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|PW|CREDENTIALS?)(?:_\w{1,12})?[\"']?"
 _IDIOMS = {
@@ -53,7 +53,7 @@ _IDIOMS = {
 _CAPITALS = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
 _UNCOMMON = ("]:", ":$", ":{s", "use ", "ENV ", "PAT", "\ttrue\t")
 """Those that are looked for in the text itself: no word holds them, or too many do."""
-LOOKED_FOR = tuple(literal for literal in _IDIOMS if literal not in _UNCOMMON)
+LOOKED_FOR = Group(literal for literal in _IDIOMS if literal not in _UNCOMMON)
 _WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
 _WALLETS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
 _SURE = frozenset((":$", ":{s", "--token", "#define", 'variable "', " value=", "_SK=", "_SECRET=", "_CERTIFICATE=", '"username"', "appid=", "<value>", "mailgun"))

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, strange
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
-from lerim.redaction.words import met, places
+from lerim.redaction.words import Group, met, places
 
 _HEADING = re.compile(
     r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|token|secret|api[ _-]?key|secret[ _-]?key|"
     r"access[ _-]?key|credentials?|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード|비밀번호)[`*_ ]{0,3}\Z",
     re.IGNORECASE,
 )
-_WORDS = (
+_WORDS = Group((
     "pass", "pwd", "token", "secret", "key", "credential", "kennwort", "mot de passe", "contraseña", "senha", "hasło", "пароль",
     "密码", "パスワード", "비밀번호",
-)  # fmt: skip
+))  # fmt: skip
 _TWO_COLUMNS = re.compile(r"[\w -]{1,40}[,;][\w -]{1,40}\Z")
 _ROWS = 30
 _WIDTH = 400
@@ -34,11 +34,11 @@ _PRINTED = re.compile(
     r"create token[^\n]{0,60}|token create[^\n]{0,60}|gen(?:erate)?[-_ ](?:key|secret|token|password)[^\n]{0,60})"
     r"[^\n]{0,60}\n(?P<value>[A-Za-z0-9._~+/=!@#$%^&*:-]{8,400})(?=\s|\Z)"
 )
-_COMMANDS = (
+_COMMANDS = Group((
     "wg gen", "openssl rand", "pwgen", "pass show", "op read", "op item", "echo ", "printenv", "print-access-token", "get-access-token",
     "auth token", "get-login-password", "get secret", "kv get", "security find", "get-secret-value", "versions access", "cat ", "create token",
     "token create", "gen",
-)  # fmt: skip
+))  # fmt: skip
 _BELOW = re.compile(
     r"[^\n]{0,120}[:：]?[ \t]{0,4}\r?\n\s{1,12}(?P<value>[A-Za-z0-9._~+/=!@#$%^&*-]{12,400})[ \t]{0,4}(?=\r?\n|\Z)"
 )

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from lerim.redaction.entropy import random
 from lerim.redaction.letters import unlike_words
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
-from lerim.redaction.words import met, places
+from lerim.redaction.words import Group, met, places
 
 # lower case; a password may be any word, so that its name is enough; the others must look made by chance
 PASSWORDS = ("pass", "pwd")
@@ -29,7 +29,7 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("signing_key", "secret"),
     ("authorization", "authorization"),
 )
-_QUERY = ("key=", "sig=", "signature=", "auth=", "code=")
+_QUERY = Group(("key=", "sig=", "signature=", "auth=", "code="))
 _QUERY_VALUE = re.compile(r"[^\s&;?\"'<>#`)\]]{8,800}")
 _VALUES = ("escaped", "double", "single", "tick", "bare")
 _ASSIGNED = re.compile(
@@ -61,7 +61,7 @@ _PROGRAMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (" --proxy-user", ("curl",), re.compile(rf" --proxy-user{_LOGIN}")),
     (" -a", ("redis-cli",), re.compile(rf" -a\s{{1,3}}{_VALUE}")),
 )
-_NAMED_PROGRAMS = ("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli")
+_NAMED_PROGRAMS = Group(("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli"))
 LOOKED_FOR = (*_NAMED_PROGRAMS, *_QUERY, "authorization", "bearer", "cookie")
 _AUTHORITY = re.compile(r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?P<value>[^\s/\"'<>`]{1,200})@")
 _SLASHED = re.compile(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from lerim.redaction.chance import is_uuid, scrambled, strange
 from lerim.redaction.letters import unlike_words
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
-from lerim.redaction.words import met, places
+from lerim.redaction.words import Group, met, places
 
 PASSWORDS = (
     "pass", "kennwort", "contrasena", "senha", "haslo", "wachtwoord", "losenord", "kodeord", "adgangskode", "heslo", "parola", "salasana",
@@ -27,9 +27,10 @@ KEYS_ELSEWHERE = (
     "schlüssel", "clé", "секрет", "токен", "ключ", "密钥", "密鑰", "金鑰", "令牌", "トークン", "シークレット", "キー", "토큰", "비밀키", "키", "秘钥", "鍵",
     "مفتاح", "מפתח", "कुंजी", "khóa", "κλειδί",
 )  # fmt: skip
-_ALL_PASSWORDS = (*PASSWORDS, *PASSWORDS_ELSEWHERE)
-_ALL_KEYS = (*KEYS, *KEYS_ELSEWHERE)
-LOOKED_FOR = (*_ALL_PASSWORDS, *_ALL_KEYS, "log in", "login", "sign in", "creds", "credential")
+_ALL_PASSWORDS = Group((*PASSWORDS, *PASSWORDS_ELSEWHERE))
+_ALL_KEYS = Group((*KEYS, *KEYS_ELSEWHERE))
+_LOGINS = Group(("log in", "login", "sign in", "creds", "credential"))
+LOOKED_FOR = (*_ALL_PASSWORDS, *_ALL_KEYS, *_LOGINS)
 _SIGN = (
     r"(?:[:：=＝→]|[—–-]{1,2}(?=\s)|(?:is|was|are|to|as|ist|war|lautet|sind|est|c'est|es|son|é|è|er|är|on|je|jest|to|van|adalah|là|היא|هي|है|"
     r"είναι|это|equals|with|mit|avec|con|com|met)(?=[\s:\"'`「])|は|是|为|為|는|은|이|가)"
@@ -38,7 +39,6 @@ _TELL = re.compile(
     r"(?P<between>[^\W\d_]{0,9}['’]?s?(?:[ \t/(-]{1,2}(?:[a-z]['’])?[^\W_][\w'’.@]{0,18}){0,6}?)[\"'”’»`*_)\]]{0,4}[ \t]{0,2}"
     rf"(?:{_SIGN}[ \t]{{0,2}}:?|(?<=\s))[ \t]{{0,3}}[\"'“„‘’«»‹「『`*_<(]{{0,4}}(?:[\w.@-]{{2,40}}[ \t]{{0,2}}[/:|,][ \t]{{0,2}}(?:\w{{2,12}}[:=]?[ \t])?[\"'“„‘«`]{{0,2}})?(?P<value>[!-~]{{6,400}})"
 )
-_ELSEWHERE = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]")
 _PAIR = re.compile(r"(?:use|with|as|try|via|creds|login)[ \t:]{1,3}[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<value>[!-~]{8,80})")
 _LOGGED = re.compile(
     r"[^\n]{0,12}[ \t](?:as|with|user)[ \t][\w.@-]{2,60}[ \t](?:with|and|/|using|pass(?:word)?)[ \t][\"'`]?(?P<value>[!-~]{8,80})"
@@ -62,14 +62,13 @@ _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
 def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Every secret that a sentence tells; `low` is the text in lower case, of the same length."""
-    plain = low.isascii() or not _ELSEWHERE.search(low)
-    for word in met(PASSWORDS if plain else _ALL_PASSWORDS, found):
+    for word in met(_ALL_PASSWORDS, found):
         for at in places(low, word):
             yield from _told(text, at, at + len(word.rstrip(" :")), key=False)
-    for word in met(KEYS if plain else _ALL_KEYS, found):
+    for word in met(_ALL_KEYS, found):
         for at in places(low, word):
             yield from _told(text, at, at + len(word), key=True)
-    for word in met(("log in", "login", "sign in", "creds", "credential"), found):
+    for word in met(_LOGINS, found):
         for at in places(low, word):
             yield from _one(_LOGGED.match(text, at + len(word) - 1))
             start = max(text.rfind("\n", max(0, at - 80), at) + 1, at - 80)

@@ -15,7 +15,7 @@ from lerim.redaction.chance import scrambled
 from lerim.redaction.entropy import random
 from lerim.redaction.positional import is_odd, is_token
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
-from lerim.redaction.words import met, places
+from lerim.redaction.words import Group, met, places
 
 _PASS = "password passwd passphrase passcode passwort passord"
 _PASSWORDS = "kennwort contrasena senha haslo wachtwoord losenord kodeord adgangskode heslo parola salasana"
@@ -32,7 +32,7 @@ _PASSWORD_WORDS_ELSEWHERE: _Words = (*_PASSWORDS_ELSEWHERE.split(), "mật khẩ
 _KEY_WORDS: _Words = (*_KEY.split(), "api key", "access key", "secret key", "auth key", "license key")
 _TOKEN_WORDS: _Words = tuple(_TOKENS.split())
 _TOKEN_WORDS_ELSEWHERE: _Words = (*_TOKENS_ELSEWHERE.split(), "clé api")
-_COOKIES = (
+_COOKIES = Group((
     "connect.sid",
     "sessionid",
     "session_id",
@@ -49,12 +49,10 @@ _COOKIES = (
     ".aspxauth",
     "asp.net_sessionid",
     "xsrf-token",
-)
-LOOKED_FOR: _Words = (
-    *(*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE),
-    *_COOKIES,
-    *(*_KEY_WORDS, *_TOKEN_WORDS, *_TOKEN_WORDS_ELSEWHERE),
-)
+))
+_ALL_PASSWORDS = Group((*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE))
+_ALL_TOKENS = Group((*_TOKEN_WORDS, *_KEY_WORDS, *_TOKEN_WORDS_ELSEWHERE))
+LOOKED_FOR = (*_COOKIES, *_ALL_PASSWORDS, *_ALL_TOKENS, "key")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
 _OPEN = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
@@ -127,7 +125,6 @@ _PGPASS = re.compile(
 )
 _AUTH = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
 _USER = re.compile(r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)")
-_ELSEWHERE = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]")
 _AMONG_DIGITS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _MAIL = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
 _TRIMMED = ".,!?:;)*_”’»"
@@ -136,24 +133,18 @@ _TRIMMED = ".,!?:;)*_”’»"
 def spans(text: str, low: str, found: Set[str]) -> list[Span]:
     """Every secret that is told; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
-    plain, key = low.isascii() or not _ELSEWHERE.search(low), "key" in low
-    passwords = (
-        *(_PASS_WORDS if "pass" in low else ()),
-        *_PASSWORD_WORDS,
-        *(() if plain else _PASSWORD_WORDS_ELSEWHERE),
-    )
-    for word in met(passwords, found):
+    for word in met(_ALL_PASSWORDS, found):
         for at in places(low, word):
             out += _password(text, at + len(word))
             out += _before(text, at)
     for at in places(low, "pw"):
         if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and low[at - 1].isalnum()):
             out += _password(text, at + 2 + low.startswith("d", at + 2))
-    for word in met((*_TOKEN_WORDS, *(_KEY_WORDS if key else ()), *(() if plain else _TOKEN_WORDS_ELSEWHERE)), found):
+    for word in met(_ALL_TOKENS, found):
         for at in places(low, word):
             out += _token(text, at + len(word))
             out += _token_before(text, at, at + len(word))
-    if key:
+    if "key" in found:
         out += _keyed(text, low)
     if "-" in text:
         out += _flags(text, low)

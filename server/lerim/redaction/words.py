@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Set
-from functools import cache
+from functools import cached_property
 
 _LONGEST, _REMEMBERED = 24, 50_000
 _NOTHING: frozenset[str] = frozenset()
@@ -42,21 +42,23 @@ class Names:
         return held
 
 
-def met(names: tuple[str, ...], found: Set[str]) -> list[str]:
+class Group(tuple[str, ...]):
+    """Names that one finder looks for."""
+
+    @cached_property
+    def by_part(self) -> dict[str, list[tuple[int, str]]]:
+        """The names by the part that `Names` looks for, each with its number."""
+        out: dict[str, list[tuple[int, str]]] = {}
+        for number, name in enumerate(self):
+            out.setdefault(_part(name), []).append((number, name))
+        return out
+
+
+def met(names: Group, found: Set[str]) -> list[str]:
     """Those of the names that may stand in a text in which these parts were found, in their order."""
-    by_part = _by_part(names)
-    parts = found & by_part.keys() if found else ()
-    if not parts:
+    if not found or not (parts := found & names.by_part.keys()):
         return []
-    return [name for _, name in sorted([named for part in parts for named in by_part[part]])]
-
-
-@cache
-def _by_part(names: tuple[str, ...]) -> dict[str, list[tuple[int, str]]]:
-    out: dict[str, list[tuple[int, str]]] = {}
-    for number, name in enumerate(names):
-        out.setdefault(_part(name), []).append((number, name))
-    return out
+    return [name for _, name in sorted([named for part in parts for named in names.by_part[part]])]
 
 
 def _part(name: str) -> str:
