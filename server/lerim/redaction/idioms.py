@@ -51,7 +51,7 @@ _IDIOMS = {
     }.items()
 }  # fmt: skip
 _CAPITALS = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
-_UNCOMMON = ("]:", ":$", ":{s", "use ", "ENV ", "PAT", "\ttrue\t")
+_UNCOMMON = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
 """Those that are looked for in the text itself: no word holds them, or too many do."""
 LOOKED_FOR = Group(literal for literal in _IDIOMS if literal not in _UNCOMMON)
 _WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")

@@ -35,15 +35,16 @@ _PRINTED = re.compile(
     r"[^\n]{0,60}\n(?P<value>[A-Za-z0-9._~+/=!@#$%^&*:-]{8,400})(?=\s|\Z)"
 )
 _COMMANDS = Group((
-    "wg gen", "openssl rand", "pwgen", "pass show", "op read", "op item", "echo ", "printenv", "print-access-token", "get-access-token",
+    "wg genkey", "wg genpsk", "openssl rand", "pwgen", "pass show", "op read", "op item", "echo ", "printenv", "print-access-token", "get-access-token",
     "auth token", "get-login-password", "get secret", "kv get", "security find", "get-secret-value", "versions access", "cat ", "create token",
-    "token create", "gen",
+    "token create",
+    *(f"{how}{mark}{what}" for how in ("gen", "generate") for mark in "-_ " for what in ("key", "secret", "token", "password")),
 ))  # fmt: skip
 _BELOW = re.compile(
     r"[^\n]{0,120}[:：]?[ \t]{0,4}\r?\n\s{1,12}(?P<value>[A-Za-z0-9._~+/=!@#$%^&*-]{12,400})[ \t]{0,4}(?=\r?\n|\Z)"
 )
 _AFTER = re.compile(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{8,200})[ \t.]{0,4}(?=\r?\n|\Z)")
-_TOLD = ("password", "token", "api key", "secret key", "access key", "passphrase")
+_TOLD = Group(("password", "token", "api key", "secret key", "access key", "passphrase"))
 _ENTRY = re.compile(
     r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}(?=\r?\n|\Z)"
 )
@@ -56,7 +57,7 @@ def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
         return
     if met(_WORDS, found):
         yield from _tables(text, low, found)
-        for word in _TOLD:
+        for word in met(_TOLD, found):
             for at in places(low, word):
                 match = _BELOW.match(text, at + len(word)) or _AFTER.match(text, at + len(word))
                 yield from _told(match, "password")

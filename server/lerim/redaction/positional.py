@@ -12,23 +12,24 @@ from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 from lerim.redaction.words import Group, met, places
 
 # lower case; a password may be any word, so that its name is enough; the others must look made by chance
-PASSWORDS = ("pass", "pwd")
-WORDS: tuple[tuple[str, str], ...] = (
-    ("secret", "secret"),
-    ("token", "token"),
-    ("api_key", "api-key"),
-    ("apikey", "api-key"),
-    ("api-key", "api-key"),
-    ("access_key", "secret"),
-    ("accesskey", "secret"),
-    ("private_key", "secret"),
-    ("privatekey", "secret"),
-    ("credential", "secret"),
-    ("auth_key", "secret"),
-    ("encryption_key", "secret"),
-    ("signing_key", "secret"),
-    ("authorization", "authorization"),
-)
+PASSWORDS = Group(("pass", "pwd"))
+WORDS = {
+    "secret": "secret",
+    "token": "token",
+    "api_key": "api-key",
+    "apikey": "api-key",
+    "api-key": "api-key",
+    "access_key": "secret",
+    "accesskey": "secret",
+    "private_key": "secret",
+    "privatekey": "secret",
+    "credential": "secret",
+    "auth_key": "secret",
+    "encryption_key": "secret",
+    "signing_key": "secret",
+    "authorization": "authorization",
+}
+_WORDS = Group(WORDS)
 _QUERY = Group(("key=", "sig=", "signature=", "auth=", "code="))
 _QUERY_VALUE = re.compile(r"[^\s&;?\"'<>#`)\]]{8,800}")
 _VALUES = ("escaped", "double", "single", "tick", "bare")
@@ -62,7 +63,7 @@ _PROGRAMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (" -a", ("redis-cli",), re.compile(rf" -a\s{{1,3}}{_VALUE}")),
 )
 _NAMED_PROGRAMS = Group(("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli"))
-LOOKED_FOR = (*_NAMED_PROGRAMS, *_QUERY, "authorization", "bearer", "cookie")
+LOOKED_FOR = (*PASSWORDS, *_WORDS, *_NAMED_PROGRAMS, *_QUERY, "authorization", "bearer", "cookie")
 _AUTHORITY = re.compile(r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?P<value>[^\s/\"'<>`]{1,200})@")
 _SLASHED = re.compile(
     r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?!\d{1,5}[/?#])(?P<value>[^\s@\"'<>`]{1,200}(?:@[^\s/\"'<>`]{1,100}(?=@))?)@"
@@ -114,21 +115,17 @@ def unnamed(text: str, low: str, found: Set[str]) -> list[Span]:
     return out
 
 
-def named(text: str, low: str) -> list[Span]:
+def named(text: str, low: str, found: Set[str]) -> list[Span]:
     """What is given to a name."""
     out: list[Span] = []
-    for word in PASSWORDS:
-        if word not in low:
-            continue
+    for word in met(PASSWORDS, found):
         done = 0
         for at in places(low, word):
-            if at >= done and (found := _password(text, low, at, word)):
-                out.append(found)
-                done = found.end
-    for word, kind in WORDS:
-        if word not in low:
-            continue
-        done = 0
+            if at >= done and (password := _password(text, low, at, word)):
+                out.append(password)
+                done = password.end
+    for word in met(_WORDS, found):
+        done, kind = 0, WORDS[word]
         for at in places(low, word):
             if at < done:
                 continue

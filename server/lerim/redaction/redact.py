@@ -211,7 +211,7 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
     if "<private>" in low:
         spans += _private(text, low)
     found = _NAMES.found(low)
-    placed = positional.unnamed(text, low, found) + told.unnamed(text, low, found) + positional.named(text, low)
+    placed = positional.unnamed(text, low, found) + told.unnamed(text, low, found) + positional.named(text, low, found)
     for finder in (told, given, calls, lines, spoken, idioms):
         placed += finder.spans(text, low, found)
     spans += [span for span in placed if not is_public(text, span)]
@@ -236,7 +236,7 @@ def _tokens(text: str, found: list[str]) -> list[Span]:
     """Tokens of a vendor's form. Only what looks like a token at all is searched for their literals."""
     if not found:
         return []
-    runs = "\n".join([run for run in found if _DIGIT.search(run) or (len(run) >= 20 and "/" not in run)])
+    runs = "\n".join([run for run in dict.fromkeys(found) if _DIGIT.search(run) or (len(run) >= 20 and "/" not in run)])
     if not runs:
         return []
     out: list[Span] = []

@@ -52,7 +52,8 @@ _COOKIES = Group((
 ))
 _ALL_PASSWORDS = Group((*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE))
 _ALL_TOKENS = Group((*_TOKEN_WORDS, *_KEY_WORDS, *_TOKEN_WORDS_ELSEWHERE))
-LOOKED_FOR = (*_COOKIES, *_ALL_PASSWORDS, *_ALL_TOKENS, "key")
+_PORTS = Group((":5432:", ":5433:", ":6432:", ":*:"))
+LOOKED_FOR = (*_COOKIES, *_PORTS, *_ALL_PASSWORDS, *_ALL_TOKENS, "key", "auth")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
 _OPEN = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
@@ -153,7 +154,7 @@ def spans(text: str, low: str, found: Set[str]) -> list[Span]:
 
 def unnamed(text: str, low: str, found: Set[str]) -> list[Span]:
     """Secrets that no word tells: cookies, files of passwords, addresses."""
-    return [*_sessions(text, low, found), *_files(text, low)]
+    return [*_sessions(text, low, found), *_files(text, low, found)]
 
 
 def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:
@@ -291,10 +292,10 @@ def _sessions(text: str, low: str, found: Set[str]) -> Iterator[Span]:
                 yield from _found(match, "cookie")
 
 
-def _files(text: str, low: str) -> Iterator[Span]:
+def _files(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Files of passwords: `.pgpass`, `config.json` of docker, `.npmrc`, and addresses that begin with a token."""
-    for literal in (":5432:", ":5433:", ":6432:", ":*:"):
-        for at in places(text, literal) if literal in text else ():
+    for literal in met(_PORTS, found):
+        for at in places(text, literal):
             start = (
                 max(
                     text.rfind("\n", max(0, at - 120), at),
@@ -305,7 +306,7 @@ def _files(text: str, low: str) -> Iterator[Span]:
                 + 1
             )
             yield from _found(_PGPASS.match(text, max(start, at - 120)), "password")
-    for at in places(low, "auth") if "auth" in low else ():
+    for at in places(low, "auth") if "auth" in found else ():
         match = _AUTH.match(low, at)
         named = low.startswith("_", at - 1) or '"auths' in low[max(0, at - 300) : at]
         if match is not None and (named or _is_login(text[match.start("value") : match.end("value")])):

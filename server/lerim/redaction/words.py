@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 
-_LONGEST, _REMEMBERED = 24, 50_000
+_LONGEST, _REMEMBERED = 60, 40_000
+_TELLING = frozenset(("key", "token", "secret", "password", "passphrase", "keys"))
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -16,7 +17,8 @@ class Names:
     def __init__(self, names: Iterable[str]) -> None:
         parts = {_part(name) for name in names}
         least = {part for part in parts if not any(other != part and other in part for other in parts)}
-        self._least = re.compile(f"(?=({tree(least)}))")
+        self._any = re.compile(tree(least))
+        self._least = re.compile(f"(?=({self._any.pattern}))")
         self._longer = {one: tuple(part for part in parts if one in part) for one in least}
         self._held: dict[str, frozenset[str]] = {}
 
@@ -33,8 +35,10 @@ class Names:
         return out
 
     def _look(self, word: str) -> frozenset[str]:
-        least = self._least.findall(word)
-        held = frozenset(p for one in set(least) for p in self._longer[one] if p in word) if least else _NOTHING
+        held = _NOTHING
+        if self._any.search(word):
+            least = set(self._least.findall(word))
+            held = frozenset(part for one in least for part in self._longer[one] if part in word)
         if len(word) < _LONGEST:
             if len(self._held) >= _REMEMBERED:
                 self._held.clear()
@@ -62,7 +66,8 @@ def met(names: Group, found: Set[str]) -> list[str]:
 
 
 def _part(name: str) -> str:
-    return max(name.lower().split(), key=len)
+    """The word of a name that is looked for: its longest, or one that is a name by itself."""
+    return max(name.lower().split(), key=lambda word: (word in _TELLING, len(word)))
 
 
 def tree(names: Set[str]) -> str:
