@@ -243,7 +243,9 @@ RULES: tuple[Rule, ...] = (
     *_forms("rpc-key", "g.alchemy.com/v2/ g.alchemy.com/nft/v3/", r"[A-Za-z0-9_-]{24,60}", True),
     *_forms("rpc-key", "infura.io/v3/ infura.io/ws/v3/", r"[0-9a-f]{32}"),
     *_forms("rpc-key", "quiknode.pro/", r"[0-9a-f]{40}"),
-    *_forms("rpc-key", "rpc.ankr.com/ core.chainstack.com/ getblock.io/ helius-rpc.com/", r"[\w/?=-]{0,24}[0-9a-f]{32,64}"),
+    *_forms(
+        "rpc-key", "rpc.ankr.com/ core.chainstack.com/ getblock.io/ helius-rpc.com/", r"[\w/?=-]{0,24}[0-9a-f]{32,64}"
+    ),
     *_forms("teams-webhook", "outlook.office.com/webhook/", r"[A-Za-z0-9@/-]{60,240}"),
     *_forms("webhook-address", "/hooks/", r"[a-z0-9]{26}" + _END, True),
     *_forms("trello-token", "ATTA", r"[0-9a-f]{64,76}" + _END),
@@ -257,7 +259,9 @@ RULES: tuple[Rule, ...] = (
     *_forms("teamcity-token", "eyJ0eXAiOiAiVENWMiJ9.", r"[A-Za-z0-9_-]{30,40}\.[A-Za-z0-9_-]{40,60}"),
     *_forms("grafana-token", "eyJrIjoi", r"[A-Za-z0-9+/=]{40,200}", True),
     *_forms("pushbullet-token", "o.", r"[A-Za-z0-9]{32}" + _END, True),
-    *_forms("bitwarden-token", "0.", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}=="),
+    *_forms(
+        "bitwarden-token", "0.", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}=="
+    ),
     *_forms("gitlab-token", "incoming+", r"[\w.-]{1,80}-\d{1,12}-(?:glimt-)?[a-z0-9_-]{20,26}-issue"),
     *_forms("github-token", "v1.", r"[0-9a-f]{40}" + _END),
     *_forms("cookie", "CfDJ8", r"[A-Za-z0-9_-]{60,4000}"),
@@ -328,7 +332,9 @@ RULES: tuple[Rule, ...] = (
     *_forms("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{50,110}"),
     *_forms("jwt", "eyJ", r"[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{4,2000})?"),
     *_forms(
-        "jwt", "eyJhbGci eyJ0eXAi eyJlbmMi eyJraWQi eyJ4NXQi", r"(?:[A-Za-z0-9_-]{16,8000}(?:\.[A-Za-z0-9_-]{0,8000}){1,4}|[A-Za-z0-9_-]{150,8000})"
+        "jwt",
+        "eyJhbGci eyJ0eXAi eyJlbmMi eyJraWQi eyJ4NXQi",
+        r"(?:[A-Za-z0-9_-]{16,8000}(?:\.[A-Za-z0-9_-]{0,8000}){1,4}|[A-Za-z0-9_-]{150,8000})",
     ),
     *_forms("private-key", "xprv tprv", r"[1-9A-HJ-NP-Za-km-z]{100,112}"),
     *_forms("private-key", "EDSK edsk", r"[1-9A-HJ-NP-Za-km-z]{50,94}" + _END, True),

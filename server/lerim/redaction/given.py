@@ -10,34 +10,36 @@ from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
 from lerim.redaction.rules import Span
 from lerim.redaction.words import Group, met, places
 
-NAMES = Group((
-    "passw",
-    "token",
-    "secret",
-    "apikey",
-    "api_key",
-    "api-key",
-    "api.key",
-    "accesskey",
-    "access_key",
-    "auth_key",
-    "authkey",
-    "auth_salt",
-    "_salt",
-    "private_key",
-    "privatekey",
-    "psk",
-    "credential",
-    "db_pass",
-    "encrypt",
-    "sessionid",
-    "logged_in_key",
-    "nonce_key",
-    "signing",
-    "seed",
-    "salt",
-    "totp",
-))
+NAMES = Group(
+    (
+        "passw",
+        "token",
+        "secret",
+        "apikey",
+        "api_key",
+        "api-key",
+        "api.key",
+        "accesskey",
+        "access_key",
+        "auth_key",
+        "authkey",
+        "auth_salt",
+        "_salt",
+        "private_key",
+        "privatekey",
+        "psk",
+        "credential",
+        "db_pass",
+        "encrypt",
+        "sessionid",
+        "logged_in_key",
+        "nonce_key",
+        "signing",
+        "seed",
+        "salt",
+        "totp",
+    )
+)
 _LINE = re.compile(r"[^\n]{0,180}")
 _LITERAL = re.compile(
     r"(?<=[\s(\[{,=:@bru\\])\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)"
@@ -61,21 +63,24 @@ _ABOUT = re.compile(
 )
 _WRAPPED = re.compile(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
 _APP_PASSWORD = re.compile(
-    r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
+    r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}"
+    r"|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
 )
-_APP = Group((
-    "app password",
-    "app-password",
-    "application password",
-    "app-specific",
-    "gmail",
-    "host_password",
-    "setup key",
-    "smtp",
-    "authenticator",
-    "2fa",
-    "totp",
-))
+_APP = Group(
+    (
+        "app password",
+        "app-password",
+        "application password",
+        "app-specific",
+        "gmail",
+        "host_password",
+        "setup key",
+        "smtp",
+        "authenticator",
+        "2fa",
+        "totp",
+    )
+)
 LOOKED_FOR = (*NAMES, *_APP)
 
 
@@ -98,9 +103,9 @@ def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
                 yield Span(*match.span("value"), "password")
     for name in met(_APP, found):
         for at in places(low, name):
-            found = _APP_PASSWORD.search(text, at, at + 120)
-            if found is not None and "\n\n" not in text[at : found.start()] and _sounds(found["value"]):
-                yield Span(*found.span("value"), "password")
+            match = _APP_PASSWORD.search(text, at, at + 120)
+            if match is not None and "\n\n" not in text[at : match.start()] and _sounds(match["value"]):
+                yield Span(*match.span("value"), "password")
 
 
 def _sounds(value: str) -> bool:

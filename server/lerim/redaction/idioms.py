@@ -1,4 +1,4 @@
-"""Secrets in idioms of single tools and of speech: a word that must stand in the text, and the shape around the value."""
+"""Secrets in idioms of single tools and of speech: a word that stands in the text, and the shape of what follows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _IDIOMS = {
     for literal, pattern in {
         "AUTH=": r"(?<![\w?&.-])AUTH=[\"']?VALUE",
         "#define": r"#\s?define\s{1,8}NAME\s{1,8}(?:F\()?\"VALUE\"",
-        'variable "': r"variable \"\w{0,40}(?:token|secret|password|key|pass|pwd)\w{0,20}\" ?\{[^{}]{0,300}?default\s{0,12}=\s?\"VALUE\"",
-        "<value>": r"(?i:token|secret|password|\.key)[\w.-]{0,20}(?:\"[^<>\n]{0,60}>|</name>)\s{0,20}<value>VALUE</value>",
+        'variable "': r"variable \"\w{0,40}(?:token|secret|password|key|pass"
+        r"|pwd)\w{0,20}\" ?\{[^{}]{0,300}?default\s{0,12}=\s?\"VALUE\"",
+        "<value>": r"(?i:token|secret|password|\.key)[\w.-]{0,20}(?:\"[^<>\n]{0,60}>"
+        r"|</name>)\s{0,20}<value>VALUE</value>",
         " value=": r"name=\"[\w.:-]{0,40}(?i:token|secret|password|passwd|api_?key)\w{0,20}\"\s{1,12}value=\"VALUE\"",
         "BUNDLE_": r"BUNDLE_(?<!\w.......)\w{1,60}__\w{1,40}[=:]\s?[\"']?VALUE",
         "_SK=": r"\b[A-Z][A-Z0-9_]{0,40}_SK=[\"']?VALUE",
@@ -46,17 +48,34 @@ _IDIOMS = {
         "/user:": r"/user:[^\s\"']{1,80}\s{1,3}[\"']?VALUE",
         "creds": r"[Cc]reds\s?[:=]?\s{0,2}[\"'`]?[\w.@-]{2,40}\s?[/:]\s?VALUE",
         "pass": r"pass(?:word|phrase|code)[^\n]{0,40}?\b(?:type|enter|use|try|put in)\s{1,2}[\"'`]?VALUE",
-        '"value"': r"\w{0,30}(?:password|secret|token|api_key)\w{0,20}\"\s{0,3}:\s{0,3}\{\s{0,20}\"value\"\s{0,3}:\s{0,3}\"VALUE\"",
+        '"value"': r"\w{0,30}(?:password|secret|token|api_key)\w{0,20}\"\s{0,3}:\s{0,3}\{\s{0,20}\"value\"\s{0,3}"
+        r":\s{0,3}\"VALUE\"",
         "\ttrue\t": r"[^\s]{1,120}\t(?:TRUE|FALSE)\t[^\s]{0,120}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\tVALUE",
     }.items()
-}  # fmt: skip
+}
 _CAPITALS = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
 _UNCOMMON = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
 """Those that are looked for in the text itself: no word holds them, or too many do."""
 LOOKED_FOR = Group(literal for literal in _IDIOMS if literal not in _UNCOMMON)
 _WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
 _WALLETS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
-_SURE = frozenset((":$", ":{s", "--token", "#define", 'variable "', " value=", "_SK=", "_SECRET=", "_CERTIFICATE=", '"username"', "appid=", "<value>", "mailgun"))
+_SURE = frozenset(
+    (
+        ":$",
+        ":{s",
+        "--token",
+        "#define",
+        'variable "',
+        " value=",
+        "_SK=",
+        "_SECRET=",
+        "_CERTIFICATE=",
+        '"username"',
+        "appid=",
+        "<value>",
+        "mailgun",
+    )
+)
 """Those that name what they hold, so that also bare hex is a secret there."""
 _SHAPED = frozenset((":$", ":{s", "appid=", "mailgun", '"username"', "--token"))
 """Those whose shape alone tells."""

@@ -27,7 +27,9 @@ _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 @cache
 def _scores() -> dict[tuple[str, str], int]:
     rows = zip(ascii_lowercase, _FOLLOWED_BY.split(), strict=True)
-    return {(first, second): int(score) for first, row in rows for second, score in zip(ascii_lowercase, row, strict=True)}
+    return {
+        (first, second): int(score) for first, row in rows for second, score in zip(ascii_lowercase, row, strict=True)
+    }
 
 
 def unlike_words(value: str) -> bool:

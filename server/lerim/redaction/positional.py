@@ -100,7 +100,7 @@ _NO_PASSWORD = frozenset(_ORDINARY.split())
 
 
 def unnamed(text: str, low: str, found: Set[str]) -> list[Span]:
-    """What no name tells: addresses, headers, cookies, commands; `low` is the text in lower case, of the same length."""
+    """What no name tells: addresses, headers, cookies, commands; `low` is the text in lower case."""
     out: list[Span] = []
     if "://" in text:
         out += _addresses(text)
@@ -186,7 +186,11 @@ def _password(text: str, low: str, at: int, word: str) -> Span | None:
     if match is not None:
         compound = before in ("_", "-", ".") or before.islower()
         group = _group(match)
-        if match[group].startswith("-") and "${" in text[max(0, at - 40) : at] and not is_odd(match[group][1:].rstrip("}"), False):
+        if (
+            match[group].startswith("-")
+            and "${" in text[max(0, at - 40) : at]
+            and not is_odd(match[group][1:].rstrip("}"), False)
+        ):
             return None  # what a shell takes where the variable is not set
         if not whole:
             if match["suffix"] and not _STAGE.match(match["suffix"]):

@@ -43,7 +43,15 @@ _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """What a token can stand in."""
 _NAMES = Names(
-    (*positional.LOOKED_FOR, *idioms.LOOKED_FOR, *calls.LOOKED_FOR, *given.LOOKED_FOR, *lines.LOOKED_FOR, *spoken.LOOKED_FOR, *told.LOOKED_FOR)
+    (
+        *positional.LOOKED_FOR,
+        *idioms.LOOKED_FOR,
+        *calls.LOOKED_FOR,
+        *given.LOOKED_FOR,
+        *lines.LOOKED_FOR,
+        *spoken.LOOKED_FOR,
+        *told.LOOKED_FOR,
+    )
 )
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
@@ -180,11 +188,7 @@ def _joined(text: str) -> list[Span]:
 def _repeated(text: str, spans: list[Span]) -> list[Span]:
     """Where the secrets stand a second time, in a place that does not tell what they are."""
     values = {text[span.start : span.end]: span.kind for span in spans if 12 <= span.end - span.start <= 400}
-    return [
-        Span(at, at + len(value), kind)
-        for value, kind in list(values.items())[:40]
-        for at in places(text, value)
-    ]
+    return [Span(at, at + len(value), kind) for value, kind in list(values.items())[:40] for at in places(text, value)]
 
 
 def _shown(text: str) -> tuple[str, list[int], list[int]]:
@@ -226,7 +230,12 @@ def _continued(text: str, span: Span) -> Span:
         return span
     end, first = span.end, True
     while end - span.start < 1000 and (rest := (_WRAPPED.match(text, end) or _JOINED.match(text, end))):
-        if not (first or text[rest.start()] in "\"'\\") or len(rest[1]) < 8 or not scrambled(rest[1]) or not scrambled(text[span.start : span.end]):
+        if (
+            not (first or text[rest.start()] in "\"'\\")
+            or len(rest[1]) < 8
+            or not scrambled(rest[1])
+            or not scrambled(text[span.start : span.end])
+        ):
             break
         end, first = rest.end(1), False
     return Span(span.start, end, span.kind) if end > span.end else span

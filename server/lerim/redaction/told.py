@@ -32,24 +32,26 @@ _PASSWORD_WORDS_ELSEWHERE: _Words = (*_PASSWORDS_ELSEWHERE.split(), "mật khẩ
 _KEY_WORDS: _Words = (*_KEY.split(), "api key", "access key", "secret key", "auth key", "license key")
 _TOKEN_WORDS: _Words = tuple(_TOKENS.split())
 _TOKEN_WORDS_ELSEWHERE: _Words = (*_TOKENS_ELSEWHERE.split(), "clé api")
-_COOKIES = Group((
-    "connect.sid",
-    "sessionid",
-    "session_id",
-    "phpsessid",
-    "jsessionid",
-    "_session",
-    "session-token",
-    "session",
-    "sid",
-    "csrftoken",
-    "remember_token",
-    "access-token",
-    "auth-token",
-    ".aspxauth",
-    "asp.net_sessionid",
-    "xsrf-token",
-))
+_COOKIES = Group(
+    (
+        "connect.sid",
+        "sessionid",
+        "session_id",
+        "phpsessid",
+        "jsessionid",
+        "_session",
+        "session-token",
+        "session",
+        "sid",
+        "csrftoken",
+        "remember_token",
+        "access-token",
+        "auth-token",
+        ".aspxauth",
+        "asp.net_sessionid",
+        "xsrf-token",
+    )
+)
 _ALL_PASSWORDS = Group((*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE))
 _ALL_TOKENS = Group((*_TOKEN_WORDS, *_KEY_WORDS, *_TOKEN_WORDS_ELSEWHERE))
 _PORTS = Group((":5432:", ":5433:", ":6432:", ":*:"))
@@ -62,7 +64,8 @@ _SIGN = re.compile(
     rf"(?P<sign>=>|:=|->|→|={{1,3}}|[:：＝|])[*_]{{0,2}}\s{{0,8}}{_OPEN}{_VALUE}"
 )
 _ARGUMENT = re.compile(
-    rf"(?P<name>(?:[_-][\w-]{{0,32}}|s|[A-Z]\w{{0,24}})?)\\{{0,3}}[\"'”’`]\]?\)?\s{{0,3}}(?P<sign>,|\|\||\?\?|or|\?:)\s{{0,4}}[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
+    rf"(?P<name>(?:[_-][\w-]{{0,32}}|s|[A-Z]\w{{0,24}})?)\\{{0,3}}[\"'”’`]\]?\)?\s{{0,3}}(?P<sign>,|\|\||\?\?|or"
+    rf"|\?:)\s{{0,4}}[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
 )
 _IS = re.compile(
     rf"(?P<name>[ \t]{{0,2}}[\w /-]{{0,24}}?){_CLOSE}[ \t]{{1,3}}"
@@ -86,14 +89,17 @@ _SENTENCE = (" ", ".", ",", "!", "?", "\n", ")", "")
 _IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
 _BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
 _PAIR = re.compile(
-    rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}[\"']?\s{{0,3}}[:=]\s{{0,3}}"
+    rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}"
+    rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
     rf"\\{{0,3}}[\"']?{_VALUE}"
 )
 _ELEMENT = re.compile(
-    rf"(?P<name>[\w:.-]{{0,24}})(?:\s[\w:.-]{{1,30}}=\"[^\"<>]{{0,60}}\"){{0,3}}>\s{{0,20}}(?:<string>)?{_VALUE}\s{{0,20}}</"
+    rf"(?P<name>[\w:.-]{{0,24}})(?:\s[\w:.-]{{1,30}}=\"[^\"<>]{{0,60}}\"){{0,3}}>\s{{0,20}}(?:<string>)?{_VALUE}"
+    rf"\s{{0,20}}</"
 )
 _KEYED = re.compile(
-    r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
+    r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id"
+    r"|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
     rf"(?P<sign>=>|:=|={{1,2}}|:|\||(?<=\s)is(?=\s))[*]{{0,2}}\s{{0,4}}{_OPEN}{_VALUE}"
 )
 _NO_KEY = re.compile(
@@ -107,7 +113,8 @@ _FLAG = re.compile(
     r"(?P<value>[^\s\"'`<>|;$(){}\\-][^\s\"'`<>|;]{5,400})"
 )
 _FLAGGED = re.compile(
-    r"(?:token|secret|passw|passphrase|pwd|api[-_]?key|apikey|auth[-_]?key|access[-_]?key|credential|storepass|keypass|-pass$)",
+    r"(?:token|secret|passw|passphrase|pwd|api[-_]?key|apikey|auth[-_]?key|access[-_]?key|credential|storepass"
+    r"|keypass|-pass$)",
     re.IGNORECASE,
 )
 _FLAG_ABOUT = re.compile(
@@ -125,7 +132,9 @@ _PGPASS = re.compile(
     r"[^:\s#\"']{1,120}:(?:\d{2,5}|\*):[^:\s]{1,80}:[^:\s]{1,80}:(?P<value>[^\s:\"']{4,200})(?=\s|\\n|[\"'`]|\Z)"
 )
 _AUTH = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
-_USER = re.compile(r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)")
+_USER = re.compile(
+    r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)"
+)
 _AMONG_DIGITS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _MAIL = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
 _TRIMMED = ".,!?:;)*_”’»"
@@ -197,7 +206,12 @@ def _token_before(text: str, at: int, end: int) -> Iterator[Span]:
     if text[end : end + 1] not in _SENTENCE or text[at - 1 : at] != " ":
         return
     match = _CALLED_TOKEN.search(text, max(0, at - 100), at)
-    if match is not None and scrambled(match["value"]) and not _ID.match(match["value"]) and (match["is"] or not _HEX.match(match["value"])):
+    if (
+        match is not None
+        and scrambled(match["value"])
+        and not _ID.match(match["value"])
+        and (match["is"] or not _HEX.match(match["value"]))
+    ):
         yield from _found(match, "named-secret" if match["is"] else "token")
 
 
@@ -223,7 +237,11 @@ def _token(text: str, end: int) -> Iterator[Span]:
         if pattern is _BESIDE and (len(value) < 16 or _AMONG_DIGITS.match(value)):
             continue
         name = match.groupdict().get("name") or ""
-        if is_token(value, name) and ("/" not in value[:2] or len(value) == 40) and text[match.end() : match.end() + 1] != "(":
+        if (
+            is_token(value, name)
+            and ("/" not in value[:2] or len(value) == 40)
+            and text[match.end() : match.end() + 1] != "("
+        ):
             yield from _found(match, "token")
             return
 

@@ -15,12 +15,23 @@ class Names:
     """Names to look for in lower-case text. Of a name of several words its longest one is looked for."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        parts = {_part(name) for name in names}
-        least = {part for part in parts if not any(other != part and other in part for other in parts)}
-        self._any = re.compile(tree(least))
-        self._least = re.compile(f"(?=({self._any.pattern}))")
-        self._longer = {one: tuple(part for part in parts if one in part) for one in least}
+        self._names = tuple(names)
         self._held: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def _longer(self) -> dict[str, tuple[str, ...]]:
+        """The parts of names that hold no other, each with those that hold it; made when first asked for."""
+        parts = {_part(name) for name in self._names}
+        least = [part for part in parts if not any(other != part and other in part for other in parts)]
+        return {one: tuple(part for part in parts if one in part) for one in least}
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        return re.compile(_tree(self._longer.keys()))
+
+    @cached_property
+    def _least(self) -> re.Pattern[str]:
+        return re.compile(f"(?=({self._any.pattern}))")
 
     def found(self, low: str) -> Set[str]:
         """The parts of names that stand in a text."""
@@ -70,12 +81,12 @@ def _part(name: str) -> str:
     return max(name.lower().split(), key=lambda word: (word in _TELLING, len(word)))
 
 
-def tree(names: Set[str]) -> str:
+def _tree(names: Set[str]) -> str:
     """An expression in which names that begin alike share their beginning: each letter of a text is tried once."""
     branches: dict[str, set[str]] = {}
     for name in names:
         branches.setdefault(name[:1], set()).add(name[1:])
-    parts = [re.escape(first) + ("" if "" in rest else tree(rest)) for first, rest in sorted(branches.items())]
+    parts = [re.escape(first) + ("" if "" in rest else _tree(rest)) for first, rest in sorted(branches.items())]
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
