@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 
 _LONGEST, _REMEMBERED = 60, 40_000
+_HUGE = 2_000
 _TELLING = frozenset(("key", "token", "secret", "password", "passphrase", "keys"))
 _NOTHING: frozenset[str] = frozenset()
 
@@ -48,7 +49,9 @@ class Names:
     def _look(self, word: str) -> frozenset[str]:
         held = _NOTHING
         if self._any.search(word):
-            least = set(self._least.findall(word))
+            least = (
+                set(self._least.findall(word)) if len(word) < _HUGE else {one for one in self._longer if one in word}
+            )
             held = frozenset(part for one in least for part in self._longer[one] if part in word)
         if len(word) < _LONGEST:
             if len(self._held) >= _REMEMBERED:
