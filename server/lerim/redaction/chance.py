@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from lerim.redaction.entropy import random
+from lerim.redaction.letters import unlike_words
 from lerim.redaction.rules import PLACEHOLDER, SHAM
 
 _MARKS = re.compile(r"[!@#$%^&*?+=~]")
 _CODE = re.compile(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")
 _NOT = re.compile(
-    r"[\w.+-]{1,64}@[\w-]{1,60}\.[\w.]{2,20}\Z|(?:[\w-]{1,60}\.){1,5}[a-z]{2,6}\Z|[.~]{0,2}/|[a-z]{1,20}://|\d{4}-\d\d-\d\d"
+    r"[\w.+-]{1,64}@[\w-]{1,60}\.[\w.]{2,20}\Z|(?:[\w-]{1,60}\.){1,5}[a-z]{2,6}\Z|[.~]{0,2}/(?![A-Za-z0-9+/]{39}\Z)"
+    r"|[a-z]{1,20}://|\d{4}-\d\d-\d\d"
 )
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
@@ -23,9 +25,15 @@ def scrambled(value: str) -> bool:
         return False
     digits = sum(map(str.isdigit, value))
     share = sum(map(str.isalnum, value)) / max(1, len(_PIECES.findall(value)))
+    one_case = digits >= 3 and len(value) >= 20 and value.isalnum() and (value.islower() or value.isupper())
+    if one_case and share < 5 and unlike_words(value):
+        return random(value)
     if digits:
-        return random(value) and share < (3.3 if digits > 2 else 2.9)
-    return len(value) >= 10 and share < 2.5 and value.isalnum() and not (value.isupper() or value.islower())
+        return random(value) and (
+            share < (3.3 if digits > 2 else 2.9) or (share < 3.2 and value.isalnum() and unlike_words(value))
+        )
+    mixed = share < 2.5 and not (value.isupper() or value.islower())
+    return len(value) >= 10 and value.isalnum() and (mixed or unlike_words(value))
 
 
 def strange(value: str) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from lerim.redaction.rules import Span
 
 _BASE64 = re.compile(
-    r"(?<![A-Za-z0-9+/])(?=(?:ew|ey|W|Y|LS|Z|PD|Q|R|U|T|c2|I|S))[A-Za-z0-9+/]{40,60000}(?:\r?\n[A-Za-z0-9+/]{40,200}){0,800}"
+    r"(?<![A-Za-z0-9+/])(?=(?:ew|ey|W|Y|LS|Z|PD|Q|R|U|T|c2|I|S))[A-Za-z0-9+/]{40,60000}(?:\r?\n[A-Za-z0-9+/]{40,200}"
+    r"){0,800}"
     r"(?:\r?\n[A-Za-z0-9+/]{1,200}={1,2})?={0,2}"
 )
 _STARTS = (
@@ -37,6 +38,7 @@ _STARTS = (
     "Q0",
 )
 """How the base64 of settings begins: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
+SHORTEST = 40
 _LONGEST = 60_000
 _EMBEDDED = re.compile(r"base64,\s?\Z")
 _ACCOUNT = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
@@ -44,8 +46,6 @@ _ACCOUNT = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
 
 def spans(text: str, look: Callable[[str], list[Span]]) -> Iterator[Span]:
     """Runs of base64 whose text holds a secret; `look` finds the secrets of a text and does not decode again."""
-    if len(text) < 40:
-        return
     left = 2 * _LONGEST
     for match in _BASE64.finditer(text):
         run = match.group()

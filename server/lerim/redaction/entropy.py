@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 
+from lerim.redaction.letters import unlike_words
 from lerim.redaction.rules import PLACEHOLDER
 
 _HEX = re.compile(r"^[0-9a-f]{7,64}$")
@@ -20,7 +21,9 @@ def random(value: str) -> bool:
     letters = sum(ch.isalpha() for ch in value)
     if not digits or letters < 3:
         mixed = any(ch.islower() for ch in value) and any(ch.isupper() for ch in value)
-        return mixed and len(value) >= 24 and _entropy(value) > 4.0
+        if mixed and len(value) >= 24 and _entropy(value) > 4.0:
+            return True
+        return letters * 10 >= len(value) * 9 and unlike_words(value)
     parts = re.split(r"[-_.]", value)
     if len(parts) > 2 and all(len(part) < 12 and _WORD.match(part) for part in parts):
         return False

@@ -4,46 +4,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
-from lerim.redaction.positional import met, places
 from lerim.redaction.rules import Span
+from lerim.redaction.words import Group, met, places
 
-NAMES = (
-    "passw",
-    "token",
-    "secret",
-    "apikey",
-    "api_key",
-    "api-key",
-    "api.key",
-    "accesskey",
-    "access_key",
-    "auth_key",
-    "authkey",
-    "auth_salt",
-    "_salt",
-    "private_key",
-    "privatekey",
-    "psk",
-    "credential",
-    "db_pass",
-    "encrypt",
-    "sessionid",
-    "logged_in_key",
-    "nonce_key",
-    "signing",
-    "seed",
-    "salt",
-    "totp",
+NAMES = Group(
+    (
+        "passw",
+        "token",
+        "secret",
+        "apikey",
+        "api_key",
+        "api-key",
+        "api.key",
+        "accesskey",
+        "access_key",
+        "auth_key",
+        "authkey",
+        "auth_salt",
+        "_salt",
+        "private_key",
+        "privatekey",
+        "psk",
+        "credential",
+        "db_pass",
+        "encrypt",
+        "sessionid",
+        "logged_in_key",
+        "nonce_key",
+        "signing",
+        "seed",
+        "salt",
+        "totp",
+    )
 )
 _LINE = re.compile(r"[^\n]{0,180}")
 _LITERAL = re.compile(
     r"(?<=[\s(\[{,=:@bru\\])\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)"
 )
 _PUNCTUATED = re.compile(
-    r"[\w-]{0,24}\\{0,3}[\"'`\]]{0,3}\s{0,20}(?:=>|:=|\|\|=|={1,2}|:|,)\s{0,20}[bru@]?(?P<quote>[\"'])"
+    r"[\w-]{0,24}\\{0,3}(?:[\"'`\]]{1,3}|\[\w{0,6}\])?\s{0,20}(?:=>|:=|\|\|=|={1,2}|:|,)\s{0,20}[bru@]?(?P<quote>[\"'])"
     r"(?P<value>(?:(?!(?P=quote))[^\n\\]){16,200})(?P=quote)"
 )
 _TYPED = re.compile(r"[\w-]{0,24}\s?:\s?&?[\w:<>' ]{1,30}=\s{0,4}[\"'](?P<value>[^\s\"']{8,200})[\"']")
@@ -61,28 +63,31 @@ _ABOUT = re.compile(
 )
 _WRAPPED = re.compile(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
 _APP_PASSWORD = re.compile(
-    r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
+    r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}"
+    r"|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
 )
-_APP = (
-    "app password",
-    "app-password",
-    "application password",
-    "app-specific",
-    "gmail",
-    "host_password",
-    "setup key",
-    "smtp",
-    "authenticator",
-    "2fa",
-    "totp",
+_APP = Group(
+    (
+        "app password",
+        "app-password",
+        "application password",
+        "app-specific",
+        "gmail",
+        "host_password",
+        "setup key",
+        "smtp",
+        "authenticator",
+        "2fa",
+        "totp",
+    )
 )
 LOOKED_FOR = (*NAMES, *_APP)
 
 
-def spans(text: str, low: str, words: str) -> Iterator[Span]:
+def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Every literal that a name of a secret stands before; `low` is the text in lower case, of the same length."""
     quoted = '"' in text or "'" in text or "`" in text
-    for name in met(NAMES, words):
+    for name in met(NAMES, found):
         for at in places(low, name):
             end = at + len(name) - (name[-1] in "'\"")
             if quoted:
@@ -96,11 +101,11 @@ def spans(text: str, low: str, words: str) -> Iterator[Span]:
             match = _WRAPPED.match(text, at)
             if match is not None:
                 yield Span(*match.span("value"), "password")
-    for name in met(_APP, words):
+    for name in met(_APP, found):
         for at in places(low, name):
-            found = _APP_PASSWORD.search(text, at, at + 120)
-            if found is not None and "\n\n" not in text[at : found.start()] and _sounds(found["value"]):
-                yield Span(*found.span("value"), "password")
+            match = _APP_PASSWORD.search(text, at, at + 120)
+            if match is not None and "\n\n" not in text[at : match.start()] and _sounds(match["value"]):
+                yield Span(*match.span("value"), "password")
 
 
 def _sounds(value: str) -> bool:

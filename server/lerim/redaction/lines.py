@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, strange
-from lerim.redaction.positional import met, places
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import Group, met, places
 
 _HEADING = re.compile(
-    r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|token|secret|api[ _-]?key|secret[ _-]?key|"
-    r"access[ _-]?key|credentials?|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード|비밀번호)[`*_ ]{0,3}\Z",
+    r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|token|secret|api[ _-]?key"
+    r"|secret[ _-]?key|"
+    r"access[ _-]?key|credentials?|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード"
+    r"|비밀번호)[`*_ ]{0,3}\Z",
     re.IGNORECASE,
 )
-_WORDS = (
-    "pass", "pwd", "token", "secret", "key", "credential", "kennwort", "mot de passe", "contraseña", "senha", "hasło", "пароль",
-    "密码", "パスワード", "비밀번호",
-)  # fmt: skip
+_WORDS = Group(
+    (
+        "pass",
+        "pwd",
+        "token",
+        "secret",
+        "key",
+        "credential",
+        "kennwort",
+        "mot de passe",
+        "contraseña",
+        "senha",
+        "hasło",
+        "пароль",
+        "密码",
+        "パスワード",
+        "비밀번호",
+    )
+)
 _TWO_COLUMNS = re.compile(r"[\w -]{1,40}[,;][\w -]{1,40}\Z")
 _ROWS = 30
 _WIDTH = 400
@@ -27,40 +44,71 @@ _CELL = re.compile(r"[`*\"' ]{0,4}(?P<value>[^\s`\"']{8,200}?)[`*\"' ]{0,4}\Z")
 _GAP = re.compile(r"\S+(?: \S+)*")
 
 _PRINTED = re.compile(
-    r"(?:wg (?:genkey|genpsk)|openssl rand|pwgen|pass show|op read|op item get|echo \"?\$\{?\w{0,30}(?:PASS|TOKEN|SECRET|KEY|PWD)\w{0,20}\}?\"?|"
-    r"printenv \w{0,30}(?:PASS|TOKEN|SECRET|KEY|PWD)\w{0,20}|print-access-token|get-access-token|auth token|get-login-password|"
-    r"get secrets?\s[^\n]{0,160}base64 (?:-d|-D|--decode)|(?:vault|consul) kv get [^\n]{0,80}|security find-[a-z]{3,10}-password[^\n]{0,80}|"
-    r"get-secret-value[^\n]{0,120}|secrets versions access[^\n]{0,80}|cat [^\n]{0,80}(?:master\.key|token|secret|passw\w{0,4}|\.key|initialAdminPassword)|"
+    r"(?:wg (?:genkey|genpsk)|openssl rand|pwgen|pass show|op read|op item get|echo \"?\$\{?\w{0,30}(?:PASS|TOKEN"
+    r"|SECRET|KEY|PWD)\w{0,20}\}?\"?|"
+    r"printenv \w{0,30}(?:PASS|TOKEN|SECRET|KEY|PWD)\w{0,20}|print-access-token|get-access-token|auth token"
+    r"|get-login-password|"
+    r"get secrets?\s[^\n]{0,160}base64 (?:-d|-D|--decode)|(?:vault|consul) kv get [^\n]{0,80}"
+    r"|security find-[a-z]{3,10}-password[^\n]{0,80}|"
+    r"get-secret-value[^\n]{0,120}|secrets versions access[^\n]{0,80}|cat [^\n]{0,80}(?:master\.key|token|secret"
+    r"|passw\w{0,4}|\.key|initialAdminPassword)|"
     r"create token[^\n]{0,60}|token create[^\n]{0,60}|gen(?:erate)?[-_ ](?:key|secret|token|password)[^\n]{0,60})"
     r"[^\n]{0,60}\n(?P<value>[A-Za-z0-9._~+/=!@#$%^&*:-]{8,400})(?=\s|\Z)"
 )
-_COMMANDS = (
-    "wg gen", "openssl rand", "pwgen", "pass show", "op read", "op item", "echo ", "printenv", "print-access-token", "get-access-token",
-    "auth token", "get-login-password", "get secret", "kv get", "security find", "get-secret-value", "versions access", "cat ", "create token",
-    "token create", "gen",
-)  # fmt: skip
+_COMMANDS = Group(
+    (
+        "wg genkey",
+        "wg genpsk",
+        "openssl rand",
+        "pwgen",
+        "pass show",
+        "op read",
+        "op item",
+        "echo ",
+        "printenv",
+        "print-access-token",
+        "get-access-token",
+        "auth token",
+        "get-login-password",
+        "get secret",
+        "kv get",
+        "security find",
+        "get-secret-value",
+        "versions access",
+        "cat ",
+        "create token",
+        "token create",
+        *(
+            f"{how}{mark}{what}"
+            for how in ("gen", "generate")
+            for mark in "-_ "
+            for what in ("key", "secret", "token", "password")
+        ),
+    )
+)
 _BELOW = re.compile(
     r"[^\n]{0,120}[:：]?[ \t]{0,4}\r?\n\s{1,12}(?P<value>[A-Za-z0-9._~+/=!@#$%^&*-]{12,400})[ \t]{0,4}(?=\r?\n|\Z)"
 )
 _AFTER = re.compile(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{8,200})[ \t.]{0,4}(?=\r?\n|\Z)")
-_TOLD = ("password", "token", "api key", "secret key", "access key", "passphrase")
+_TOLD = Group(("password", "token", "api key", "secret key", "access key", "passphrase"))
 _ENTRY = re.compile(
-    r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}(?=\r?\n|\Z)"
+    r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}"
+    r"(?=\r?\n|\Z)"
 )
 LOOKED_FOR = (*_WORDS, *_TOLD, *_COMMANDS)
 
 
-def spans(text: str, low: str, words: str) -> Iterator[Span]:
+def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Every secret that a line above tells; `low` is the text in lower case, of the same length."""
     if "\n" not in text:
         return
-    if met(_WORDS, words):
-        yield from _tables(text, low, words)
-        for word in _TOLD:
+    if met(_WORDS, found):
+        yield from _tables(text, low, found)
+        for word in met(_TOLD, found):
             for at in places(low, word):
                 match = _BELOW.match(text, at + len(word)) or _AFTER.match(text, at + len(word))
                 yield from _told(match, "password")
-    for word in met(_COMMANDS, words):
+    for word in met(_COMMANDS, found):
         for at in places(low, word):
             yield from _told(_PRINTED.match(text, at), "secret")
     for at in places(low, "kind: secret\n"):
@@ -89,10 +137,10 @@ def _entries(text: str, low: str, at: int) -> Iterator[Span]:
                 yield Span(*match.span("value"), "secret")
 
 
-def _tables(text: str, low: str, words: str) -> Iterator[Span]:
+def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """The cells below a heading such as "Password", between bars, commas, tabs, or blanks."""
     done = 0
-    for start, line in _headings(text, low, words):
+    for start, line in _headings(text, low, found):
         if start < done or len(line) > _WIDTH:
             continue
         mark = next(
@@ -121,10 +169,10 @@ def _tables(text: str, low: str, words: str) -> Iterator[Span]:
         done = at
 
 
-def _headings(text: str, low: str, words: str) -> Iterator[tuple[int, str]]:
+def _headings(text: str, low: str, found: Set[str]) -> Iterator[tuple[int, str]]:
     """Lines that hold a word for a secret, each once."""
     seen = -1
-    for word in met(_WORDS, words):
+    for word in met(_WORDS, found):
         seen = -1
         for at in places(low, word):
             if at <= seen:

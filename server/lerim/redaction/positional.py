@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Set
 from urllib.parse import unquote
 
 from lerim.redaction.entropy import random
+from lerim.redaction.letters import unlike_words
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import Group, met, places
 
 # lower case; a password may be any word, so that its name is enough; the others must look made by chance
-PASSWORDS = ("pass", "pwd")
-WORDS: tuple[tuple[str, str], ...] = (
-    ("secret", "secret"),
-    ("token", "token"),
-    ("api_key", "api-key"),
-    ("apikey", "api-key"),
-    ("api-key", "api-key"),
-    ("access_key", "secret"),
-    ("accesskey", "secret"),
-    ("private_key", "secret"),
-    ("privatekey", "secret"),
-    ("credential", "secret"),
-    ("auth_key", "secret"),
-    ("encryption_key", "secret"),
-    ("signing_key", "secret"),
-    ("authorization", "authorization"),
-)
-_QUERY = ("key=", "sig=", "signature=", "auth=", "code=")
+PASSWORDS = Group(("pass", "pwd"))
+WORDS = {
+    "secret": "secret",
+    "token": "token",
+    "api_key": "api-key",
+    "apikey": "api-key",
+    "api-key": "api-key",
+    "access_key": "secret",
+    "accesskey": "secret",
+    "private_key": "secret",
+    "privatekey": "secret",
+    "credential": "secret",
+    "auth_key": "secret",
+    "encryption_key": "secret",
+    "signing_key": "secret",
+    "authorization": "authorization",
+}
+_WORDS = Group(WORDS)
+_QUERY = Group(("key=", "sig=", "signature=", "auth=", "code="))
 _QUERY_VALUE = re.compile(r"[^\s&;?\"'<>#`)\]]{8,800}")
 _VALUES = ("escaped", "double", "single", "tick", "bare")
 _ASSIGNED = re.compile(
@@ -60,7 +62,8 @@ _PROGRAMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (" --proxy-user", ("curl",), re.compile(rf" --proxy-user{_LOGIN}")),
     (" -a", ("redis-cli",), re.compile(rf" -a\s{{1,3}}{_VALUE}")),
 )
-_NAMED_PROGRAMS = ("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli")
+_NAMED_PROGRAMS = Group(("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli"))
+LOOKED_FOR = (*PASSWORDS, *_WORDS, *_NAMED_PROGRAMS, *_QUERY, "authorization", "bearer", "cookie")
 _AUTHORITY = re.compile(r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?P<value>[^\s/\"'<>`]{1,200})@")
 _SLASHED = re.compile(
     r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?!\d{1,5}[/?#])(?P<value>[^\s@\"'<>`]{1,200}(?:@[^\s/\"'<>`]{1,100}(?=@))?)@"
@@ -74,16 +77,13 @@ _WORDS_JOINED = re.compile(r"[a-z0-9_-]{0,28}\Z")
 _ADDRESS = re.compile(r"^[a-z][a-z0-9+.-]{1,20}://")
 _IDENTIFIER = re.compile(r"^[A-Za-z_&*][\w.:?|-]{0,200}$")
 _SUBSCRIPT = re.compile(r"[A-Za-z_][\w.]{0,80}\[")
-_PATHLIKE = re.compile(r"^(?:~|\.{1,2})?/|^[A-Za-z]:\\|^\\")
+_PATHLIKE = re.compile(r"^(?:~|\.{1,2})?/(?![A-Za-z0-9+/]{39}\Z)|^[A-Za-z]:\\|^\\")
 _ABOUT = re.compile(  # ends of names that tell something of a password and do not hold it
     r"len|min|max|hash|file|path|url|uri|field|input|polic|reset|expir|age|count|attempt|retr|time|label|hint|"
     r"streng|form|col|name|type|id$|env|var|requir|valid|confirm|error|msg|message|help|text|prompt|change|manager|"
     r"less|protect|auth|login|enabled|salt|rule|mgr|command|cmd|store|s$|_at$",
     re.IGNORECASE,
 )
-_SHORT, _LONG_WORD, _REMEMBERED = 300, 24, 50_000
-_NAMELESS: set[str] = set()
-"""Words that were met and hold no name: most words of a text are among them."""
 _ORDINARY = (
     "none null nil true false yes off enabled disabled string strings str text bytes bool boolean int integer "
     "number object any char varchar buffer unicode required require optional option changeme change undefined "
@@ -99,33 +99,33 @@ _ORDINARY = (
 _NO_PASSWORD = frozenset(_ORDINARY.split())
 
 
-def spans(text: str, low: str) -> list[Span]:
-    """Every secret known by its place; `low` is the text in lower case, of the same length."""
+def unnamed(text: str, low: str, found: Set[str]) -> list[Span]:
+    """What no name tells: addresses, headers, cookies, commands; `low` is the text in lower case."""
     out: list[Span] = []
     if "://" in text:
         out += _addresses(text)
-    if "authorization" in low or "bearer" in low:
+    if "authorization" in found or "bearer" in found:
         out += _headers(text, low)
-    if "cookie" in low:
+    if "cookie" in found:
         out += _cookies(text, low)
-    if any(name in low for name in _NAMED_PROGRAMS):
+    if met(_NAMED_PROGRAMS, found):
         out += _commands(text, low)
     if "=" in text:
-        out += _queries(text, low)
-    return out + _named(text, low)
+        out += _queries(text, low, found)
+    return out
 
 
-def _named(text: str, low: str) -> list[Span]:
+def named(text: str, low: str, found: Set[str]) -> list[Span]:
     """What is given to a name."""
     out: list[Span] = []
-    for word in PASSWORDS:
+    for word in met(PASSWORDS, found):
         done = 0
         for at in places(low, word):
-            if at >= done and (found := _password(text, low, at, word)):
-                out.append(found)
-                done = found.end
-    for word, kind in WORDS:
-        done = 0
+            if at >= done and (password := _password(text, low, at, word)):
+                out.append(password)
+                done = password.end
+    for word in met(_WORDS, found):
+        done, kind = 0, WORDS[word]
         for at in places(low, word):
             if at < done:
                 continue
@@ -142,48 +142,6 @@ def _named(text: str, low: str) -> list[Span]:
     return out
 
 
-def places(text: str, literal: str) -> Iterable[int]:
-    """Where a literal stands in a text."""
-    return _each_place(text, literal) if literal in text else ()
-
-
-def words_of(low: str, names: re.Pattern[str]) -> str:
-    """The words of a text that hold one of the names, each once: few, for the question which names stand in it."""
-    if len(low) <= _SHORT:
-        return low
-    held = []
-    for word in set(low.split()) - _NAMELESS:
-        if names.search(word):
-            held.append(word)
-        elif len(word) < _LONG_WORD and len(_NAMELESS) < _REMEMBERED:
-            _NAMELESS.add(word)
-    return " ".join(held)
-
-
-def any_of(names: Iterable[str]) -> re.Pattern[str]:
-    """Matches a word that may belong to one of the names."""
-    parts = {max(name.split(), key=len) for name in names}
-    return re.compile("|".join(re.escape(part) for part in parts if not any(p != part and p in part for p in parts)))
-
-
-def met(names: tuple[str, ...], words: str) -> list[str]:
-    """Those of the names that may stand in a text of these words."""
-    return [name for name, part in _parts(names) if part in words]
-
-
-@cache
-def _parts(names: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Each name with the longest of its words."""
-    return [(name, max(name.split(), key=len)) for name in names]
-
-
-def _each_place(text: str, literal: str) -> Iterator[int]:
-    at = text.find(literal)
-    while at >= 0:
-        yield at
-        at = text.find(literal, at + len(literal))
-
-
 def _group(match: re.Match[str]) -> str:
     return next(name for name in _VALUES if name in match.re.groupindex and match[name])
 
@@ -195,8 +153,12 @@ def _suffix(match: re.Match[str]) -> str:
 def is_token(value: str, suffix: str = "") -> bool:
     """Whether a value that a name calls a token looks like one."""
     value = value.strip()
-    if len(value) < 12 or value.isdigit() or not _UNUSUAL.search(value) or " " in value:
+    if len(value) < 12 or value.isdigit() or " " in value:
         return False
+    if value.isalpha() and value.isascii():
+        return unlike_words(value) and not SHAM.search(value)
+    if not _UNUSUAL.search(value):
+        return len(value) >= 24 and unlike_words(value) and not SHAM.search(value) and not _NAME.match(value)
     if _NAME.match(value) and not any(map(_jumbled, re.split(r"[.\[:-]", value))):
         return False
     if SHAM.search(value) or _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
@@ -206,7 +168,8 @@ def is_token(value: str, suffix: str = "") -> bool:
 
 def _jumbled(part: str) -> bool:
     """A part of a dotted value that no person would give as a name."""
-    return len(part) >= 16 and sum(map(str.isdigit, part)) >= 3 and part.lower() != part != part.upper()
+    mixed = part.lower() != part != part.upper()
+    return len(part) >= 16 and sum(map(str.isdigit, part)) >= 3 and (mixed or unlike_words(part))
 
 
 def _password(text: str, low: str, at: int, word: str) -> Span | None:
@@ -223,6 +186,12 @@ def _password(text: str, low: str, at: int, word: str) -> Span | None:
     if match is not None:
         compound = before in ("_", "-", ".") or before.islower()
         group = _group(match)
+        if (
+            match[group].startswith("-")
+            and "${" in text[max(0, at - 40) : at]
+            and not is_odd(match[group][1:].rstrip("}"), False)
+        ):
+            return None  # what a shell takes where the variable is not set
         if not whole:
             if match["suffix"] and not _STAGE.match(match["suffix"]):
                 return None  # passed, pass_through
@@ -292,6 +261,8 @@ def is_odd(value: str, quoted: bool) -> bool:
     """A password by its looks: no ordinary word, no name, no placeholder."""
     if not quoted:
         value = value.rstrip(".,!?:)")
+    if value.isalpha() and unlike_words(value):
+        return not PLACEHOLDER.search(value[:80])
     if len(value) < 4 or (value.isdigit() and (quoted or len(value) < 6)) or not _UNUSUAL.search(value):
         return False
     if " " in value or _NAME.match(value) or PLACEHOLDER.search(value[:80]):
@@ -384,10 +355,10 @@ def _nothing(value: str) -> bool:
     return value.lower() in _NO_PASSWORD or bool(PLACEHOLDER.search(value[:80])) or bool(_PATHLIKE.match(value))
 
 
-def _queries(text: str, low: str) -> list[Span]:
+def _queries(text: str, low: str, found: Set[str]) -> list[Span]:
     """Keys and signatures in the query of an address."""
     out = []
-    for word in _QUERY:
+    for word in met(_QUERY, found):
         for at in places(low, word):
             start = at
             while start > at - 30 and start and (low[start - 1].isalnum() or low[start - 1] in "_-"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from lerim.redaction.chance import scrambled
 from lerim.redaction.rules import Span
 
 _NAMED = re.compile(
@@ -11,16 +12,21 @@ _NAMED = re.compile(
 )
 _PUBLIC_NAME = re.compile(
     r"(?:public|publishable|site_?-?key|measurement|applicationserverkey|vapid|client_?id|fingerprint|checksum|digest|"
-    r"integrity|hash(?:ers|es)?\Z|_hint\Z|_address\Z|[_-]files?\Z|secret_?name\Z|_algorithm\Z|signing-key\Z|account_?sid|"
-    r"application_credentials\Z|tokenizer\Z|(?:error|exception|timeout|length|expiry|_?url|_?arn|_name|_ref|attempts|retries|"
+    r"integrity|hash(?:ers|es)?\Z|_hint\Z|_address\Z|[_-]files?\Z|secret_?name\Z|_algorithm\Z|signing-key\Z"
+    r"|account_?sid|"
+    r"application_credentials\Z|tokenizer\Z|(?:error|exception|timeout|length|expiry|_?url|_?arn|_name|_ref|attempts"
+    r"|retries|"
     r"max_age|_days|_seconds|_minutes)\Z)|(?:Count|Name|Ref|Path)\Z",
     re.IGNORECASE,
 )
 _PRIVATE_NAME = re.compile(r"private|secret_?key", re.IGNORECASE)
 _ID_NAME = re.compile(r"(?<!secret)(?:_id|Id|-id|_ID|(?<=[a-z])ID)\Z")
 _FORM = re.compile(
-    r"#[0-9a-fA-F]{3,8}\Z|pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha|SHA)-?\d{1,3}[:=-]|md5:|arn:|"
-    r"secretsmanager:|@Microsoft\.KeyVault\(|projects/[\w-]{1,60}/secrets/|secretKeyRef|h1:[A-Za-z0-9+/]{43}=|v?\d{1,5}\.\d{1,5}\.\d{1,20}(?:[+-][\w.+-]{1,60})?\Z|(?:AC|SM|PN|MM)[0-9a-f]{32}\Z|(?:we|acct|cus|whk|ak|prod|price|plan|sub|evt|team|prj)_[A-Za-z0-9]{8,40}\Z|"
+    r"#[0-9a-fA-F]{3,8}\Z|pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha"
+    r"|SHA)-?\d{1,3}[:=-]|md5:|arn:|"
+    r"secretsmanager:|@Microsoft\.KeyVault\(|projects/[\w-]{1,60}/secrets/|secretKeyRef|h1:[A-Za-z0-9+/]{43}="
+    r"|v?\d{1,5}\.\d{1,5}\.\d{1,20}(?:[+-][\w.+-]{1,60})?\Z|(?:AC|SM|PN|MM)[0-9a-f]{32}\Z|(?:we|acct|cus|whk|ak|prod"
+    r"|price|plan|sub|evt|team|prj)_[A-Za-z0-9]{8,40}\Z|"
     r"(?:pub|app)[0-9a-f]{32}\Z|G-[A-Z0-9]{10}\Z|GTM-|UA-\d|MII[A-Za-z0-9+/]{2}jANBg|op://|vault:|ssm:|[gs]3://"
 )
 _CACHED = re.compile(
@@ -28,7 +34,8 @@ _CACHED = re.compile(
 )
 """A name with a digest at its end, as caches of builds have."""
 _FILE = re.compile(
-    r"[\w./@-]{0,300}\.(?:png|jpe?g|webp|gif|svg|pdf|json|gz|zip|txt|csv|parquet|md|ya?ml|toml|py|ts|js|log|pem|key|crt|db|"
+    r"[\w./@-]{0,300}\.(?:png|jpe?g|webp|gif|svg|pdf|json|gz|zip|txt|csv|parquet|md|ya?ml|toml|py|ts|js|log|pem|key"
+    r"|crt|db|"
     r"sqlite|mp4|tar|enc|html?|css)\Z"
 )
 _PATH = re.compile(
@@ -50,12 +57,14 @@ _BARE = re.compile(
 )
 """What digests, commits and ids look like: a secret only where the name that it is given to says so."""
 _STRONG = re.compile(
-    r"token|secret|pass|pwd|pw\Z|pin\Z|login\Z|auth|cred|salt|seed|psk|totp|encrypt|sign|(?:api|app|application|access|license|master|account|service|write|read|"
+    r"token|secret|pass|pwd|pw\Z|sess(?:ion)?_?id\Z|sid\Z|aspxauth|pin\Z|login\Z|auth|cred|salt|seed|psk|totp|encrypt"
+    r"|sign|(?:api|app|application|access|license|master|account|service|write|read|"
     r"ingest|admin|client|user|private|subscription|integration|routing|session|nonce|logged)[ _.-]?keys?|[a-z]_?key\Z",
     re.IGNORECASE,
 )
 _WEAK = re.compile(
-    r"(?:request|trace|span|correlation|cache|cached|commit|branch|restore|primary|foreign|object|s3|idempotency|from|for|hit|sort|"
+    r"(?:request|trace|span|correlation|cache|cached|commit|branch|restore|primary|foreign|object|s3|idempotency|from"
+    r"|for|hit|sort|"
     r"partition|host|row|lookup|unique|dedupe|event|group|message)[ _-]?(?:ids?|keys?|hash)?\Z",
     re.IGNORECASE,
 )
@@ -69,7 +78,7 @@ _NUMBERED = re.compile(
     r"(?:pass(?:word|wd|code|phrase)?|pwd|pw|pin|code|mdp|kennwort|passwort)\W{0,2}\Z", re.IGNORECASE
 )
 _FOLLOWED = re.compile(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
-_KEPT = frozenset({"private", "url-key", "private-key", "url-password", "authorization"})
+_KEPT = frozenset({"named-secret", "private", "url-key", "private-key", "url-password", "authorization"})
 _SPOKEN_OF = re.compile(
     r"(?:token|secret|password|key) (?:(?:for|of) [\w.-]{1,40}\W{0,4}|[^\n]{1,60}:[ \t]{0,4}\n\s{0,8})\Z", re.IGNORECASE
 )
@@ -86,7 +95,9 @@ def is_public(text: str, span: Span) -> bool:
         return True
     if re.fullmatch(r"[0-9A-F]{16}|[0-9A-F]{40}", value) and _SIGNER.search(before):
         return True
-    if _PATH.match(value) or _FOLLOWED.match(text, span.end):
+    if (
+        _PATH.match(value) and not any(len(part) >= 10 and scrambled(part) for part in value.split("/"))
+    ) or _FOLLOWED.match(text, span.end):
         return True
     if _DIGEST.search(before) or _REFERENCE.search(before) or (value[0] == before[-1:] == ":"):
         return True

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from operator import attrgetter
 
 from lerim.redaction import calls, encoded, forms, given, idioms, lines, positional, private_keys, spoken, told
+from lerim.redaction.chance import scrambled
 from lerim.redaction.entropy import random
 from lerim.redaction.hidden import HIDDEN, visible
 from lerim.redaction.public import is_public
 from lerim.redaction.rules import DISCORD, DISCORD_HEAD, SHAM, Middle, Rule, Span
+from lerim.redaction.words import Names, places
 
 __all__ = ["Redacted", "Span", "clean", "counting", "redact", "redacted_spans", "without_private"]
 
@@ -33,22 +36,29 @@ _JOINT = re.compile(
 _WIDE = re.compile("[\uff10-\uff5a]")
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _SHORTEST = 8
+_SHORT, _REMEMBERED = 300, 20_000
+_CLEAN: set[str] = set()
+"""Short texts without a secret that were looked at: names of tools, paths and lines come again and again."""
 _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """What a token can stand in."""
-_WORTH = re.compile(
-    r"pass|p(?:wd|w[ :]|sk|in:)|key|token|secret|cred|log ?in|sign|auth|s(?:alt|eed|enha|ifre|alasana)|totp|2fa|encrypt|mdp|wort|"
-    r"contras|haslo|heslo|losen|kodeord|adgang|parola|wacht|kata|kenn|sleutel|zugang|ident|code|webhook|_pat|geheim|schl|llave|honeycomb|appid|requirep|masterauth|rabbitmq|rclone|sqlplus|net use|snmp|clave|chave|chiave|klucz|jeton|wifi|gmail|smtp|"
-    r"\ttrue\t|/user:|[(,] ?[bfru@]?[\"']|[ (](?:/p|--?[a-z])|<<<|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]"
-)
-"""What every place has that the finders of places know; looked for once, since most texts are short and have none."""
-_NAMES = positional.any_of(
-    (*calls.LOOKED_FOR, *given.LOOKED_FOR, *lines.LOOKED_FOR, *spoken.LOOKED_FOR, *told.LOOKED_FOR)
+_NAMES = Names(
+    (
+        *positional.LOOKED_FOR,
+        *idioms.LOOKED_FOR,
+        *calls.LOOKED_FOR,
+        *given.LOOKED_FOR,
+        *lines.LOOKED_FOR,
+        *spoken.LOOKED_FOR,
+        *told.LOOKED_FOR,
+    )
 )
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
 _RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
-_WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\?\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
+_WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\{0,2}\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
+_JOINED = re.compile(r"[\"']\s{0,8}[+.&]?\s{0,20}[fbr]?[\"']([A-Za-z0-9_+/=.-]{8,200})(?=[\"'])")
+"""The second literal of a value that is written in two."""
 _TORN = re.compile(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
 """The beginning of a token, shortened by somebody else."""
 _PRIVATE = re.compile(r"<(/?)private>", re.IGNORECASE)
@@ -68,8 +78,13 @@ class Redacted:
 def redact(text: str) -> Redacted:
     """Replaces every secret by `[redacted:<kind>]`, also one that characters which do not show cut into pieces. Clean
     text comes back unchanged; a second pass changes nothing."""
-    spans = find_secrets(text) if len(text) >= _SHORTEST else []
+    size = len(text)
+    if size < _SHORTEST or text in _CLEAN:
+        return Redacted(text, 0, ())
+    spans = find_secrets(text)
     if not spans:
+        if size <= _SHORT:
+            _remember(text)
         return Redacted(text, 0, ())
     cut = replace_spans(text, spans)
     for _ in range(5):  # a cut can bring a literal and its value together; rare, and settled in one more look
@@ -78,6 +93,12 @@ def redact(text: str) -> Redacted:
             break
         cut = replace_spans(cut, again)
     return Redacted(cut, len(spans), _noted(text, tuple(spans)))
+
+
+def _remember(text: str) -> None:
+    if len(_CLEAN) >= _REMEMBERED:
+        _CLEAN.clear()
+    _CLEAN.add(text)
 
 
 @contextmanager
@@ -141,7 +162,8 @@ def _joined(text: str) -> list[Span]:
     """Tokens that markup, an escape or a join of two literals stands in, and those in letters of full width."""
     spans: list[Span] = []
     if not text.isascii() and _WIDE.search(text):
-        spans += _tokens(text.translate(_NARROW))
+        narrow = text.translate(_NARROW)
+        spans += _tokens(narrow, _RUN.findall(narrow))
     joints = list(_JOINT.finditer(text))
     if not joints:
         return spans
@@ -156,7 +178,7 @@ def _joined(text: str) -> list[Span]:
         starts.append(size)
         moved.append(last - size)
     plain = "".join((*parts, text[last:]))
-    for span in _tokens(plain):
+    for span in _tokens(plain, _RUN.findall(plain)):
         first, end = bisect_right(starts, span.start) - 1, bisect_right(starts, span.end - 1) - 1
         if first != end:
             spans.append(Span(span.start + moved[first], span.end + moved[end], span.kind))
@@ -166,11 +188,7 @@ def _joined(text: str) -> list[Span]:
 def _repeated(text: str, spans: list[Span]) -> list[Span]:
     """Where the secrets stand a second time, in a place that does not tell what they are."""
     values = {text[span.start : span.end]: span.kind for span in spans if 12 <= span.end - span.start <= 400}
-    return [
-        Span(at, at + len(value), kind)
-        for value, kind in list(values.items())[:40]
-        for at in positional.places(text, value)
-    ]
+    return [Span(at, at + len(value), kind) for value, kind in list(values.items())[:40] for at in places(text, value)]
 
 
 def _shown(text: str) -> tuple[str, list[int], list[int]]:
@@ -192,43 +210,66 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
     low = text.lower()
     if len(low) != len(text):  # a few letters change length in lower case; positions must agree
         low = "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
-    spans = _tokens(text) + private_keys.spans(text)
+    runs = _RUN.findall(text)
+    spans = _tokens(text, runs) + private_keys.spans(text)
     if "<private>" in low:
         spans += _private(text, low)
-    worth = len(text) > 600 or bool(_WORTH.search(low))
-    words = positional.words_of(low, _NAMES) if worth else ""
-    placed = positional.spans(text, low) + (told.spans(text, low, words) if worth else told.unnamed(text, low))
-    if worth:
-        for finder in (given, calls, lines, spoken, idioms):
-            placed += finder.spans(text, low, words)
+    found = _NAMES.found(low)
+    placed = positional.unnamed(text, low, found) + told.unnamed(text, low, found) + positional.named(text, low, found)
+    for finder in (told, given, calls, lines, spoken, idioms):
+        placed += finder.spans(text, low, found)
     spans += [span for span in placed if not is_public(text, span)]
-    if decode:
+    if decode and runs and len(max(runs, key=len)) >= encoded.SHORTEST:
         spans += encoded.spans(text, lambda plain: _look(plain, decode=False))
-    return spans
+    return [_continued(text, span) for span in spans]
 
 
-def _tokens(text: str) -> list[Span]:
+def _continued(text: str, span: Span) -> Span:
+    """The span and what of its value stands on the next lines, in a second literal or after the end of a line."""
+    if not 8 <= span.end - span.start <= 200 or span.kind == "url-password":
+        return span
+    end, first = span.end, True
+    while end - span.start < 1000 and (rest := (_WRAPPED.match(text, end) or _JOINED.match(text, end))):
+        if (
+            not (first or text[rest.start()] in "\"'\\")
+            or len(rest[1]) < 8
+            or not scrambled(rest[1])
+            or not scrambled(text[span.start : span.end])
+        ):
+            break
+        end, first = rest.end(1), False
+    return Span(span.start, end, span.kind) if end > span.end else span
+
+
+def _tokens(text: str, found: list[str]) -> list[Span]:
     """Tokens of a vendor's form. Only what looks like a token at all is searched for their literals."""
-    runs = "\n".join(run for run in _RUN.findall(text) if _DIGIT.search(run) or (len(run) >= 20 and "/" not in run))
+    if not found:
+        return []
+    runs = "\n".join([run for run in dict.fromkeys(found) if _DIGIT.search(run) or (len(run) >= 20 and "/" not in run)])
     if not runs:
         return []
     out: list[Span] = []
-    for rule in dict.fromkeys(_rules_for(runs)):
+    for rule in _rules_for(runs):
         if rule.literal in runs:
             out += _of_rule(text, rule)
     for middle in forms.MIDDLES:
         if middle.literal in runs:
             out += _of_middle(text, middle)
-    return [*out, *_of_discord(text, runs)]
+    out += _of_discord(text, runs)
+    return sorted(out, key=attrgetter("kind")) if len(out) > 1 else out
 
 
 def _rules_for(runs: str) -> Iterator[Rule]:
     """The rules whose literal may stand in these runs of characters, by the beginnings of words and by underscores."""
-    starts = {start for word in _START.findall(runs) for start in (word[:2], word[1:3], word[2:4])}
+    words = set(_START.findall(runs))
+    starts = {word[:2] for word in words}
+    starts |= {word[1:3] for word in words}
+    starts |= {word[2:4] for word in words}
     for start in starts & forms.BY_START.keys():
         yield from forms.BY_START[start]
-    for end in set(_UNDERSCORE.findall(runs)) & forms.BY_UNDERSCORE.keys():
-        yield from forms.BY_UNDERSCORE[end]
+    if "_" in runs:
+        for end in set(_UNDERSCORE.findall(runs)) & forms.BY_UNDERSCORE.keys():
+            yield from forms.BY_UNDERSCORE[end]
     yield from forms.ANYWHERE
 
 

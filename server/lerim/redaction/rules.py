@@ -69,10 +69,11 @@ SHAM = re.compile(
 )
 """What stands in tokens that documentation shows."""
 PLACEHOLDER = re.compile(
-    r"^(?:\$|<|\{|%|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder|change[-_]?(?:me|it)|redacted|none$|"
+    r"^(?:\$|<|\{|%(?:[A-Za-z_]\w*%|[sdq(@{]|$)|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder"
+    r"|change[-_]?(?:me|it)|redacted|none$|"
     r"null$|undefined$|true$|false$|"
     r"todo|test$|fake|secrets?\.|env\.|process\.|import\.meta|os\.|config\.|settings\.|self\.|this\.|req\.|request\.|"
-    r"ctx\.|vars?\.|\||&|!|=)"
+    r"ctx\.|vars?\.|\||&(?:[a-z_]+$|amp|&|$)|!(?:[A-Za-z]+(?:\s|$)|[=!\[(]|$)|=)"
     r"|redacted|\$\{|\{\{|<[a-z]|\*{4,}|x{8,}|your[-_]|[-_]here$|example\.com",
     re.IGNORECASE,
 )

@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
+from lerim.redaction.chance import scrambled
 from lerim.redaction.entropy import random
-from lerim.redaction.positional import is_odd, is_token, met, places
+from lerim.redaction.positional import is_odd, is_token
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
+from lerim.redaction.words import Group, met, places
 
 _PASS = "password passwd passphrase passcode passwort passord"
 _PASSWORDS = "kennwort contrasena senha haslo wachtwoord losenord kodeord adgangskode heslo parola salasana"
@@ -30,19 +32,40 @@ _PASSWORD_WORDS_ELSEWHERE: _Words = (*_PASSWORDS_ELSEWHERE.split(), "mật khẩ
 _KEY_WORDS: _Words = (*_KEY.split(), "api key", "access key", "secret key", "auth key", "license key")
 _TOKEN_WORDS: _Words = tuple(_TOKENS.split())
 _TOKEN_WORDS_ELSEWHERE: _Words = (*_TOKENS_ELSEWHERE.split(), "clé api")
-LOOKED_FOR: _Words = (
-    *(*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE),
-    *(*_KEY_WORDS, *_TOKEN_WORDS, *_TOKEN_WORDS_ELSEWHERE),
+_COOKIES = Group(
+    (
+        "connect.sid",
+        "sessionid",
+        "session_id",
+        "phpsessid",
+        "jsessionid",
+        "_session",
+        "session-token",
+        "session",
+        "sid",
+        "csrftoken",
+        "remember_token",
+        "access-token",
+        "auth-token",
+        ".aspxauth",
+        "asp.net_sessionid",
+        "xsrf-token",
+    )
 )
+_ALL_PASSWORDS = Group((*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE))
+_ALL_TOKENS = Group((*_TOKEN_WORDS, *_KEY_WORDS, *_TOKEN_WORDS_ELSEWHERE))
+_PORTS = Group((":5432:", ":5433:", ":6432:", ":*:"))
+LOOKED_FOR = (*_COOKIES, *_PORTS, *_ALL_PASSWORDS, *_ALL_TOKENS, "key", "auth")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
-_OPEN = r"(?:[bruf]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
+_OPEN = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
 _SIGN = re.compile(
     rf"(?P<name>(?:[_.-][\w.-]{{0,32}}|s|\d{{1,3}}|[A-Z]\w{{0,24}})?){_CLOSE}[ \t]{{0,8}}"
     rf"(?P<sign>=>|:=|->|→|={{1,3}}|[:：＝|])[*_]{{0,2}}\s{{0,8}}{_OPEN}{_VALUE}"
 )
 _ARGUMENT = re.compile(
-    rf"(?P<name>(?:[_-][\w-]{{0,32}}|s|[A-Z]\w{{0,24}})?)\\{{0,3}}[\"'”’`]\]?\)?\s{{0,3}}(?P<sign>,|\|\||\?\?|or|\?:)\s{{0,4}}[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
+    rf"(?P<name>(?:[_-][\w-]{{0,32}}|s|[A-Z]\w{{0,24}})?)\\{{0,3}}[\"'”’`]\]?\)?\s{{0,3}}(?P<sign>,|\|\||\?\?|or"
+    rf"|\?:)\s{{0,4}}[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
 )
 _IS = re.compile(
     rf"(?P<name>[ \t]{{0,2}}[\w /-]{{0,24}}?){_CLOSE}[ \t]{{1,3}}"
@@ -56,17 +79,27 @@ _REVERSED = re.compile(
     r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:is|was|as)"
     r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]\Z"
 )
+_CALLED_TOKEN = re.compile(
+    r"(?<![\w/.=-])(?P<value>[A-Za-z0-9_-]{16,100})[\"'`]?[ ,](?P<is>(?:is|was|as) (?:the|my|our|your|a) )?"
+    r"(?:[A-Za-z-]{2,12} ){0,2}\Z"
+)
+_ID = re.compile(r"[a-z]{2,8}_")
+_HEX = re.compile(r"[0-9a-f-]+\Z")
+_SENTENCE = (" ", ".", ",", "!", "?", "\n", ")", "")
 _IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
 _BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
 _PAIR = re.compile(
-    rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}[\"']?\s{{0,3}}[:=]\s{{0,3}}"
+    rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}"
+    rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
     rf"\\{{0,3}}[\"']?{_VALUE}"
 )
 _ELEMENT = re.compile(
-    rf"(?P<name>[\w:.-]{{0,24}})(?:\s[\w:.-]{{1,30}}=\"[^\"<>]{{0,60}}\"){{0,3}}>\s{{0,20}}(?:<string>)?{_VALUE}\s{{0,20}}</"
+    rf"(?P<name>[\w:.-]{{0,24}})(?:\s[\w:.-]{{1,30}}=\"[^\"<>]{{0,60}}\"){{0,3}}>\s{{0,20}}(?:<string>)?{_VALUE}"
+    rf"\s{{0,20}}</"
 )
 _KEYED = re.compile(
-    r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
+    r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id"
+    r"|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
     rf"(?P<sign>=>|:=|={{1,2}}|:|\||(?<=\s)is(?=\s))[*]{{0,2}}\s{{0,4}}{_OPEN}{_VALUE}"
 )
 _NO_KEY = re.compile(
@@ -80,7 +113,8 @@ _FLAG = re.compile(
     r"(?P<value>[^\s\"'`<>|;$(){}\\-][^\s\"'`<>|;]{5,400})"
 )
 _FLAGGED = re.compile(
-    r"(?:token|secret|passw|passphrase|pwd|api[-_]?key|apikey|auth[-_]?key|access[-_]?key|credential|storepass|keypass|-pass$)",
+    r"(?:token|secret|passw|passphrase|pwd|api[-_]?key|apikey|auth[-_]?key|access[-_]?key|credential|storepass"
+    r"|keypass|-pass$)",
     re.IGNORECASE,
 )
 _FLAG_ABOUT = re.compile(
@@ -93,61 +127,43 @@ _PIPED = re.compile(
     r"(?:echo|printf)[ \t]{1,3}(?:-\w{1,3}[ \t])?[\"']?(?:[\w.-]{1,40}:)?"
     r"(?P<value>[^\s\"'|$]{4,200})(?:\\n)?[\"']?[ \t]{0,3}\|[ \t]{0,3}[^\n|]{0,80}\Z"
 )
-_COOKIES = (
-    "connect.sid",
-    "sessionid",
-    "session_id",
-    "phpsessid",
-    "jsessionid",
-    "_session",
-    "session-token",
-    "session",
-    "sid",
-    "csrftoken",
-    "remember_token",
-    "access-token",
-    "auth-token",
-)
 _COOKIE = re.compile(r"\\{0,3}[\"']?\s{0,2}[=:]\s{0,2}\\{0,3}[\"']?(?P<value>(?:s%3A|s:)?[A-Za-z0-9%+/_.=~-]{16,1200})")
 _PGPASS = re.compile(
     r"[^:\s#\"']{1,120}:(?:\d{2,5}|\*):[^:\s]{1,80}:[^:\s]{1,80}:(?P<value>[^\s:\"']{4,200})(?=\s|\\n|[\"'`]|\Z)"
 )
 _AUTH = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
-_USER = re.compile(r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@")
-_ELSEWHERE = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]")
+_USER = re.compile(
+    r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)"
+)
 _AMONG_DIGITS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+_MAIL = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
 _TRIMMED = ".,!?:;)*_”’»"
 
 
-def spans(text: str, low: str, words: str) -> list[Span]:
+def spans(text: str, low: str, found: Set[str]) -> list[Span]:
     """Every secret that is told; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
-    plain, key = low.isascii() or not _ELSEWHERE.search(low), "key" in low
-    passwords = (
-        *(_PASS_WORDS if "pass" in low else ()),
-        *_PASSWORD_WORDS,
-        *(() if plain else _PASSWORD_WORDS_ELSEWHERE),
-    )
-    for word in met(passwords, words):
+    for word in met(_ALL_PASSWORDS, found):
         for at in places(low, word):
             out += _password(text, at + len(word))
             out += _before(text, at)
     for at in places(low, "pw"):
         if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and low[at - 1].isalnum()):
             out += _password(text, at + 2 + low.startswith("d", at + 2))
-    for word in met((*_TOKEN_WORDS, *(_KEY_WORDS if key else ()), *(() if plain else _TOKEN_WORDS_ELSEWHERE)), words):
+    for word in met(_ALL_TOKENS, found):
         for at in places(low, word):
             out += _token(text, at + len(word))
-    if key:
+            out += _token_before(text, at, at + len(word))
+    if "key" in found:
         out += _keyed(text, low)
     if "-" in text:
         out += _flags(text, low)
-    return [*out, *unnamed(text, low)]
+    return out
 
 
-def unnamed(text: str, low: str) -> list[Span]:
+def unnamed(text: str, low: str, found: Set[str]) -> list[Span]:
     """Secrets that no word tells: cookies, files of passwords, addresses."""
-    return [*_sessions(text, low), *_files(text, low)]
+    return [*_sessions(text, low, found), *_files(text, low, found)]
 
 
 def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:
@@ -159,7 +175,7 @@ def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterato
 
 
 def _sham(value: str) -> bool:
-    return bool(PLACEHOLDER.search(value[:80]) or SHAM.search(value[:400]))
+    return bool(PLACEHOLDER.search(value[:80]) or SHAM.search(value[:400]) or _MAIL.match(value))
 
 
 def _value(match: re.Match[str]) -> str:
@@ -185,9 +201,23 @@ def _before(text: str, at: int) -> Iterator[Span]:
         yield from _found(match, "password")
 
 
+def _token_before(text: str, at: int, end: int) -> Iterator[Span]:
+    """A value that a sentence calls a token or a key afterwards."""
+    if text[end : end + 1] not in _SENTENCE or text[at - 1 : at] != " ":
+        return
+    match = _CALLED_TOKEN.search(text, max(0, at - 100), at)
+    if (
+        match is not None
+        and scrambled(match["value"])
+        and not _ID.match(match["value"])
+        and (match["is"] or not _HEX.match(match["value"]))
+    ):
+        yield from _found(match, "named-secret" if match["is"] else "token")
+
+
 def _strange(value: str) -> bool:
     """A value that no sentence holds: letters with digits or marks among them."""
-    return (
+    return scrambled(value) or (
         _letters(value)
         and (sum(map(str.isdigit, value)) >= 1)
         and not re.match(r"[A-Za-z]{1,12}\d{1,2}\Z|\d|v\d", value)
@@ -207,7 +237,11 @@ def _token(text: str, end: int) -> Iterator[Span]:
         if pattern is _BESIDE and (len(value) < 16 or _AMONG_DIGITS.match(value)):
             continue
         name = match.groupdict().get("name") or ""
-        if is_token(value, name) and "/" not in value[:2] and text[match.end() : match.end() + 1] != "(":
+        if (
+            is_token(value, name)
+            and ("/" not in value[:2] or len(value) == 40)
+            and text[match.end() : match.end() + 1] != "("
+        ):
             yield from _found(match, "token")
             return
 
@@ -259,11 +293,11 @@ def _flags(text: str, low: str) -> Iterator[Span]:
                 yield from _found(_PIPED.match(text[:at], start), "password")
 
 
-def _sessions(text: str, low: str) -> Iterator[Span]:
+def _sessions(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Cookies of sessions, wherever they stand."""
     if "=" not in text and ":" not in text:
         return
-    for name in (name for name in _COOKIES if name in low):
+    for name in met(_COOKIES, found):
         done = 0
         for at in places(low, name):
             match = _COOKIE.match(text, at + len(name)) if at >= done else None
@@ -276,9 +310,9 @@ def _sessions(text: str, low: str) -> Iterator[Span]:
                 yield from _found(match, "cookie")
 
 
-def _files(text: str, low: str) -> Iterator[Span]:
+def _files(text: str, low: str, found: Set[str]) -> Iterator[Span]:
     """Files of passwords: `.pgpass`, `config.json` of docker, `.npmrc`, and addresses that begin with a token."""
-    for literal in (":5432:", ":5433:", ":6432:", ":*:"):
+    for literal in met(_PORTS, found):
         for at in places(text, literal):
             start = (
                 max(
@@ -290,12 +324,12 @@ def _files(text: str, low: str) -> Iterator[Span]:
                 + 1
             )
             yield from _found(_PGPASS.match(text, max(start, at - 120)), "password")
-    for at in places(low, "auth"):
+    for at in places(low, "auth") if "auth" in found else ():
         match = _AUTH.match(low, at)
         named = low.startswith("_", at - 1) or '"auths' in low[max(0, at - 300) : at]
         if match is not None and (named or _is_login(text[match.start("value") : match.end("value")])):
             yield Span(match.start("value"), match.end("value"), "authorization")
-    for at in places(text, "://"):
+    for at in places(text, "://") if "://" in text and "@" in text else ():
         match = _USER.match(text, at)
         if match is not None and random(match["value"]):
             yield from _found(match, "url-password")
