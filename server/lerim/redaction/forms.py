@@ -235,7 +235,7 @@ RULES: tuple[Rule, ...] = (
     *_forms("stytch-key", "secret-live- secret-test-", r"[A-Za-z0-9-]{36}=?"),
     *_forms("zoho-token", "1000.", r"[0-9a-f]{32}\.[0-9a-f]{32}"),
     *_forms("harness-token", "pat.", r"[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
-    *_forms("lob-key", "live_ test_", r"[0-9a-f]{35}" + _END),
+    *_forms("lob-key", "live_ test_", r"[0-9a-f]{35}" + _END, True),
     *_forms("vault-token", "s.", r"[A-Za-z0-9]{24}" + _END, True),
     *_forms("private-key", "5H 5J 5K", r"[1-9A-HJ-NP-Za-km-z]{49}" + _END, True),
     *_forms("private-key", "Kw Kx Ky Kz L1 L2 L3 L4 L5", r"[1-9A-HJ-NP-Za-km-z]{50}" + _END, True),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, punctuated, scrambled, strange
-from lerim.redaction.rules import Span
+from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 from lerim.redaction.words import Group, met, places
 
 NAMES = Group(
@@ -53,7 +53,7 @@ _ELEMENT = re.compile(
     r"[\w.-]{0,24}[\"']?[^<>\n]{0,40}>\s{0,12}(?:</\w{1,20}>\s{0,12}<string>)?(?P<value>[^<>\s]{8,200})\s{0,12}</"
 )
 _PLIST = re.compile(r"[\w.-]{0,24}</key>\s{0,20}<string>(?P<value>[^<>\s]{8,400})</")
-_WIFI = re.compile(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}[\"']?(?P<value>[^\s\"']{8,63})")
+_WIFI = re.compile(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}(?P<quoted>[\"'])?(?P<value>[^\s\"']{8,63})")
 _CODE = re.compile(
     r"[;{}]\s|\bif\b|\bsha\d|\bdigest|checksum|integrity|fingerprint|data-testid|className|class=", re.IGNORECASE
 )
@@ -93,7 +93,7 @@ def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
             if quoted:
                 yield from _literals(text, end)
             if name == "psk":
-                yield from _if_strange(_WIFI.match(text, end))
+                yield from _passphrase(_WIFI.match(text, end))
             elif text.find("<", end, end + 90) >= 0:
                 yield from _if_strange(_PLIST.match(text, end) or _ELEMENT.match(text, end))
     if "WIFI:" in text:
@@ -115,6 +115,14 @@ def _sounds(value: str) -> bool:
         not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in parts
     )
     return odd >= 2
+
+
+def _passphrase(match: re.Match[str] | None) -> Iterator[Span]:
+    """What a network's key is set to: a person chose it, so that it may look like words."""
+    value = match["value"] if match is not None else ""
+    sham = not value or is_uuid(value) or PLACEHOLDER.search(value) or SHAM.search(value)
+    if match is not None and not sham and (strange(value) or match["quoted"]):
+        yield Span(*match.span("value"), "password")
 
 
 def _if_strange(match: re.Match[str] | None) -> Iterator[Span]:

@@ -25,10 +25,12 @@ _FORM = re.compile(
     r"#[0-9a-fA-F]{3,8}\Z|pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha"
     r"|SHA)-?\d{1,3}[:=-]|md5:|arn:|"
     r"secretsmanager:|@Microsoft\.KeyVault\(|projects/[\w-]{1,60}/secrets/|secretKeyRef|h1:[A-Za-z0-9+/]{43}="
-    r"|v?\d{1,5}\.\d{1,5}\.\d{1,20}(?:[+-][\w.+-]{1,60})?\Z|(?:AC|SM|PN|MM)[0-9a-f]{32}\Z|(?:we|acct|cus|whk|ak|prod"
+    r"|v?\d{1,5}(?:\.\d{1,20}){2,4}(?:\.?(?:post|dev|rc|alpha|beta|a|b)\.?\d{1,12})?(?:[+-][\w.+-]{1,60})?\Z|(?:AC|SM|PN|MM)[0-9a-f]{32}\Z|(?:we|acct|cus|whk|ak|prod"
     r"|price|plan|sub|evt|team|prj)_[A-Za-z0-9]{8,40}\Z|"
     r"(?:pub|app)[0-9a-f]{32}\Z|G-[A-Z0-9]{10}\Z|GTM-|UA-\d|MII[A-Za-z0-9+/]{2}jANBg|op://|vault:|ssm:|[gs]3://"
 )
+_CITED = re.compile(r"[0-9a-f]{12}\]")
+"""A turn as our own summaries name it."""
 _CACHED = re.compile(
     r"(?:[\w.-]{1,40}/){0,6}[A-Za-z][\w.]{0,40}(?:-[\w.=]{1,40}){0,8}-(?:[0-9a-f]{32,128}|[A-Za-z0-9+/]{43}=)\Z"
 )
@@ -98,6 +100,8 @@ def is_public(text: str, span: Span) -> bool:
     if (
         _PATH.match(value) and not any(len(part) >= 10 and scrambled(part) for part in value.split("/"))
     ) or _FOLLOWED.match(text, span.end):
+        return True
+    if before.endswith("[") and _CITED.match(text, span.start):
         return True
     if _DIGEST.search(before) or _REFERENCE.search(before) or (value[0] == before[-1:] == ":"):
         return True

@@ -274,8 +274,10 @@ def _rules_for(runs: str) -> Iterator[Rule]:
 
 
 def _of_rule(text: str, rule: Rule) -> Iterator[Span]:
-    # `sk-` also ends words; `ghp_` and its like are a token wherever they stand, glued to other text too
-    whole = rule.literal[0].isalnum() and not (len(rule.literal) >= 4 and rule.literal.endswith("_"))
+    # `sk-` also ends words, and `live_` the beginning of publishable keys; `ghp_` and its like are a token wherever
+    # they stand, glued to other text too
+    telling = len(rule.literal) >= 4 and rule.literal.endswith("_") and not rule.random
+    whole = rule.literal[0].isalnum() and not telling
     glue = _GLUE if rule.kind == "aws-access-key" else _WORDY
     at = text.find(rule.literal)
     while at >= 0:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Set
 
 from lerim.redaction.chance import is_uuid, scrambled, strange
 from lerim.redaction.letters import unlike_words
+from lerim.redaction.positional import is_odd
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 from lerim.redaction.words import Group, met, places
 
@@ -129,6 +130,8 @@ _ALL_PASSWORDS = Group((*PASSWORDS, *PASSWORDS_ELSEWHERE))
 _ALL_KEYS = Group((*KEYS, *KEYS_ELSEWHERE))
 _LOGINS = Group(("log in", "login", "sign in", "creds", "credential"))
 LOOKED_FOR = (*_ALL_PASSWORDS, *_ALL_KEYS, *_LOGINS)
+WORDS = 4
+"""Longer words between the one that tells of a secret and the secret."""
 _SIGN = (
     r"(?:[:：=＝→]|[—–-]{1,2}(?=\s)|(?:is|was|are|to|as|ist|war|lautet|sind|est|c'est|es|son|é|è|er|är|on|je|jest|to"
     r"|van|adalah|là|היא|هي|है|"
@@ -204,10 +207,10 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
     if plain and not _WHICH.search(text, max(0, at - 14), at):
         return
     match = _TELL.match(text, end)
-    if (
-        match is not None and match["value"].isalpha() and not unlike_words(match["value"])
-    ):  # a word of the sentence: what it tells comes later
-        match = _TELL.match(text, match.end())
+    for _ in range(WORDS):
+        if match is None or not match["value"].isalpha() or unlike_words(match["value"]):
+            break
+        match = _TELL.match(text, match.end())  # that was a word of the sentence: what it tells comes later
     if (
         match is None
         or _NOT_IT.search(text, end, match.start("value"))
@@ -222,10 +225,19 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
         return
     if _CODE.search(value) or (key and not _PLAIN.match(value)):
         return
-    told = (
-        len(value) >= 16 and (scrambled(value) or (is_uuid(value) and "id" not in match["between"]))
-        if key
-        else strange(value)
-    )
-    if told or (not key and bool(_BASE32.match(value))):
+    if key:
+        told = len(value) >= 16 and (scrambled(value) or (is_uuid(value) and "id" not in match["between"]))
+    else:
+        told = (
+            strange(value)
+            or bool(_BASE32.match(value))
+            or _set(text[match.end("between") : match.start("value")], value)
+        )
+    if told:
         yield Span(match.start("value"), match.start("value") + len(value), "token" if key else "password")
+
+
+def _set(sign: str, value: str) -> bool:
+    """Whether a sign, not a verb, gives a password what may be one: letters and several digits that no name has."""
+    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
+    return any(mark in sign for mark in ":：=＝") and letters >= 3 and digits >= 2 and is_odd(value, False)
