@@ -304,7 +304,7 @@ RULES: tuple[Rule, ...] = (
     *_forms("persona-key", "persona_sandbox_ persona_production_", r"[0-9a-f-]{32,40}"),
     *_forms("customer-io-key", "cio_app_", r"[A-Za-z0-9]{30,60}", True),
     *_forms("knock-key", "sk_knock_ sk_test_knock_", r"[A-Za-z0-9_-]{30,60}", True),
-    *_forms("courier-key", "pk_prod_ pk_test_", r"[A-Z0-9]{28}" + _END, True),
+    *_forms("courier-key", "pk_prod_", r"[A-Z0-9]{28}" + _END, True),
     *_forms("ramp-key", "ramp_sec_ ramp_tok_", r"[A-Za-z0-9]{30,60}"),
     *_forms("brex-key", "bxt_", r"[A-Za-z0-9]{30,60}" + _END, True),
     *_forms("gamma-key", "sk-gamma-", r"[A-Za-z0-9]{30,60}", True),

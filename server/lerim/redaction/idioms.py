@@ -45,6 +45,13 @@ _IDIOMS = {
     "setenv ": r"setenv\s{1,3}NAME\s{1,3}[\"']?VALUE",
     "ENV ": r"(?:(?<=\n)|\A)[ \t]{0,8}ENV\s{1,3}NAME\s{1,3}[\"']?VALUE",
     "setenvironmentvariable": r"\(\s?NAME\s?,\s?[\"']VALUE[\"']",
+    "auth plain": r"(?i:auth plain)[: ]{1,2}(?P<value>[A-Za-z0-9+/]{12,400}={0,2})",
+    "identified ": r"(?i:identified (?:with \w{1,40} )?(?:by|as))(?: password)? "
+    r"[\"'](?P<value>[^\s\"'%:{$<?]{4,200})[\"']",
+    " password '": r"(?i:(?:user|role)\b[^;\n]{0,120} password) '(?P<value>[^\s'%:{$<?]{4,200})'",
+    "config set": r"config set (?:[\w.-]{0,30}(?:api|token|key|secret|password))[= ]"
+    r"[\"']?(?P<value>[^\s\"'`$<{]{12,300})",
+    "snyk auth": r"snyk auth (?P<value>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     "/user:": r"/user:[^\s\"']{1,80}\s{1,3}[\"']?VALUE",
     "creds": r"[Cc]reds\s?[:=]?\s{0,2}[\"'`]?[\w.@-]{2,40}\s?[/:]\s?VALUE",
     "pass": r"pass(?:word|phrase|code)[^\n]{0,40}?\b(?:type|enter|use|try|put in)\s{1,2}[\"'`]?VALUE",
@@ -73,10 +80,14 @@ _SURE = frozenset(
         "appid=",
         "<value>",
         "mailgun",
+        "config set",
+        "snyk auth",
     )
 )
 """Those that name what they hold, so that also bare hex is a secret there."""
-_SHAPED = frozenset((":$", ":{s", "appid=", "mailgun", '"username"', "--token"))
+_SHAPED = frozenset(
+    (":$", ":{s", "appid=", "mailgun", '"username"', "--token", "auth plain", "identified ", " password '", "snyk auth")
+)
 """Those whose shape alone tells."""
 _BEFORE, _BEYOND = 160, 460
 

@@ -151,17 +151,22 @@ def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
             ),
             "",
         )
-        columns = [at for at, (_, cell) in enumerate(_cells(line, mark)) if _HEADING.match(cell)]
-        if not columns or len(_cells(line, mark)) < 2:
+        heads = _cells(line, mark)
+        columns = [at for at, (_, cell) in enumerate(heads) if _HEADING.match(cell)]
+        if not columns or len(heads) < 2:
             continue
         at = start + len(line) + 1
         for row in text[at : at + _ROWS * _WIDTH].split("\n")[:_ROWS]:
             cells = _cells(row, mark)
             if not _RULE.match(row):
-                if (mark and mark not in row) or len(cells) < len(_cells(line, mark)):
+                # the sentence before a table on its heading's line may hold the mark, too: then the ends meet
+                shift = len(cells) - len(heads) if mark in (",", ";") and len(cells) < len(heads) else 0
+                if (mark and mark not in row) or len(cells) < len(heads) + shift:
                     break
                 for column in columns:
-                    begin, cell = cells[column]
+                    if column + shift < 0:
+                        continue
+                    begin, cell = cells[column + shift]
                     match = _CELL.match(cell)
                     if match and _good(match["value"]):
                         yield Span(at + begin + match.start("value"), at + begin + match.end("value"), "password")

@@ -8,7 +8,8 @@ from lerim.redaction.chance import scrambled
 from lerim.redaction.rules import Span
 
 _NAMED = re.compile(
-    r"(?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}\s{0,8}(?:=>|:=|={1,2}|:)\s{0,8}[bfr@]?\\{0,3}[\"'`]?\Z"
+    r"(?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}(?:\s?:\s?&?[\w:<>' ]{1,24})?"
+    r"\s{0,8}(?:=>|:=|={1,2}|:)\s{0,8}[bfr@]?\\{0,3}[\"'`]?\Z"
 )
 _PUBLIC_NAME = re.compile(
     r"(?:public|publishable|site_?-?key|measurement|applicationserverkey|vapid|client_?id|fingerprint|checksum|digest|"
@@ -16,13 +17,13 @@ _PUBLIC_NAME = re.compile(
     r"|account_?sid|"
     r"application_credentials\Z|tokenizer\Z|(?:error|exception|timeout|length|expiry|_?url|_?arn|_name|_ref|attempts"
     r"|retries|"
-    r"max_age|_days|_seconds|_minutes)\Z)|(?:Count|Name|Ref|Path)\Z",
+    r"(?:page|next|continuation|sync|cursor)_?token|max_age|_days|_seconds|_minutes)\Z)|(?:Count|Name|Ref|Path)\Z",
     re.IGNORECASE,
 )
 _PRIVATE_NAME = re.compile(r"private|secret_?key", re.IGNORECASE)
 _ID_NAME = re.compile(r"(?<!secret)(?:_id|Id|-id|_ID|(?<=[a-z])ID)\Z")
 _FORM = re.compile(
-    r"#[0-9a-fA-F]{3,8}\Z|pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha"
+    r"#[0-9a-fA-F]{3,8}\Z|(?:pbkdf2|bcrypt|argon2|scrypt)[\w-]{0,20}\Z|pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha"
     r"|SHA)-?\d{1,3}[:=-]|md5:|arn:|"
     r"secretsmanager:|@Microsoft\.KeyVault\(|projects/[\w-]{1,60}/secrets/|secretKeyRef|h1:[A-Za-z0-9+/]{43}="
     r"|v?\d{1,5}(?:\.\d{1,20}){2,4}(?:\.?(?:post|dev|rc|alpha|beta|a|b)\.?\d{1,12})?(?:[+-][\w.+-]{1,60})?\Z|(?:AC|SM|PN|MM)[0-9a-f]{32}\Z|(?:we|acct|cus|whk|ak|prod"
@@ -72,7 +73,8 @@ _WEAK = re.compile(
 )
 _ONLY_KEY = re.compile(r"(?:\A| )(?:ids?|keys?)\Z", re.IGNORECASE)
 _WORD_BEFORE = re.compile(
-    r"(?P<name>(?:[A-Za-z-]{1,20} )?[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}\s{0,3}[:=]{0,2}>?\s{0,8}[\"'`(]{0,2}\Z"
+    r"(?P<name>(?:[A-Za-z-]{1,20} )?[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}"
+    r"(?:\s?:\s?&?(?:'\w{1,12} )?\w{1,12}\s?(?==))?\s{0,3}[:=]{0,2}>?\s{0,8}[\"'`(]{0,2}\Z"
 )
 _STEM = re.compile(r"token|secret|passw|auth|cred", re.IGNORECASE)
 _ENDS = re.compile(r"(?:tokens?|secrets?|passw\w{0,6}|auth|credentials?|creds?|keys?|\d)\Z", re.IGNORECASE)
@@ -101,6 +103,8 @@ def is_public(text: str, span: Span) -> bool:
         _PATH.match(value) and not any(len(part) >= 10 and scrambled(part) for part in value.split("/"))
     ) or _FOLLOWED.match(text, span.end):
         return True
+    if before.rstrip().endswith("|") and before.rfind("{{") > before.rfind("}}"):
+        return True  # a filter of a template
     if before.endswith("[") and _CITED.match(text, span.start):
         return True
     if _DIGEST.search(before) or _REFERENCE.search(before) or (value[0] == before[-1:] == ":"):

@@ -166,6 +166,7 @@ _PHRASE = re.compile(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
 _PLAIN = re.compile(r"[A-Za-z0-9+/_=.~%:-]+\Z")
 _CODE = re.compile(r"[(){}\[\]<>\\;]|\?\.|=.|/.*/|\"")
 _TRIMMED = ".,!?:;)*_\"'`”’»」』>]}"
+_ALGORITHM = re.compile(r"sha\d|pbkdf|md5|crypt|argon|base\d\d|hmac|utf|aes|\Av\d", re.IGNORECASE)
 _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
 
@@ -208,7 +209,8 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
         return
     match = _TELL.match(text, end)
     for _ in range(WORDS):
-        if match is None or not match["value"].isalpha() or unlike_words(match["value"]):
+        word = re.sub(r"['-]", "", match["value"]) if match is not None else ""
+        if match is None or not word.isalpha() or unlike_words(word):
             break
         match = _TELL.match(text, match.end())  # that was a word of the sentence: what it tells comes later
     if (
@@ -238,6 +240,9 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
 
 
 def _set(sign: str, value: str) -> bool:
-    """Whether a sign, not a verb, gives a password what may be one: letters and several digits that no name has."""
+    """Whether a password is given what may be one: letters and several digits that no name has, more after a verb."""
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
-    return any(mark in sign for mark in ":：=＝") and letters >= 3 and digits >= 2 and is_odd(value, False)
+    if _ALGORITHM.search(value):
+        return False
+    enough = 2 if any(mark in sign for mark in ":：=＝") else 4
+    return letters >= 3 and digits >= enough and is_odd(value, False)
