@@ -15,6 +15,10 @@ _NOT = re.compile(
     r"|[a-z]{1,20}://|\d{4}-\d\d-\d\d"
 )
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_NO_CHOICE = re.compile(
+    r"sha\d|pbkdf|md5|crypt|argon|base\d\d|hmac|utf|aes|\Av\d|pass|secret|test|wrong|invalid|correct|user|m(?:in|ax)\d|chars",
+    re.IGNORECASE,
+)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 
 
@@ -51,6 +55,13 @@ def strange(value: str) -> bool:
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
     digits += bool(re.search(r"[a-z].*[A-Z]", value))
     return letters >= 3 and digits >= 1 and bool(_MARKS.search(value)) and not SHAM.search(value) and value[0] != "#"
+
+
+def looks_chosen(value: str, digits: int = 2) -> bool:
+    """Whether a person may have chosen this as a password: letters and so many digits, and no algorithm, no test value.
+    Only for places where nothing but a password stands."""
+    letters = sum(map(str.isalpha, value))
+    return letters >= 3 and sum(map(str.isdigit, value)) >= digits and not _NO_CHOICE.search(value)
 
 
 def punctuated(value: str) -> bool:

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Set
 from functools import cache
 
-from lerim.redaction.chance import is_uuid, scrambled, strange
+from lerim.redaction.chance import is_uuid, looks_chosen, scrambled, strange
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 from lerim.redaction.words import Group, met, places
 
 _NAME = r"[\"']?\w{0,40}(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|PW|CREDENTIALS?)(?:_\w{1,12})?[\"']?"
 _VALUE = r"(?P<value>[^\s\"'`|,;<>(){}]{8,400})"
+_FIELD = r"[\"'][^\"'\n]{0,60}(?i:passw|passwort|kennwort|pwd|contraseña|senha)[^\"'\n]{0,40}"
+"""The field of a form that a script types a password into."""
 _IDIOMS = {
     "AUTH=": r"(?<![\w?&.-])AUTH=[\"']?VALUE",
     "#define": r"#\s?define\s{1,8}NAME\s{1,8}(?:F\()?\"VALUE\"",
@@ -52,6 +54,13 @@ _IDIOMS = {
     "config set": r"config set (?:[\w.-]{0,30}(?:api|token|key|secret|password))[= ]"
     r"[\"']?(?P<value>[^\s\"'`$<{]{12,300})",
     "snyk auth": r"snyk auth (?P<value>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    "oracle:thin:": r"oracle:thin:[\w.$-]{1,60}/(?P<value>[^\s@\"'/]{4,100})@",
+    "sqlplus": r"sqlplus\s{1,3}(?:-\w{1,2}\s{1,3}){0,3}[\"']?[\w.$-]{1,60}/[\"']?(?P<value>[^\s@\"'/]{4,100})[\"']?@",
+    "assword": r"assword:?[^\n]{0,12}\n[^\n]{0,12}send(?:line)?[ (](?:-- )?\"(?P<value>[^\"\\\n$]{4,100})",
+    ".fill(": r"FIELD[\"']\s?(?:,\s?|\)\.fill\(\s?)[\"'](?P<value>[^\s\"'$]{4,100})[\"']",
+    ".type(": r"FIELD[\"']\s?(?:,\s?|\)\.type\(\s?)[\"'](?P<value>[^\s\"'$]{4,100})[\"']",
+    "send_keys(": r"FIELD[\"']\)?\.send_keys\(\s?[\"'](?P<value>[^\s\"'$]{4,100})[\"']",
+    "hook": r"https?://[^\s\"'<>]{0,160}?hook[^\s\"'<>]{0,160}?/(?P<value>[A-Za-z0-9_-]{24,120}(?:/[A-Za-z0-9_-]{8,80}){0,3})",
     "/user:": r"/user:[^\s\"']{1,80}\s{1,3}[\"']?VALUE",
     "creds": r"[Cc]reds\s?[:=]?\s{0,2}[\"'`]?[\w.@-]{2,40}\s?[/:]\s?VALUE",
     "pass": r"pass(?:word|phrase|code)[^\n]{0,40}?\b(?:type|enter|use|try|put in)\s{1,2}[\"'`]?VALUE",
@@ -82,20 +91,36 @@ _SURE = frozenset(
         "mailgun",
         "config set",
         "snyk auth",
+        "hook",
     )
 )
 """Those that name what they hold, so that also bare hex is a secret there."""
 _SHAPED = frozenset(
-    (":$", ":{s", "appid=", "mailgun", '"username"', "--token", "auth plain", "identified ", " password '", "snyk auth")
+    (
+        *("oracle:thin:", "sqlplus", "assword"),
+        *(
+            ":$",
+            ":{s",
+            "appid=",
+            "mailgun",
+            '"username"',
+            "--token",
+            "auth plain",
+            "identified ",
+            " password '",
+            "snyk auth",
+        ),
+    )
 )
 """Those whose shape alone tells."""
+_TYPED_IN = frozenset((".fill(", ".type(", "send_keys("))
 _BEFORE, _BEYOND = 160, 460
 
 
 @cache
 def _pattern(literal: str) -> re.Pattern[str]:
     """The shape of an idiom, compiled when its literal is first met."""
-    return re.compile(_IDIOMS[literal].replace("NAME", _NAME).replace("VALUE", _VALUE))
+    return re.compile(_IDIOMS[literal].replace("NAME", _NAME).replace("FIELD", _FIELD).replace("VALUE", _VALUE))
 
 
 def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
@@ -113,7 +138,8 @@ def spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
             done = at + _BEYOND
             for match in pattern.finditer(text, max(0, at - _BEFORE), done):
                 value = match["value"].rstrip(".,:)`")
-                if literal in _SHAPED or _good(value):
+                typed = literal in _TYPED_IN and looks_chosen(value)
+                if typed or literal in _SHAPED or _good(value):
                     kind = "named-secret" if literal in _SURE else "password"
                     yield Span(match.start("value"), match.start("value") + len(value), kind)
 

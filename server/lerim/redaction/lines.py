@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
-from lerim.redaction.chance import is_uuid, strange
+from lerim.redaction.chance import is_uuid, looks_chosen, strange
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
 from lerim.redaction.words import Group, met, places
 
@@ -34,6 +34,11 @@ _WORDS = Group(
         "パスワード",
         "비밀번호",
     )
+)
+_PASSWORD = re.compile(
+    r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|code)?|pwd|pw|kennwort|mot de passe|contraseña|senha|"
+    r"hasło|пароль|密码|パスワード|비밀번호)[`*_ ]{0,3}\Z",
+    re.IGNORECASE,
 )
 _TWO_COLUMNS = re.compile(r"[\w -]{1,40}[,;][\w -]{1,40}\Z")
 _ROWS = 30
@@ -168,7 +173,8 @@ def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
                         continue
                     begin, cell = cells[column + shift]
                     match = _CELL.match(cell)
-                    if match and _good(match["value"]):
+                    chosen = match and _PASSWORD.match(heads[column][1]) and looks_chosen(match["value"])
+                    if match and (chosen or _good(match["value"])):
                         yield Span(at + begin + match.start("value"), at + begin + match.end("value"), "password")
             at += len(row) + 1
         done = at

@@ -103,6 +103,8 @@ def is_public(text: str, span: Span) -> bool:
         _PATH.match(value) and not any(len(part) >= 10 and scrambled(part) for part in value.split("/"))
     ) or _FOLLOWED.match(text, span.end):
         return True
+    if value[0] == "?" and before.endswith(":") and "${" in before:
+        return True  # what a shell says of a variable that is not set
     if before.rstrip().endswith("|") and before.rfind("{{") > before.rfind("}}"):
         return True  # a filter of a template
     if before.endswith("[") and _CITED.match(text, span.start):

@@ -56,6 +56,8 @@ _NAMES = Names(
 _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
 _RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
+_LINES = 60
+"""Lines over which one token may be cut."""
 _WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\{0,2}\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
 _JOINED = re.compile(r"[\"']\s{0,8}[+.&]?\s{0,20}[fbr]?[\"']([A-Za-z0-9_+/=.-]{8,200})(?=[\"'])")
 """The second literal of a value that is written in two."""
@@ -295,19 +297,31 @@ def _end_of_token(text: str, at: int, end: int, rule: Rule) -> int:
     match = rule.pattern.match(text, at)
     stop = match.end() if match else 0
     run = _RUNNING.match(text, end)
-    wrapped = _WRAPPED.match(text, run.end()) if run else None
-    if run and wrapped and run.end() > end + 3 and _mixed(wrapped[1]):
-        whole = f"{text[at : run.end()]}{wrapped[1]}"
+    lines = _further_lines(text, run.end()) if run and run.end() > end + 3 else []
+    if run and lines:
+        whole = text[at : run.end()] + "".join(line[1] for line in lines)
         longer = rule.pattern.match(whole)
         if longer and longer.end() > run.end() - at and (not stop or stop == run.end()):
-            rest = whole[end - at : longer.end()]
-            left = len(whole) - longer.end()
-            return wrapped.end() - left if not _sham(rest) and (not rule.random or random(rest)) else 0
+            rest, left = whole[end - at : longer.end()], len(whole) - longer.end()
+            while left >= len(lines[-1][1]):
+                left -= len(lines.pop()[1])
+            return lines[-1].end() - left if not _sham(rest) and (not rule.random or random(rest)) else 0
     if match is None:
         torn = _TORN.match(text, end)
         return torn.end(1) if torn and len(rule.literal) > 3 and random(torn[1]) and not _sham(torn[1]) else 0
     rest = text[end:stop]
     return 0 if _sham(rest) or (rule.random and not random(rest)) else stop
+
+
+def _further_lines(text: str, at: int) -> list[re.Match[str]]:
+    """The lines on which a token goes on that a screen cut in lines of one length, the last one shorter."""
+    out: list[re.Match[str]] = []
+    while len(out) < _LINES and (line := _WRAPPED.match(text, at)) and _mixed(line[1]):
+        out.append(line)
+        at = line.end()
+        if len(out) > 1 and len(line[1]) < len(out[-2][1]):
+            break
+    return out if len(out) < 2 or len(out[-1][1]) <= len(out[0][1]) == len(out[-2][1]) else out[:1]
 
 
 def _mixed(text: str) -> bool:

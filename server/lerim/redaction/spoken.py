@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
-from lerim.redaction.chance import is_uuid, scrambled, strange
+from lerim.redaction.chance import is_uuid, looks_chosen, scrambled, strange
 from lerim.redaction.letters import unlike_words
 from lerim.redaction.positional import is_odd
 from lerim.redaction.rules import PLACEHOLDER, SHAM, Span
@@ -140,7 +140,8 @@ _SIGN = (
 _TELL = re.compile(
     r"(?P<between>[^\W\d_]{0,9}['’]?s?(?:[ \t/(-]{1,2}(?:[a-z]['’])?[^\W_][\w'’.@]{0,18}){0,6}?)[\"'”’»`*_)\]]{0,4}"
     r"[ \t]{0,2}"
-    rf"(?:{_SIGN}[ \t]{{0,2}}:?|(?<=\s))[ \t]{{0,3}}[\"'“„‘’«»‹「『`*_<(]{{0,4}}(?:[\w.@-]{{2,40}}[ \t]{{0,2}}[/:"
+    rf"(?:{_SIGN}[ \t]{{0,2}}:?|(?<=\s))[ \t]{{0,3}}[\"'“„‘’«»‹「『`*_<(]{{0,4}}"
+    rf"(?:(?![A-Z2-7]{{16,64}}\b)[\w.@-]{{2,40}}[ \t]{{0,2}}[/:"
     rf"|,][ \t]{{0,2}}(?:\w{{2,12}}[:=]?[ \t])?[\"'“„‘«`]{{0,2}})?(?P<value>[!-~]{{6,400}})"
 )
 _PAIR = re.compile(r"(?:use|with|as|try|via|creds|login)[ \t:]{1,3}[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<value>[!-~]{8,80})")
@@ -166,7 +167,7 @@ _PHRASE = re.compile(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
 _PLAIN = re.compile(r"[A-Za-z0-9+/_=.~%:-]+\Z")
 _CODE = re.compile(r"[(){}\[\]<>\\;]|\?\.|=.|/.*/|\"")
 _TRIMMED = ".,!?:;)*_\"'`”’»」』>]}"
-_ALGORITHM = re.compile(r"sha\d|pbkdf|md5|crypt|argon|base\d\d|hmac|utf|aes|\Av\d", re.IGNORECASE)
+_APPS = re.compile(r"2fa|mfa|otp|authenticator|two-factor", re.IGNORECASE)
 _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
 
@@ -229,20 +230,19 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
         return
     if key:
         told = len(value) >= 16 and (scrambled(value) or (is_uuid(value) and "id" not in match["between"]))
+        told |= bool(_BASE32.match(value) and _APPS.search(text, max(0, at - 40), match.start("value")))
     else:
         told = (
             strange(value)
             or bool(_BASE32.match(value))
-            or _set(text[match.end("between") : match.start("value")], value)
+            or (
+                text[match.start("value") - 1] != "/" and _set(text[match.end("between") : match.start("value")], value)
+            )
         )
     if told:
         yield Span(match.start("value"), match.start("value") + len(value), "token" if key else "password")
 
 
 def _set(sign: str, value: str) -> bool:
-    """Whether a password is given what may be one: letters and several digits that no name has, more after a verb."""
-    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
-    if _ALGORITHM.search(value):
-        return False
-    enough = 2 if any(mark in sign for mark in ":：=＝") else 4
-    return letters >= 3 and digits >= enough and is_odd(value, False)
+    """Whether a password is given what may be one; after a verb more digits must tell it from a name."""
+    return looks_chosen(value, digits=2 if any(mark in sign for mark in ":：=＝") else 4) and is_odd(value, False)

@@ -88,6 +88,8 @@ _HEX = re.compile(r"[0-9a-f-]+\Z")
 _SENTENCE = (" ", ".", ",", "!", "?", "\n", ")", "")
 _IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
 _BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
+_VARIABLE = re.compile(r"\$\{?\w{0,50}\Z")
+"""The name of a secret as a variable: what stands beside it is not its value."""
 _PAIR = re.compile(
     rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}"
     rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
@@ -185,7 +187,7 @@ def _value(match: re.Match[str]) -> str:
 def _password(text: str, end: int) -> Iterator[Span]:
     for pattern in (_SIGN, _ARGUMENT, _DEFAULT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
         match = pattern.match(text, end)
-        if match is None:
+        if match is None or (pattern is _BESIDE and _VARIABLE.search(text, max(0, end - 60), end)):
             continue
         value = _value(match)
         code = text[match.end() : match.end() + 1] in ("(", "[") or value.endswith(("(", ":"))
@@ -231,7 +233,7 @@ def _letters(value: str) -> bool:
 def _token(text: str, end: int) -> Iterator[Span]:
     for pattern in (_SIGN, _ARGUMENT, _DEFAULT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
         match = pattern.match(text, end)
-        if match is None:
+        if match is None or (pattern is _BESIDE and _VARIABLE.search(text, max(0, end - 60), end)):
             continue
         value = _value(match)
         if pattern is _BESIDE and (len(value) < 16 or _AMONG_DIGITS.match(value)):
