@@ -198,6 +198,8 @@ def _password(text: str, end: int) -> Iterator[Span]:
 
 def _before(text: str, at: int) -> Iterator[Span]:
     """A value that a sentence calls a password afterwards."""
+    if text.rfind(" ", max(0, at - 48), at) < 0:
+        return  # the verb and its blanks stand close before the word
     match = _REVERSED.search(text, max(0, at - 110), at)
     if match is not None and _strange(_value(match)) and is_odd(_value(match), False):
         yield from _found(match, "password")
