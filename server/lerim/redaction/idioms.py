@@ -61,6 +61,9 @@ _IDIOMS = {
     ".type(": r"FIELD[\"']\s?(?:,\s?|\)\.type\(\s?)[\"'](?P<value>[^\s\"'$]{4,100})[\"']",
     "send_keys(": r"FIELD[\"']\)?\.send_keys\(\s?[\"'](?P<value>[^\s\"'$]{4,100})[\"']",
     "hook": r"https?://[^\s\"'<>]{0,160}?hook[^\s\"'<>]{0,160}?/(?P<value>[A-Za-z0-9_-]{24,120}(?:/[A-Za-z0-9_-]{8,80}){0,3})",
+    "key content": r"(?i:key content)\s{1,12}:\s(?P<value>\S{8,63})",
+    "htpasswd": r"htpasswd\s{1,3}-\w{0,3}b\w{0,3}\s{1,3}(?:-\w\s{1,3}){0,3}\S{1,120}\s{1,3}\S{1,60}\s{1,3}[\"']?"
+    r"(?P<value>[^\s\"'$<]{4,100})",
     "/user:": r"/user:[^\s\"']{1,80}\s{1,3}[\"']?VALUE",
     "creds": r"[Cc]reds\s?[:=]?\s{0,2}[\"'`]?[\w.@-]{2,40}\s?[/:]\s?VALUE",
     "pass": r"pass(?:word|phrase|code)[^\n]{0,40}?\b(?:type|enter|use|try|put in)\s{1,2}[\"'`]?VALUE",
@@ -97,7 +100,7 @@ _SURE = frozenset(
 """Those that name what they hold, so that also bare hex is a secret there."""
 _SHAPED = frozenset(
     (
-        *("oracle:thin:", "sqlplus", "assword"),
+        *("oracle:thin:", "sqlplus", "assword", "key content", "htpasswd"),
         *(
             ":$",
             ":{s",

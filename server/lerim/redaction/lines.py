@@ -49,7 +49,7 @@ _CELL = re.compile(r"[`*\"' ]{0,4}(?P<value>[^\s`\"']{8,200}?)[`*\"' ]{0,4}\Z")
 _GAP = re.compile(r"\S+(?: \S+)*")
 
 _PRINTED = re.compile(
-    r"(?:wg (?:genkey|genpsk)|openssl rand|pwgen|pass show|op read|op item get|echo \"?\$\{?\w{0,30}(?:PASS|TOKEN"
+    r"(?:wg (?:genkey|genpsk)|openssl rand|pwgen|pass show|op read|op item get|echo \"?\$\{?\w{0,30}(?:PASS|PAT\b|TOKEN"
     r"|SECRET|KEY|PWD)\w{0,20}\}?\"?|"
     r"printenv \w{0,30}(?:PASS|TOKEN|SECRET|KEY|PWD)\w{0,20}|print-access-token|get-access-token|auth token"
     r"|get-login-password|"

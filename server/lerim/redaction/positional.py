@@ -60,9 +60,10 @@ _PROGRAMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (" -u", ("curl",), re.compile(rf" -u{_LOGIN}")),
     (" --user", ("curl",), re.compile(rf" --user{_LOGIN}")),
     (" --proxy-user", ("curl",), re.compile(rf" --proxy-user{_LOGIN}")),
+    (" -P", ("mosquitto",), re.compile(rf" -P\s{{1,3}}{_VALUE}")),
     (" -a", ("redis-cli",), re.compile(rf" -a\s{{1,3}}{_VALUE}")),
 )
-_NAMED_PROGRAMS = Group(("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli"))
+_NAMED_PROGRAMS = Group(("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli", "mosquitto"))
 LOOKED_FOR = (*PASSWORDS, *_WORDS, *_NAMED_PROGRAMS, *_QUERY, "authorization", "bearer", "cookie")
 _AUTHORITY = re.compile(r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?P<value>[^\s/\"'<>`]{1,200})@")
 _SLASHED = re.compile(
@@ -96,7 +97,7 @@ _ORDINARY = (
     "environment setting settings config configuration argument flag bcrypt argon scrypt sha secretstr charfield "
     "textfield password_hash not the your new old and for was with from that when where which what"
 )
-_NO_PASSWORD = frozenset(_ORDINARY.split())
+_NO_PASSWORD = frozenset((*_ORDINARY.split(), "passwort", "kennwort", "contraseña", "wachtwoord", "hasło", "lösenord"))
 
 
 def unnamed(text: str, low: str, found: Set[str]) -> list[Span]:

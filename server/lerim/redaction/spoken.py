@@ -245,4 +245,5 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
 
 def _set(sign: str, value: str) -> bool:
     """Whether a password is given what may be one; after a verb more digits must tell it from a name."""
-    return looks_chosen(value, digits=2 if any(mark in sign for mark in ":：=＝") else 4) and is_odd(value, False)
+    digits = 2 if any(mark in sign for mark in ":：=＝") else 4
+    return looks_chosen(value, digits) and is_odd(value, False)

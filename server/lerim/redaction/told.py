@@ -76,9 +76,10 @@ _DEFAULT = re.compile(
     rf"(?P<name>(?:[_-][\w-]{{0,32}}|s)?)[\"'\])]{{0,3}}\s{{1,3}}(?P<sign>\|\||\?\?|or|:-)\s{{1,3}}[\"'`]{_VALUE}[\"'`]"
 )
 _REVERSED = re.compile(
-    r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:is|was|as)"
-    r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]\Z"
+    r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:(?:is|was|as)"
+    r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]|\((?:the )?)\Z"
 )
+_CLOSED = re.compile(r"\w{2,12}\)")
 _CALLED_TOKEN = re.compile(
     r"(?<![\w/.=-])(?P<value>[A-Za-z0-9_-]{16,100})[\"'`]?[ ,](?P<is>(?:is|was|as) (?:the|my|our|your|a) )?"
     r"(?:[A-Za-z-]{2,12} ){0,2}\Z"
@@ -201,6 +202,8 @@ def _before(text: str, at: int) -> Iterator[Span]:
     if text.rfind(" ", max(0, at - 48), at) < 0:
         return  # the verb and its blanks stand close before the word
     match = _REVERSED.search(text, max(0, at - 110), at)
+    if match is not None and "(" in text[match.end("value") : at] and not _CLOSED.match(text, at):
+        return
     if match is not None and _strange(_value(match)) and is_odd(_value(match), False):
         yield from _found(match, "password")
 
