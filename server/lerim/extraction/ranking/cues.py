@@ -1,0 +1,151 @@
+"""Words and forms that hint at what a sentence is: cheap, each alone weak; the ranker weighs them together.
+
+None of them decides anything by itself. All are looked for in lower-case text, but for those that say otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern})\b")
+
+
+def _begins(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"^\W*(?:{pattern})\b")
+
+
+CUES: Mapping[str, re.Pattern[str]] = {
+    "obliges": _words(r"must|should|shouldn'?t|ha(?:s|ve) to|needs? to|ought|required?|shall|ensure|make sure"),
+    "generalizes": _words(
+        r"always|never|every|each|all|any|whenever|everywhere|from now on|going forward|in general|generally"
+        r"|by default|"
+        r"immer|nie|siempre|nunca|toujours|jamais"
+    ),
+    "forbids": _words(r"don'?t|do not|never|avoid|no need|not needed|stop|without|must not|shouldn'?t|cannot|can'?t"),
+    "negates": re.compile(
+        r"\b(?:no|not|none|nothing|neither|nor|without|nicht|kein\w*|nein|pas|sin)\b|n't\b|不|没|别|ない|않"
+    ),
+    "contrasts": _words(
+        r"but|instead|rather|however|actually|although|though|whereas|unlike|not just|only|except|unless|even though|"
+        r"aber|sondern|pero|mais"
+    ),
+    "gives a reason": _words(
+        r"because|since|so that|root cause|caused? by|due to|turns out|the reason|that'?s why|therefore|which means|"
+        r"this means|otherwise|the cause|the (?:problem|issue) (?:is|was)|weil|porque|parce que"
+    ),
+    "prefers": _words(
+        r"prefer\w*|i want|i'?d (?:like|rather|prefer)|we want|i think|in favou?r|i like|better to|makes sense|let'?s|"
+        r"(?:we|i) don'?t (?:want|need|like|think)"
+    ),
+    "remembers": _words(
+        r"remember\w*|keep in mind|note|for (?:the )?future|next time|from now|as a rule|rules?|conventions?"
+        r"|policy|policies|"
+        r"standards?|guidelines?|preferences?|lessons?|memory|agents\.md|claude\.md"
+    ),
+    "narrates": _begins(
+        r"now|let me|i'?ll|i will|i'?m (?:going|now)|i (?:need|have|see|can see)|next|first|perfect|great|good"
+        r"|done|excellent|"
+        r"ok(?:ay)?|looking|let'?s (?:check|look|see|verify|run)|checking|all|here(?:'s| is| are)"
+    ),
+    "reports": _words(
+        r"added|updated|fixed|removed|created|implemented|changed|moved|renamed|pushed|committed|pass(?:es|ed)"
+        r"|all tests|"
+        r"verified|completed|cleaned|done|merged|refactored|replaced|ran"
+    ),
+    "defers": _words(
+        r"todo|later|follow[- ]?up|deferred?|for now|still (?:open|to do|needs?|missing)|not yet|remaining|next steps?|"
+        r"open questions?|pending|out of scope|in (?:the )?future|eventually|backlog|parked?"
+    ),
+    "hedges": _words(r"maybe|perhaps|probably|might|could|seems?|likely|i guess|not sure|possibly|appears?|assum\w+"),
+    "tells trouble": _words(
+        r"fail(?:s|ed|ing|ures?)?|errors?|broken|breaks?|bugs?|crash\w*|wrong|silently|stale|leaks?|races?"
+        r"|missing|hangs?|"
+        r"stuck|mismatch|conflicts?|flaky|regress\w*|refus\w+|reject\w*|unexpected\w*|corrupt\w*|timeouts?"
+    ),
+    "decides": _words(
+        r"decided|decision|chose|choose|chosen|we use|we'?ll use|go with|going with|keep|stay|stick"
+        r"|the (?:contract|rule|policy|"
+        r"convention|intent|goal|design)|by design|deliberate\w*|intentional\w*|trade-?offs?|source of truth"
+        r"|single|agreed"
+    ),
+    "warns": _words(
+        r"gotchas?|caveats?|pitfalls?|careful|note that|important(?:ly)?|beware|watch out|limitations?|quirks?|"
+        r"work-?arounds?|traps?|warning|be aware|known issues?|downsides?|key (?:insight|finding|point)"
+        r"|worth noting|catch"
+    ),
+    "is polite": _words(r"you'?re right|good (?:point|catch|question)|thanks|thank you|please|sorry|great|nice"),
+    "asks for work": _begins(
+        r"can you|could you|please|can we|could we|would you|let'?s|add|fix|update|create|make|run|check|look|commit|"
+        r"push|implement|write|remove|change|show|give|do|now|also|review|explain|tell|find|go|start|continue"
+        r"|yes|ok|rename|"
+        r"merge|open|close|investigate|test|verify|help|rebase|delete|move|use"
+    ),
+    "commands": _begins(
+        r"use|don'?t|do not|never|always|keep|avoid|prefer|ensure|make sure|put|store|run|call|treat|return|set|only"
+    ),
+    "tells time": _words(
+        r"already|still|currently|today|existing|before|after|until|once|when(?:ever)?|while|during|now"
+    ),
+    "says I": _words(r"i|i'm|i'll|i've|i'd|me|my"),
+    "says we": _words(r"we|us|our|we're|we'll|we've"),
+    "says you": _words(r"you|your|you're"),
+    "states": _words(
+        r"is|are|was|were|does|do|has|have|lives?|means?|requires?|returns?|uses?|contains?|expects?|works?|supports?|"
+        r"runs?|stores?|needs?|depends?"
+    ),
+    "was": _words(r"was|were|had|did|been"),
+    "has a condition": _words(r"if|when|unless|once|as long as|in case|wenn|si|cuando"),
+    "asks": _words(r"why|how|what|where|which|who|should we|do we|is it|are we|can we"),
+    "refers back": _begins(
+        r"this|that|it|its|these|those|they|he|she|so|and|but|also|both|the (?:same|latter|former)|such|which|"
+        r"das|dies\w*|es|eso|esto|cela|ça"
+    ),
+    "names a place of work": _words(
+        r"prod(?:uction)?|staging|ci|deploy\w*|docker|server|database|db|env|config\w*|token|cache|windows"
+        r"|mac(?:os)?|linux|"
+        r"branch|main|release|version|api|tests?"
+    ),
+    "numbers": re.compile(r"\d"),
+    "code": re.compile(r"`[^`\n]{1,200}`"),
+    "path": re.compile(r"[\w-]/[\w.-]{2,}|\b[\w-]{2,40}\.[a-z]{1,5}\b"),
+    "identifier": re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w+|\w+\(\)"),  # in the text as it stands
+    "flag": re.compile(r"(?:^|\s)--?[a-z][\w-]+"),
+    "address": re.compile(r"https?://"),
+    "arrow": re.compile(r"→|->|=>"),
+    "dash": re.compile(r"\s[—–-]\s"),
+    "parenthesis": re.compile(r"\("),
+    "quotes": re.compile(r"[\"“”«»]"),
+    "bold": re.compile(r"\*\*|__"),
+    "shouts": re.compile(r"\b[A-Z]{4,}\b"),  # in the text as it stands
+}
+AS_IT_STANDS = frozenset(("identifier", "shouts"))
+
+HEADINGS: Mapping[str, re.Pattern[str]] = {
+    "explains": _words(
+        r"root cause|cause|why|reason\w*|problem|issue|insight|findings?|discover\w*|background|context"
+    ),
+    "settles": _words(
+        r"decisions?|rules?|conventions?|requirements?|constraints?|principles?|must|notes?|important|caveats?"
+    ),
+    "reports": _words(
+        r"summary|changes?|what (?:changed|i did|was done)|files?|results?|status|verification|tests?|done|fix(?:es)?"
+    ),
+    "defers": _words(r"next|todo|remaining|open|questions?|follow|future|recommend\w*|options?"),
+}
+"""What a heading says of the points under it."""
+
+AGREES = re.compile(
+    r"^\W*(?:you'?re (?:absolutely |totally |completely )?right|good (?:point|catch|call|idea)|great (?:point"
+    r"|catch)|got it|"
+    r"understood|makes sense|agreed?|absolutely|ah\b|i see|fair|sorry|i apologi[sz]e|my mistake|right\b)"
+)
+"""How an agent begins that was put right (in lower case)."""
+OBJECTS = re.compile(
+    r"^\W*(?:no\b|nope|wait|hmm|but |why (?:did|do|are|is)|don'?t|stop|actually|that'?s (?:not|wrong)"
+    r"|i (?:don'?t|didn'?t|"
+    r"meant|said|asked|told)|this is (?:not|wrong)|not |revert|undo|instead|still )"
+)
+"""How a person begins who puts an agent right (in lower case)."""

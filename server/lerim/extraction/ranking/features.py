@@ -1,0 +1,141 @@
+"""What the ranker knows of a passage: where it stands, what form it has, what happened around it. Numbers, no words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from lerim.extraction.ranking.cues import AGREES, AS_IT_STANDS, CUES, HEADINGS, OBJECTS
+from lerim.extraction.ranking.passages import Passage
+from lerim.facts.draft import Exchange
+from lerim.facts.outcome import verdict
+from lerim.sessions.model import Turn
+
+_SOURCES = ("prompt", "answer", "feedback", "plan", "reply")
+_KINDS = ("paragraph", "bullet", "number", "heading", "quote")
+_CALLS: Final = ("edit", "write")
+_WORD = re.compile(r"[\w./-]{4,}")
+
+NAMES: Final[tuple[str, ...]] = (
+    *(f"source {name}" for name in _SOURCES),
+    *(f"line {name}" for name in _KINDS),
+    *(f"cue {name}" for name in CUES),
+    *(f"heading {name}" for name in HEADINGS),
+    *("position", "is first", "is last", "sentences", "text length", "length", "words", "code spans", "names"),
+    *(
+        "question",
+        "exclamation",
+        "colon",
+        "lower case",
+        "wide",
+        "before asks",
+        "before ends with colon",
+        "under heading",
+    ),
+    *("first prompt", "prompt number", "prompt words", "prompt own share", "objects", "prompt objects"),
+    *(
+        "agreed with",
+        "asked before",
+        "last reply",
+        "reply number",
+        "replies",
+        "calls in turn",
+        "calls after",
+        "edits after",
+    ),
+    *("errors before", "errors after", "denied", "accepted", "refuted", "committed words", "prompt length"),
+    *("said in prompt", "said before", "said after", "typed by hand"),
+)
+"""The features in their order. The trained model names them, so that one made for others is not used."""
+
+
+def features(
+    passage: Passage, turn: Turn, before: Exchange, now: Exchange, after: Turn | None, number: int
+) -> list[float]:
+    """The features of a passage of `turn`, which belongs to the exchange `now`. `before` is the exchange before it,
+    `after` the person's next words, `number` how many prompts came before this exchange's."""
+    low = passage.text.lower().replace("’", "'")
+    head = passage.heading.lower()
+    prompt = now.prompt.text if now.prompt else ""
+    replies = now.replies
+    at = next((index for index, reply in enumerate(replies) if reply.ordinal == turn.ordinal), -1)
+    later = replies[at + 1 :]
+    agent_said = [reply.text for reply in replies if reply.text]
+    asked = next((reply.text for reply in reversed(before.replies) if reply.text), "")
+    judged = verdict(after)
+    words = frozenset(_WORD.findall(low))
+    row = [float(passage.source == name) for name in _SOURCES]
+    row += [float(passage.kind == name) for name in _KINDS]
+    row += [float(bool(cue.search(passage.text if name in AS_IT_STANDS else low))) for name, cue in CUES.items()]
+    row += [float(bool(head and cue.search(head))) for cue in HEADINGS.values()]
+    row += [
+        passage.index / max(1, passage.of - 1),
+        float(passage.index == 0),
+        float(passage.index == passage.of - 1),
+        math.log1p(passage.of),
+        math.log1p(len(turn.text)),
+        math.log1p(len(low)),
+        float(min(60, len(low.split()))),
+        float(min(8, low.count("`") // 2)),
+        float(min(8, len(CUES["identifier"].findall(passage.text)))),
+        float(low.rstrip(' *"`)').endswith(("?", "？"))),
+        float(low.endswith("!")),
+        float(low.rstrip("*").endswith(":")),
+        float(passage.text[:1].islower()),
+        float(len(low.encode()) > 1.3 * len(low)),
+        float(passage.before.rstrip(" *`").endswith("?")),
+        float(passage.before.rstrip(" *`").endswith(":")),
+        float(bool(head)),
+        float(number == 0),
+        math.log1p(number),
+        math.log1p(len(prompt.split())),
+        len(low) / max(1, len(prompt)) if passage.is_persons else 0.0,
+        float(bool(OBJECTS.match(low))),
+        float(bool(OBJECTS.match(prompt[:200].lower().replace("’", "'")))),
+        float(bool(agent_said and AGREES.match(agent_said[0][:80].lower().replace("’", "'")))),
+        float(asked.rstrip(" *`)").endswith("?")),
+        float(bool(replies) and turn.ordinal == replies[-1].ordinal),
+        math.log1p(max(0, at)),
+        math.log1p(len(replies)),
+        math.log1p(len(turn.tool_calls)),
+        math.log1p(sum(len(reply.tool_calls) for reply in later)),
+        math.log1p(_count(later, _CALLS)),
+        math.log1p(_errors((*before.replies[-3:], *replies[: max(0, at)]))),
+        math.log1p(_errors(later)),
+        float(
+            any(
+                call.status in ("denied", "interrupted")
+                for reply in (*before.replies[-3:], *replies)
+                for call in reply.tool_calls
+            )
+        ),
+        float(judged == "accepted"),
+        float(judged == "refuted"),
+        float(after is not None and "commit" in after.text[:200].lower()),
+        math.log1p(len(prompt)),
+        _overlap(words, prompt.lower()) if not passage.is_persons else 0.0,
+        _overlap(words, asked[-4000:].lower()),
+        _overlap(
+            words,
+            "\n".join(said[:2000] for said in agent_said[-3:]).lower()
+            if passage.is_persons
+            else (after.text[:2000].lower() if after else ""),
+        ),
+        float(passage.source == "answer" and passage.text.partition("\n")[0] not in passage.before),
+    ]
+    return row
+
+
+def _count(replies: Sequence[Turn], kinds: Sequence[str]) -> int:
+    return sum(call.kind in kinds for reply in replies for call in reply.tool_calls)
+
+
+def _errors(replies: Sequence[Turn]) -> int:
+    return sum(call.status == "error" or bool(call.exit_code) for reply in replies for call in reply.tool_calls)
+
+
+def _overlap(words: frozenset[str], text: str) -> float:
+    """The share of a passage's longer words that stand in the text."""
+    return sum(word in text for word in words) / len(words) if words and text else 0.0

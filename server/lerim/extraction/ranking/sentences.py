@@ -1,0 +1,158 @@
+"""Sentences of a message as they stand in it: markdown is looked through, code and tables are passed over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+LineKind = Literal["paragraph", "bullet", "number", "heading", "quote"]
+
+SHORTEST = 12
+"""Characters below which a sentence says nothing that can be kept."""
+WORDS = 3
+LONGEST = 600
+"""Characters from which a sentence is looked at in the pieces that its semicolons and dashes make."""
+LOOKED_AT = 40_000
+"""Characters of one message that are looked at: its head and its tail."""
+
+_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")
+_MARK = re.compile(
+    r"[ \t]*(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•☐])[ \t]+(?:\[[ xX]\][ \t]+)?"
+    r"|(?P<number>\d{1,3}[.)])[ \t]+|(?P<quote>>)[ \t]?)"
+)
+_ENDS = re.compile(r"(?:[.!?][\"')*`’”\]]{0,3}(?=\s+[\"'“‘(*`\[A-Z0-9a-zÀ-\U0010ffff])|[。！？][”」]?)")
+_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|nr|fig|v\d*|z\.B|bzw|ca)\.$", re.IGNORECASE)
+_PARTS = re.compile(r";\s+|\s[—–]\s|\s-\s")
+_CODE = re.compile(
+    r"\$ |import |from \S+ import|const |let |var |func |def |class |return |if \(|at |//|/\*|@@|\+\+\+|---"
+    r"|diff |[{}]|\w+\(\)?;?$"
+)
+_PROSE = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,} [^\W\d_]{2,}")
+_WIDE = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+_EDGE = " \t\n*_"
+
+
+class Sentence(NamedTuple):
+    """Where a sentence stands in its message (`text[start:end]`, verbatim), in what kind of line, and under which
+    heading ('' where none)."""
+
+    start: int
+    end: int
+    kind: LineKind
+    heading: str
+
+
+def sentences_of(text: str) -> Iterator[Sentence]:
+    """The sentences of a message in order. Code blocks, tables, code-like lines and what is too short are passed over;
+    of a very long message the middle is."""
+    heading = ""
+    for start, end, kind in _blocks(text):
+        if kind == "heading":
+            heading = text[start:end].strip(" #*_")
+        for one in _split(text, start, end):
+            yield Sentence(*one, kind, heading if kind != "heading" else "")
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
+    """Runs of lines that belong together: a paragraph, or one point of a list with the lines that go on with it."""
+    fence = ""
+    run: tuple[int, int, LineKind] | None = None
+    for start, end in _lines(text):
+        line = text[start:end]
+        fenced = _FENCE.match(line)
+        if fence or fenced:
+            if run:
+                yield run
+            run = None
+            if fence and fenced and fenced[1].startswith(fence):
+                fence = ""
+            elif not fence and fenced:
+                fence = fenced[1]
+            continue
+        mark = _MARK.match(line)
+        body = start + (mark.end() if mark else len(line) - len(line.lstrip()))
+        if not line.strip() or line.lstrip().startswith("|") or body >= end or _is_code(text[body:end]):
+            if run:
+                yield run
+            run = None
+            continue
+        if run and not mark and _goes_on(text[run[0] : run[1]], text[body:end]):
+            run = (run[0], end, run[2])
+            continue
+        if run:
+            yield run
+        run = (body, end, _kind_of(mark))
+        if mark and mark["heading"]:
+            yield run
+            run = None
+    if run:
+        yield run
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    half = LOOKED_AT // 2
+    at = 0
+    while at < len(text):
+        if half < at < len(text) - half:
+            at = len(text) - half
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        yield at, end
+        at = end + 1
+
+
+def _kind_of(mark: re.Match[str] | None) -> LineKind:
+    name = mark.lastgroup if mark else None
+    return name if name in ("heading", "bullet", "number", "quote") else "paragraph"  # type: ignore[return-value]
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line is the rest of a sentence that was wrapped."""
+    last = before.rsplit("\n", 1)[-1]
+    return len(last) > 50 and not before.rstrip(" *_`\"')").endswith((".", "!", "?", ":", ";", "。"))
+
+
+def _is_code(line: str) -> bool:
+    if _CODE.match(line) and not _PROSE.search(line):
+        return True
+    letters = sum(char.isalpha() or char == " " for char in line)
+    return letters < 0.62 * len(line) and line.count("`") < 2
+
+
+def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    at = start
+    for found in _ENDS.finditer(text, start, end):
+        if _ABBREVIATED.search(text[max(start, found.start() - 8) : found.start() + 1]):
+            continue
+        yield from _fitting(text, at, found.end())
+        at = found.end()
+    yield from _fitting(text, at, end)
+
+
+def _fitting(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    if end - start > LONGEST:
+        at = start
+        for part in _PARTS.finditer(text, start, end):
+            if part.start() - at >= LONGEST // 4:
+                yield from _trimmed(text, at, part.start())
+                at = part.end()
+        yield from _trimmed(text, at, end)
+    else:
+        yield from _trimmed(text, start, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The span without white space and without marks of emphasis that only half stand in it."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    while start < end and text[start] in _EDGE and text.count("**", start, end) % 2:
+        start += 1
+    while start < end and text[end - 1] in _EDGE and text.count("**", start, end) % 2:
+        end -= 1
+    said = text[start:end]
+    enough = len(said.split()) >= WORDS or len(_WIDE.findall(said)) >= 6
+    if enough and (len(said) >= SHORTEST or _WIDE.search(said)):
+        yield start, end

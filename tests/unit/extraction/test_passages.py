@@ -1,0 +1,114 @@
+"""What a person or an agent said, sentence by sentence: verbatim, without code, and with what stands around it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lerim.extraction.ranking.features import NAMES, features
+from lerim.extraction.ranking.passages import Passage, passages_of
+from lerim.extraction.ranking.sentences import sentences_of
+from lerim.facts.draft import Exchange
+from lerim.sessions.model import Answer, Role, ToolCall, Turn
+
+
+def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = False) -> Turn:
+    kind = "prompt" if role == "user" else "reply"
+    ordinal = 3 if role == "user" else 4
+    return Turn("0123456789ab", ordinal, role, kind, text, None, "/r", tool_calls=calls, unattended=unattended)
+
+
+def said(text: str) -> list[str]:
+    return [text[one.start : one.end] for one in sentences_of(text)]
+
+
+def test_a_message_becomes_its_sentences_in_order() -> None:
+    text = "We deploy to us-east-1 only. The other regions, e.g. eu-west-1, have no quota! Is that clear to you?"
+    assert said(text) == [
+        "We deploy to us-east-1 only.",
+        "The other regions, e.g. eu-west-1, have no quota!",
+        "Is that clear to you?",
+    ]
+
+
+def test_points_of_a_list_keep_their_heading_and_lose_their_marks() -> None:
+    text = "## Rules for tests\n- Never mock the database.\n- [ ] Use a real one\n1. Run them with make test"
+    found = list(sentences_of(text))
+    assert [(text[one.start : one.end], one.kind, one.heading) for one in found] == [
+        ("Rules for tests", "heading", ""),
+        ("Never mock the database.", "bullet", "Rules for tests"),
+        ("Use a real one", "bullet", "Rules for tests"),
+        ("Run them with make test", "number", "Rules for tests"),
+    ]
+
+
+def test_a_sentence_that_was_wrapped_is_one() -> None:
+    text = "The cache must be cleared after each migration because the keys\nhold the version of the schema."
+    assert said(text) == [text]
+
+
+def test_code_and_tables_are_passed_over() -> None:
+    code = "```py\nraise ValueError('the answer is wrong again')\n```"
+    text = f"It fails like this here:\n{code}\n| a b c | d e f |\nconst x = 1;"
+    assert said(text) == ["It fails like this here:"]
+
+
+def test_sentences_of_languages_without_blanks_are_told_apart() -> None:
+    assert said("テストはmake testで実行してください。本番には触らないで。") == [
+        "テストはmake testで実行してください。",
+        "本番には触らないで。",
+    ]
+
+
+@given(st.text(alphabet=st.sampled_from("ab .!?\n-*#`>|;—。1é "), max_size=400))
+def test_every_sentence_stands_in_its_message_and_none_overlap(text: str) -> None:
+    end = 0
+    for one in sentences_of(text):
+        assert end <= one.start < one.end <= len(text)
+        assert text[one.start : one.end] == text[one.start : one.end].strip()
+        end = one.end
+
+
+def test_only_a_persons_own_words_are_theirs() -> None:
+    pasted = "Keep the old API for one release.\n> You must remove the old API at once.\n"
+    assert [one.text for one in passages_of(turn(pasted))] == ["Keep the old API for one release."]
+    assert list(passages_of(turn("Keep the old API for one release.", unattended=True))) == []
+
+
+def test_answers_plans_and_feedback_are_passages_of_their_own_kind() -> None:
+    calls = (
+        ToolCall("1", "AskUserQuestion", "ask", "ok", answers=(Answer("Which store?", ("SQLite", "Files"), "SQLite"),)),
+        ToolCall("2", "ExitPlanMode", "plan", "ok", plan="We write to a copy first."),
+        ToolCall("3", "Edit", "edit", "denied", feedback="Do not touch the lock file."),
+    )
+    found = [(one.source, one.text, one.is_persons) for one in passages_of(turn("", "assistant", *calls))]
+    assert found == [
+        ("answer", "SQLite", True),
+        ("plan", "We write to a copy first.", False),
+        ("feedback", "Do not touch the lock file.", True),
+    ]
+
+
+def row(passage: Passage, of: Turn, now: Exchange, after: Turn | None = None) -> dict[str, float]:
+    return dict(zip(NAMES, features(passage, of, Exchange(), now, after, 0), strict=True))
+
+
+def test_features_tell_who_said_it_and_what_happened_after() -> None:
+    asked = turn("No, never push to main without a review.")
+    failed = ToolCall("1", "Bash", "shell", "error", command="git push", exit_code=1)
+    answer = turn("You're right, I will open a pull request.", "assistant", failed)
+    now = Exchange(prompt=asked, replies=(answer,))
+    (passage,) = passages_of(asked)
+    found = row(passage, asked, now, turn("perfect, thanks"))
+    assert found["source prompt"] == 1 and found["source reply"] == 0
+    assert found["cue generalizes"] == found["cue forbids"] == found["objects"] == found["agreed with"] == 1
+    assert found["errors after"] > 0 and found["accepted"] == 1 and found["refuted"] == 0
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_features_of_any_text_are_as_many_numbers_as_names(prompt: str, reply: str) -> None:
+    asked, answer = turn(prompt), turn(reply, "assistant")
+    now = Exchange(prompt=asked, replies=(answer,))
+    for one in (asked, answer):
+        for passage in passages_of(one):
+            assert len(row(passage, one, now)) == len(NAMES)
