@@ -13,6 +13,7 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Iterator
 
 from lerim.memory.directory import Directory
 from lerim.memory.leftovers import put_back, taken_away
@@ -25,23 +26,24 @@ _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 def replace_unchanged(folder: Directory, name: str, first: Directory, new: str, before: bytes, after: bytes) -> bool:
     """Puts the file `new` of the folder `first`, which holds `after`, in place of `name` if that holds `before`; else
     False, and nothing was changed. Raises OSError."""
-    if _content(folder, name) != before:
-        return False
-    away = taken_away(name, before, after)
-    if away is None:
-        first.rename(new, name, folder)
-        return True
-    first.rename(new, away)
-    if not _exchange(first, away, folder, name):
-        if _content(folder, name) != before:
-            first.unlink(away)
+    with _watched(folder, name) as old:
+        if not old.holds(before):
             return False
-        first.rename(away, name, folder)
-        return True
-    if _holds(first, away, before):
-        _drop(first, away)
-        return True
-    _exchange(first, away, folder, name)
+        away = taken_away(name, before, after)
+        if away is None:
+            first.rename(new, name, folder)
+            return True
+        first.rename(new, away)
+        if not _exchange(first, away, folder, name):
+            if _content(folder, name) != before:
+                first.unlink(away)
+                return False
+            first.rename(away, name, folder)
+            return True
+        if old.still_holds(before, first, away):
+            _drop(first, away)
+            return True
+        _exchange(first, away, folder, name)
     if _content(first, away) == after:
         _drop(first, away)
         return False
@@ -53,21 +55,22 @@ def replace_unchanged(folder: Directory, name: str, first: Directory, new: str, 
 
 def remove_unchanged(folder: Directory, name: str, before: bytes) -> bool:
     """Removes a file if it holds `before`; else False, and it is where it was. Raises OSError."""
-    if _content(folder, name) != before:
+    with _watched(folder, name) as old:
+        if not old.holds(before):
+            return False
+        away = taken_away(name, before, before)
+        if away is None:
+            folder.unlink(name)
+            return True
+        try:
+            folder.rename(name, away)
+        except FileNotFoundError:
+            return False
+        if old.still_holds(before, folder, away):
+            _drop(folder, away)
+            return True
+        put_back(folder, away, name, folder)
         return False
-    away = taken_away(name, before, before)
-    if away is None:
-        folder.unlink(name)
-        return True
-    try:
-        folder.rename(name, away)
-    except FileNotFoundError:
-        return False
-    if _holds(folder, away, before):
-        _drop(folder, away)
-        return True
-    put_back(folder, away, name, folder)
-    return False
 
 
 def _content(folder: Directory, name: str) -> bytes | None:
@@ -82,32 +85,77 @@ def _drop(folder: Directory, name: str) -> None:
         folder.unlink(name)
 
 
-def _holds(folder: Directory, name: str, expected: bytes) -> bool:
-    """Whether a file holds this and nobody is about to write into it."""
+class _Watched:
+    """A file held open. On Linux with a lease: who opens it for writing waits until it is closed here, and is seen.
+
+    Windows renames no file that is open, so that there it is read and closed at once (`handle` is None).
+    """
+
+    def __init__(self, handle: int | None, seen: bytes | None = None) -> None:
+        self.handle = handle
+        self._seen = seen
+        self._leased = _lease(handle) if handle is not None else False
+
+    def holds(self, expected: bytes) -> bool:
+        """Whether the file holds this, and nobody writes into it or waits to."""
+        if self.handle is None:
+            return self._seen == expected
+        state = os.fstat(self.handle)
+        if self._leased is None or not stat.S_ISREG(state.st_mode) or state.st_size != len(expected):
+            return False  # being written, a pipe, or another text
+        os.lseek(self.handle, 0, os.SEEK_SET)
+        with os.fdopen(self.handle, "rb", closefd=False) as file:
+            return file.read() == expected and not (self._leased and _lease_is_broken(self.handle))
+
+    def still_holds(self, expected: bytes, folder: Directory, name: str) -> bool:
+        """The same once the file has been given this name. Where nothing has it, another process removed it as a
+        leftover, which it does only if it holds what was expected."""
+        if self.handle is None:
+            return _content(folder, name) in (expected, None)
+        try:
+            same = os.path.samestat(os.fstat(self.handle), folder.stat(name))
+        except FileNotFoundError:
+            same = True
+        return same and self.holds(expected)
+
+
+@contextlib.contextmanager
+def _watched(folder: Directory, name: str) -> Iterator[_Watched]:
+    if sys.platform == "win32":
+        yield _Watched(None, _content(folder, name))
+        return
     try:
-        handle = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        handle = folder.open(name, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
-        return True  # another process removed it as a leftover, which it does only if it holds what was expected
-    with os.fdopen(handle, "rb") as file:
-        is_file = stat.S_ISREG(os.fstat(handle).st_mode)  # what took its place may be a pipe
-        return is_file and not _being_written(handle) and file.read() == expected
+        yield _Watched(None)
+        return
+    try:
+        yield _Watched(handle)
+    finally:
+        os.close(handle)
 
 
-def _being_written(handle: int) -> bool:
-    """Whether a process has this file open for writing. Only Linux says so: it gives a lease on a file to nobody else
-    while there is one."""
+def _lease(handle: int) -> bool | None:
+    """Takes a lease on a file; None where a process has it open for writing, False where the system has no leases."""
     if sys.platform != "linux":
         return False
     import fcntl
 
     try:
-        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # were the lease to be broken: a signal nobody dies of
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # told of who waits by a signal nobody dies of
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except BlockingIOError:
-        return True
+        return None
     except OSError:
-        return False  # the file system has no leases
-    return False
+        return False
+    return True
+
+
+def _lease_is_broken(handle: int) -> bool:
+    """Whether somebody waits to open the file for writing."""
+    import fcntl
+
+    return fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
 
 
 def _exchange(first: Directory, one: str, second: Directory, other: str) -> bool:

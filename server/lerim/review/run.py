@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Literal
 
 import msgspec
@@ -226,13 +227,11 @@ class _Named(msgspec.Struct):
 
 
 def _remove_oldest(workspace: Path, anchor: Path) -> None:
-    found = sorted(
-        (path for path in workspace.iterdir() if _NAME.fullmatch(path.name) and not path.is_symlink()),
-        key=lambda path: path.name.partition("-")[2],
-    )
-    with suppress(OSError), directory(workspace, anchor) as held:
-        for folder in found[:-KEPT_RUNS]:  # what cannot go now goes after the next run
-            shutil.rmtree(held.name(folder.name), ignore_errors=True, dir_fd=held.handle)
+    # what cannot go now goes after the next run
+    with suppress(OSError, BoundaryError), directory(workspace, anchor) as held:
+        found = [name for name in held.names() if _NAME.fullmatch(name) and S_ISDIR(held.stat(name).st_mode)]
+        for name in sorted(found, key=lambda name: name.partition("-")[2])[:-KEPT_RUNS]:
+            shutil.rmtree(held.name(name), ignore_errors=True, dir_fd=held.handle)
 
 
 def try_write(run: Run) -> tuple[Path | None, list[Problem]]:

@@ -19,8 +19,8 @@ or approving a call; in a plan the person approved; in what the agent wrote."""
 class Passage(msgspec.Struct, frozen=True, gc=False):
     """A sentence, verbatim. `index` counts the passages of its text, `of` is how many there are.
 
-    `before` is the sentence before it in the same text. Of an answer, `heading` is the agent's question and `before` what
-    the agent said of the choice.
+    `before` is the sentence before it in the same text. Of an answer, `heading` is the agent's question and
+    `before` what the agent said of the choice.
     """
 
     turn: str
