@@ -223,6 +223,8 @@ def show_command(
     output.say(output.visible(f"{shown.platform} session {shown.id}, {times}, {shown.folder}"))
     if summary is not None:
         _say_summary(summary)
+    if not rows and shown.turns:
+        output.note("All its turns were copied from another session, where `lerim sessions search` finds them.")
     for row in rows:
         said = _turn(row)
         output.say()

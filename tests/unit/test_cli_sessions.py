@@ -152,6 +152,51 @@ def test_a_list_for_people_marks_a_session_whose_transcript_is_gone(said: Desk):
     assert ", its transcript is gone" in run("list").stdout
 
 
+@pytest.fixture
+def copied(desk: Desk) -> Desk:
+    """A session here, and a resumed one that holds copies of the same turns and nothing else."""
+    turns = [
+        prompt("Why is retry slow?", timestamp="2026-03-01T12:00:00Z", gitBranch="main"),
+        reply("m1", text("It waits."), call("t1", "Bash", command="false"), timestamp="2026-03-01T12:01:00Z"),
+        result_of("t1", "Exit code 1", is_error=True, timestamp="2026-03-01T12:01:30Z"),
+    ]
+    for name in ("aaaa1111", "aaaa2222"):
+        desk.session(name, *turns)
+    desk.sync()
+    return desk
+
+
+@pytest.mark.parametrize(
+    ("filters", "number"),
+    [
+        ([], 2),
+        (["--agent", "claude"], 2),
+        (["--agent", "codex"], 0),
+        (["--branch", "main"], 2),
+        (["--branch", "mai"], 0),
+        (["--model", "claude"], 2),
+        (["--model", "gpt"], 0),
+        (["--since", "2026-03-01"], 2),
+        (["--since", "2026-03-02"], 0),
+        (["--until", "2026-03-02"], 2),
+        (["--until", "2026-02-01"], 0),
+        (["--failed"], 1),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else None,
+)
+def test_a_session_that_only_holds_copies_of_another_one_s_turns_is_listed_too(
+    copied: Desk, filters: list[str], number: int
+):
+    assert len(answer("list", *filters)["sessions"]) == number
+    assert len(answer("list", "--all", *filters)["sessions"]) == number
+
+
+def test_a_session_without_turns_of_its_own_says_so_when_it_is_shown(copied: Desk):
+    shown = {name: run("show", name).output for name in ("aaaa1111", "aaaa2222")}
+    assert sorted("It waits." in text for text in shown.values()) == [False, True]
+    assert sorted("copied" in text for text in shown.values()) == [False, True]
+
+
 def test_an_empty_list_points_to_the_sessions_of_the_whole_machine(desk: Desk):
     desk.session("aaaa2222", prompt("max_attempts elsewhere"), cwd=desk.repo.parent / "nowhere")
     desk.sync()

@@ -245,6 +245,11 @@ def listed(
     return [_row(*row) for row in rows]
 
 
+def copies(db: sqlite3.Connection, project: str | None) -> frozenset[int]:
+    """The rows of the transcripts all turns of which stand in another one, of a project or (None) of the machine."""
+    return frozenset(row[0] for row in db.execute(_COPIES, {"project": project, "folders": "[]"}))
+
+
 def places_of(db: sqlite3.Connection, project: str, *, main: bool = False) -> frozenset[str]:
     """The places of transcripts that hold turns of a project, also where the catalog keeps them with another one.
     `main`: only those that are there still and are no subagent's."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lerim.sessions import query as queries
 from lerim.sessions import second_look, session_rows, touched
@@ -74,22 +74,33 @@ def holding(db: sqlite3.Connection, query: Query, filters: Filters) -> tuple[lis
 
 
 def places(db: sqlite3.Connection, filters: Filters, limit: int) -> list[str]:
-    """The places of the sessions that have turns the filters leave, the last ended first. A subagent's is no session of
-    its own here; one all turns of which were copied from another counts for its projects."""
+    """The places of the sessions that have turns the filters leave, the last ended first.
+
+    A session all of whose turns were copied from another is told by its totals. They do not say which turn read a file
+    or failed, so `file` and `failed` leave it out. A subagent's session is part of its parent's.
+    """
     narrowed = _narrowed(db, filters)
-    copies: set[str] = set()
-    if replace(filters, projects=None, agent=None) == EVERYTHING:
-        for project in filters.projects or ():
-            copies |= session_rows.places_of(db, project)
+    copies: set[int] = set()
+    if not filters.file and not filters.failed:
+        for project in (None,) if filters.projects is None else filters.projects:
+            copies |= session_rows.copies(db, project)
     rows = db.execute(
         "SELECT t.place FROM transcripts t JOIN sessions s ON s.transcript = t.id"
         " WHERE t.parent = '' AND s.turns > 0 AND (:agent IS NULL OR t.platform = :agent)"
         f" AND (t.id IN (SELECT transcript FROM turns WHERE 1{narrowed.where})"
-        "  OR t.place IN (SELECT value FROM json_each(:copies)))"
+        f"  OR t.id IN (SELECT value FROM json_each(:copies)){_OF_COPIES})"
         " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit",
         {**narrowed.values, "copies": json_of(sorted(copies)), "limit": limit},
     )
     return [place for (place,) in rows]
+
+
+_OF_COPIES = (
+    " AND (:branch = '' OR instr(char(10) || s.branches || char(10), char(10) || :branch || char(10)))"
+    " AND (:model = '' OR instr(char(10) || lower(s.models), char(10) || lower(:model)))"
+    " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+)
+"""What the filters ask of a session that has no turns of its own."""
 
 
 def _narrowed(db: sqlite3.Connection, filters: Filters) -> _Narrowed:
