@@ -58,7 +58,7 @@ def test_an_alias_for_once_brings_its_sessions_into_one_sync_alone(repo: Path, o
     here = ("--repo", str(repo))
     if known:
         answer("sync", *here)
-    for new in (2, 2):
+    for new in (2, 0):
         found = answer("sync", *here, "--alias", old)["sessions"]
         assert (found["found"], found["new"]) == (2, new)
         assert sessions_of(repo) == 0
@@ -67,6 +67,49 @@ def test_an_alias_for_once_brings_its_sessions_into_one_sync_alone(repo: Path, o
     answer("project", "alias", old, *here)
     assert answer("sync", *here)["sessions"]["found"] == sessions_of(repo) == 2
     assert answer("sync", *here, "--alias", old)["sessions"]["found"] == sessions_of(repo) == 2
+
+
+def counts(repo: Path, *more: str) -> tuple[int, int, int]:
+    found = answer("sync", "--repo", str(repo), *more)["sessions"]
+    return found["new"], found["changed"], found["unchanged"]
+
+
+RULE = "No, always use pathlib instead of os.path in this project."
+
+
+@pytest.mark.parametrize("between", [True, False], ids=["known before", "new to this sync"])
+def test_a_second_sync_with_the_same_alias_reads_only_what_is_new(repo: Path, old: str, sessions: Path, between: bool):
+    assert counts(repo, "--alias", old) == (2, 0, 0)
+    session(sessions, "aaaa", prompt("Say aaaa", cwd=old), prompt(RULE, cwd=old))
+    if between:
+        assert counts(repo) == (0, 0, 0)
+    again = answer("sync", "--repo", str(repo), "--alias", old)
+    assert again["sessions"]["new"] == 0
+    assert len(again["candidates"]) == 1
+    assert counts(repo, "--alias", old) == (0, 0, 2)
+
+
+def test_a_session_of_both_places_is_not_read_again_either_and_nothing_of_it_is_missed(
+    repo: Path, sessions: Path, tmp_path: Path
+):
+    old = str(tmp_path / "old")
+    records = [prompt("Say hello", cwd=str(repo)), prompt("Say more", cwd=old)]
+    session(sessions, "aaaa", *records)
+    assert counts(repo) == (1, 0, 0)
+    assert counts(repo, "--alias", old) == (1, 0, 0)  # its turns there were passed over before
+    assert counts(repo, "--alias", old) == (0, 0, 1)
+    session(sessions, "aaaa", *records, prompt(RULE, cwd=old))
+    answer("sync", "--repo", str(repo))
+    assert len(answer("sync", "--repo", str(repo), "--alias", old)["candidates"]) == 1
+
+
+def test_a_folder_that_comes_for_the_first_time_is_read_from_the_start(repo: Path, sessions: Path, tmp_path: Path):
+    first, second = str(tmp_path / "first"), str(tmp_path / "second")
+    session(sessions, "aaaa", prompt(RULE, cwd=second), prompt("Say hello", cwd=first))
+    assert counts(repo, "--alias", first) == (1, 0, 0)
+    report = answer("sync", "--repo", str(repo), "--alias", first, "--alias", second)
+    assert report["sessions"]["new"] == 1
+    assert len(report["candidates"]) == 1
 
 
 def test_what_was_proposed_in_that_sync_is_not_proposed_again(repo: Path, sessions: Path, tmp_path: Path):

@@ -23,6 +23,7 @@ from lerim.sessions import (
     analytics,
     browsing,
     counted,
+    folder_owners,
     frictions,
     health,
     indexing,
@@ -161,7 +162,7 @@ class Catalog:
         """Asks again which project each folder belongs to (a new alias, a new repository), and queues what changed
         hands. A folder that has no owner any more keeps the one it had. Returns the projects with new work."""
         with self._telling():
-            changed = session_rows.reown(self.db, owners.owner)
+            changed = folder_owners.reown(self.db, owners.owner)
         self._folders.clear()
         return changed
 
@@ -169,7 +170,7 @@ class Catalog:
         """Folders (by name) of a project go to the owner named for each, "" for none; what waits and is kept of their
         transcripts for the project is forgotten, unless they have other turns of it."""
         with self._telling():
-            session_rows.give_back(self.db, project, owners)
+            folder_owners.give_back(self.db, project, owners)
         self._folders.clear()
 
     # What is in it

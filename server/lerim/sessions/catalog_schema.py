@@ -17,7 +17,7 @@ from lerim.paths import Home
 from lerim.registry import private_folder
 from lerim.sessions import turn_words
 
-VERSION = 6
+VERSION = 7
 BUSY_MS = 30_000
 
 # transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions. A place
@@ -26,7 +26,8 @@ BUSY_MS = 30_000
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
 # a new alias moves every turn by one row. words holds only the index (see turn_words.py); the text stands once, packed,
 # in turns.body, which is last because reading what stands before it is cheap. touched are the files of a turn's calls.
-# counted has the tokens of texts that were counted for a model, by a digest of 64 bits.
+# counted has the tokens of texts that were counted for a model, by a digest of 64 bits. left_folders has the jobs and
+# positions a project had for a transcript when one of its folders went to another project (see folder_owners.py).
 #
 # SCHEMA and the steps that lead to it share the texts of tables. When a table changes, its text of today is written
 # out in the step that made it.
@@ -92,6 +93,13 @@ CREATE TABLE damaged_stores (
 COUNTED = """
 CREATE TABLE counted (text INTEGER PRIMARY KEY, tokens INTEGER NOT NULL);
 """
+LEFT_FOLDERS = """
+CREATE TABLE left_folders (
+    project TEXT NOT NULL, folder INTEGER NOT NULL, transcript INTEGER NOT NULL, kind TEXT NOT NULL,
+    done INTEGER NOT NULL, generation INTEGER NOT NULL, resume BLOB, state BLOB, redactions INTEGER,
+    PRIMARY KEY (project, folder, transcript, kind)
+) WITHOUT ROWID;
+"""
 
 SCHEMA = f"""
 CREATE TABLE transcripts (
@@ -116,6 +124,7 @@ CREATE INDEX jobs_waiting ON jobs (project, state);
 {SYNCS}
 {COUNTED}
 {DAMAGED_STORES}
+{LEFT_FOLDERS}
 """
 
 # Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
@@ -179,7 +188,12 @@ FROM_5 = f"""
 {DAMAGED_STORES}
 PRAGMA user_version = 6
 """
-_STEPS = (FROM_1, FROM_2, FROM_3, FROM_4, FROM_5)
+# Form 6 forgot what a project had read in a folder that was its own for one sync.
+FROM_6 = f"""
+{LEFT_FOLDERS}
+PRAGMA user_version = 7
+"""
+_STEPS = (FROM_1, FROM_2, FROM_3, FROM_4, FROM_5, FROM_6)
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 

@@ -1,17 +1,15 @@
-"""Transcripts and sessions as rows of the catalog, and which folder of theirs belongs to which project."""
+"""Transcripts and sessions as rows of the catalog."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.errors import Problem
-from lerim.project import PERSONAL_KEY
 from lerim.redaction import redact
 from lerim.sessions import queue
-from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
 from lerim.sessions.stored import file_of, json_of, lines_of, moment
 from lerim.sessions.turn_text import deflated, inflated, storable
@@ -129,51 +127,6 @@ def fail(db: sqlite3.Connection, transcript: Transcript, problem: Problem) -> No
         " failed = strftime('%s', 'now') WHERE place = ?",
         (*stamp, storable(problem.message)[:2000], storable(transcript.place)),
     )
-
-
-def reown(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]:
-    """Moves folders to the project that owns them now, and queues their transcripts for it; the projects gained.
-
-    What was a repository's stays its own: one whose git folder is away for a moment is nobody's personal folder.
-    """
-    rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
-    moved = [
-        (now, number)
-        for number, cwd, before in rows
-        if (now := owner(cwd)) and now != before and not (before and now == PERSONAL_KEY)
-    ]
-    if not moved:
-        return frozenset()
-    with transaction(db):
-        for project, folder in moved:
-            db.execute("UPDATE folders SET project = ? WHERE id = ?", (project, folder))
-            held = db.execute("SELECT DISTINCT transcript FROM turns WHERE folder = ?", (folder,)).fetchall()
-            for (transcript,) in held:
-                # What was read for this project before may lie behind turns that are only now its own.
-                db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
-                queue.put(db, queue.EXTRACT, transcript, project)
-    return frozenset(project for project, _ in moved)
-
-
-def give_back(db: sqlite3.Connection, project: str, owners: Mapping[str, str]) -> None:
-    """Moves folders of a project to the owner named for each ('' for none), and queues their transcripts for it."""
-    if not owners:
-        return
-    with transaction(db):
-        left: set[int] = set()
-        for cwd, owner in owners.items():
-            [(folder,)] = db.execute("SELECT id FROM folders WHERE cwd = ?", (storable(cwd),))
-            db.execute("UPDATE folders SET project = ? WHERE id = ?", (owner, folder))
-            held = {one for (one,) in db.execute("SELECT DISTINCT transcript FROM turns WHERE folder = ?", (folder,))}
-            left |= held
-            for transcript in held if owner else ():
-                db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, owner))
-                queue.put(db, queue.EXTRACT, transcript, owner)
-        own = "SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder WHERE turns.transcript = ? AND f.project = ?"
-        for transcript in left:
-            if db.execute(f"{own} LIMIT 1", (transcript, project)).fetchone() is None:
-                for table in ("jobs", "positions"):
-                    db.execute(f"DELETE FROM {table} WHERE transcript = ? AND project = ?", (transcript, project))
 
 
 def named(db: sqlite3.Connection, session: str) -> list[str]:

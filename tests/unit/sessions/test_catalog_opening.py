@@ -117,7 +117,7 @@ def test_a_folder_in_the_file_s_place_is_an_error_that_says_where(home):
         Catalog.open(home)
 
 
-@pytest.mark.parametrize("form", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("form", [1, 2, 3, 4, 5, 6])
 def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, root, form):
     write(root, SESSION, prompt("Kept"))
     with Catalog.open(home) as first:
