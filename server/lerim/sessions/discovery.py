@@ -29,10 +29,12 @@ class Changes:
 
 @dataclass(slots=True)
 class Stores:
-    """What `discover` and `open_databases` found on this machine. `opened` are the databases that were listed,
+    """What `discover` and `open_databases` found on this machine. `copies` are the places of files that are not read
+    because another one holds their session. `opened` are the databases that were listed,
     `damaged` those that turned out now to be unusable as they are."""
 
     transcripts: list[Transcript] = field(default_factory=list)
+    copies: set[str] = field(default_factory=set)
     databases: list[Database] = field(default_factory=list)
     opened: list[Database] = field(default_factory=list)
     damaged: list[DamagedStore] = field(default_factory=list)
@@ -56,6 +58,7 @@ def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
         for root in places:
             found = find_sessions(platform, root, folders)
             stores.transcripts += found.transcripts
+            stores.copies |= {one.place for one in found.copies}
             had = {one.path for one in stores.databases}  # OPENCODE_DB may name one that lies in the data folder
             stores.databases += [one for one in found.databases if one.path not in had]
             stores.problems += found.problems
@@ -135,6 +138,7 @@ def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
             changed.append(transcript)
     opened = {spelled(database.path) for database in stores.opened}
     closed = {spelled(database.path) for database in stores.databases} - opened
+    moved |= stores.copies
     gone = [place for place in missing if place in moved or _is_gone(place, opened, closed)]
     return Changes(tuple(new), tuple(changed), unchanged, tuple(gone))
 

@@ -242,8 +242,10 @@ class DamagedStore:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What lies in an agent's store: transcripts, databases that hold more, and what could not be looked at."""
+    """What lies in an agent's store: transcripts, databases that hold more, and what could not be looked at. `copies`
+    are files whose session is among the transcripts, so that they are not read."""
 
     transcripts: list[Transcript] = field(default_factory=list)
     databases: list[Database] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    copies: list[Transcript] = field(default_factory=list)

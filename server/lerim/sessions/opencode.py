@@ -17,6 +17,7 @@ from lerim.errors import Problem
 from lerim.sessions import live, opencode_stores
 from lerim.sessions.live_rows import columns, lacks, number, rows, text
 from lerim.sessions.model import Database, Found, Transcript
+from lerim.sessions.opencode_exports import exported
 from lerim.sessions.opencode_forks import originals
 from lerim.sessions.opencode_stores import choice
 from lerim.sessions.opencode_turns import folded
@@ -34,21 +35,28 @@ _LAST = 2
 
 
 def find(root: Path, folders: Sequence[str]) -> Found:
-    """The databases and the sessions in old files under OpenCode's data folder, or the one database that `root` is.
+    """The databases, the sessions in old files and the exported ones under OpenCode's data folder or a folder of
+    exports, or the one database that `root` is.
 
-    A session that stands in both is found in both, under one id. `folders` are not needed: sessions name their own.
+    A session that stands in a database and in a file is found in both, under one id; of several files, old ones count
+    before exports, and the newest export before others. `folders` are not needed: sessions name their own.
     """
     found = Found()
     if root.exists() and not root.is_dir():
         found.databases.extend(live.databases("opencode", [root], found.problems))
         return found
-    named = [Path(entry.path) for entry in entries(root, found.problems) if _DATABASE.fullmatch(entry.name)]
+    inside = entries(root, found.problems)
+    named = [Path(entry.path) for entry in inside if _DATABASE.fullmatch(entry.name)]
     found.databases.extend(live.databases("opencode", named, found.problems))
     storage = root / "storage"
     for project in entries(storage / "session", found.problems):
         for entry in entries(Path(project.path), found.problems):
             if entry.name.endswith(".json"):
                 _add(storage, Path(entry.path), found)
+    there = {one.session_id for one in found.transcripts}
+    for one in exported(root, inside, found.problems):
+        (found.copies if one.session_id in there else found.transcripts).append(one)
+        there.add(one.session_id)
     return found
 
 

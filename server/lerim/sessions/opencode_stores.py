@@ -15,6 +15,7 @@ from lerim.sessions import live
 from lerim.sessions.broken_json import pieces, shaped
 from lerim.sessions.live_rows import columns, number, rows, text
 from lerim.sessions.model import ToolCall, Transcript
+from lerim.sessions.opencode_exports import utf8
 from lerim.sessions.opencode_records import Exchanged, Export, Info, Message, Part, Project, Revert, Times
 from lerim.sessions.opencode_tools import called
 from lerim.sessions.regular import buffered, unreadable
@@ -109,7 +110,7 @@ def load(transcript: Transcript, *, brief: bool) -> Kept:
         kept = live.read(transcript.path, lambda db: _rows(db, transcript, brief=brief), problems)
         kept.problems += problems
         return kept.ordered()
-    data = _file(transcript.path)
+    data = _session_file(transcript.path)
     if data is None:
         raise TranscriptError("This session is too long to be read", where=str(transcript.path), todo="Export it anew.")
     try:
@@ -129,16 +130,16 @@ def load(transcript: Transcript, *, brief: bool) -> Kept:
 def folder(path: Path) -> str:
     """The working folder of a session in an old file or an export; '' where that cannot be said."""
     try:
-        info, _ = _opened(_file(path) or b"")
+        info, export = _opened(_session_file(path) or b"")
     except (TranscriptError, ValueError):
         return ""
-    return plain(info.directory) or _worktree(path.parents[2], info)
+    return plain(info.directory) or (_worktree(path.parents[2], info) if export is None else "")
 
 
 def _opened(data: bytes) -> tuple[Info, Export | None]:
     """A session's own record, and the export around it where it is one. Raises ValueError."""
     export = shaped(data, Export)
-    if bytes(export.messages) == b"null":
+    if bytes(export.info) == b"null":
         return shaped(data, Info), None
     return shaped(export.info, Info), export
 
@@ -281,6 +282,12 @@ def _worktree(storage: Path, info: Info) -> str:
         return plain(shaped(_file(storage / "project" / f"{name}.json") or b"", Project).worktree)
     except (TranscriptError, ValueError):  # the session says what it can; its folder stays unknown
         return ""
+
+
+def _session_file(path: Path) -> bytes | None:
+    """What the file of a session or an export holds, in UTF-8; None where it is too long."""
+    data = _file(path)
+    return None if data is None else utf8(data)
 
 
 def _file(path: Path) -> bytes | None:

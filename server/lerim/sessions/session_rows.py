@@ -69,9 +69,10 @@ def enter(db: sqlite3.Connection, transcript: Transcript, since: int | None = No
 
 
 def resume_of(db: sqlite3.Connection, place: str) -> bytes | None:
-    """Where reading a transcript goes on; None from the start."""
+    """Where reading a transcript goes on; None from the start, as for one that was gone: others may hold its turns."""
     row = db.execute(
-        "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE place = ?", (place,)
+        "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE place = ? AND NOT vanished",
+        (place,),
     ).fetchone()
     return inflated(row[0]) if row else None
 
