@@ -31,7 +31,10 @@ export interface TokensView {
   cacheWrite: number;
 }
 
-/** `files`, `tokens` and `cost` are null where they are not recorded; `started` and `ended` are ISO, "" unknown. */
+/**
+ * `files`, `tokens` and `cost` are null where they are not recorded; `started` and `ended` are ISO, "" unknown. `parent` is the session that
+ * started a subagent's, `parentMissing`: nothing was read of that one.
+ */
 export interface SessionView {
   id: string;
   session: string;
@@ -52,6 +55,7 @@ export interface SessionView {
   tokens: TokensView | null;
   cost: number | null;
   parent: string;
+  parentMissing: boolean;
   gone: boolean;
   error: string;
 }

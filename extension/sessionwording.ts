@@ -40,6 +40,7 @@ export function sessionDescription(session: SessionView): string {
   return [
     ...(seconds === undefined ? [] : [durationText(seconds)]),
     ...(session.files === null || session.files === 0 ? [] : [counted(session.files, "file")]),
+    ...(session.parentMissing ? ["subagent, parent missing"] : []),
     ...(session.gone ? ["deleted by its agent"] : []),
   ].join(" · ");
 }
@@ -92,6 +93,7 @@ export function sessionTooltip(session: SessionView): string {
     `Files touched: ${session.files ?? notRecorded}`,
     `Tokens: ${tokensText(session)}`,
     ...(session.cost === null ? [] : [`Cost: $${session.cost.toFixed(2)}`]),
+    ...(session.parentMissing ? ["", `A subagent's session; the session that started it (${session.parent}) is not on this machine.`] : []),
     ...(session.gone ? ["", "Its agent has deleted it; what was read of it is kept."] : []),
     ...(session.error === "" ? [] : ["", `It could not be read the last time: ${session.error}`]),
   ].join("\n");

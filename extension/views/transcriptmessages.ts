@@ -72,7 +72,7 @@ export function isSession(value: unknown): value is SessionView {
     ["turns", "prompts", "toolCalls", "toolErrors", "denials"].every((name) => typeof value[name] === "number") &&
     isNumberOrNull(value["files"]) &&
     isNumberOrNull(value["cost"]) &&
-    typeof value["gone"] === "boolean" &&
+    ["gone", "parentMissing"].every((name) => typeof value[name] === "boolean") &&
     (tokens === null || (isFields(tokens) && ["input", "output", "cacheRead", "cacheWrite"].every((name) => typeof tokens[name] === "number")))
   );
 }

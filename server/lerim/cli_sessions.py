@@ -56,7 +56,8 @@ class TokensView(msgspec.Struct, frozen=True):
 
 
 class SessionView(msgspec.Struct, frozen=True):
-    """A session as `--json` prints it. None: the agent's store has no number."""
+    """A session as `--json` prints it. None: the agent's store has no number. `parent` is the session that started a
+    subagent's, `parent_missing`: nothing was read of that one."""
 
     id: str
     platform: Platform
@@ -73,6 +74,8 @@ class SessionView(msgspec.Struct, frozen=True):
     files: int
     tokens: TokensView | None
     cost: float | None
+    parent: str
+    parent_missing: bool
     place: str
     gone: bool
 
@@ -140,10 +143,9 @@ def list_command(
         counts = f"{output.counted(one.prompts, 'prompt')}, {output.counted(one.tool_calls, 'call')}"
         files = f", {output.counted(one.files, 'file')}" if one.files else ""
         gone = ", its transcript is gone" if shown.gone else ""
-        output.show_item(
-            f"{shown.id}",
-            [f"{shown.title}", f"{shown.platform}, {_minute(shown.ended)}, {counts}{files}, {shown.folder}{gone}"],
-        )
+        subagent = ", a subagent's, whose parent session is missing" if shown.parent_missing else ""
+        about = f"{shown.platform}, {_minute(shown.ended)}, {counts}{files}, {shown.folder}{subagent}{gone}"
+        output.show_item(f"{shown.id}", [f"{shown.title}", about])
     if len(found) == limit:
         output.note(f"The last {limit}; --limit shows more.")
     if not found and filters != Filters(projects=filters.projects):
@@ -305,6 +307,8 @@ def _session(one: Brief) -> SessionView:
         tokens=TokensView(spent.input, spent.output, spent.cache_read, spent.cache_write) if spent else None,
         cost=one.cost,
         place=clean(one.place),
+        parent=clean(one.parent),
+        parent_missing=one.parent_missing,
         gone=one.vanished,
     )
 

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 
 import msgspec
 
@@ -150,11 +149,11 @@ def _sessions(at: Here, *, model: bool) -> tuple[int, int, str]:
         return 0, 0, ""
     others = [known for known in listed(at.home)[0] if known.key != at.project.key]
     owners = Owners([at.project, *others], home=at.home)
-    waits: set[Path] = set()
+    waits: set[str] = set()
     with Catalog.open(at.home) as catalog:
         own = [cwd for cwd in catalog.folders() if owners.owner(cwd) == at.project.key]
         for kind in (EXTRACT, MODEL) if model else (EXTRACT,):
             rows = catalog.sessions(at.project.key, folders=own, limit=1_000_000, kind=kind)
-            waits |= {row.session.path for row in rows if row.waits}
+            waits |= {row.session.id if row.main else row.session.parent for row in rows if row.waits}
     newest = max((row.last for row in rows if row.last), default=None)
-    return len(rows), len(waits), moment(newest) if newest else ""
+    return sum(row.main for row in rows), len(waits), moment(newest) if newest else ""

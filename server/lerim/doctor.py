@@ -68,7 +68,8 @@ class LastErrorView(msgspec.Struct, frozen=True):
 
 
 class AgentView(msgspec.Struct, frozen=True):
-    """One agent. `sessions` were found on this machine (a subagent's own transcript is part of its parent's).
+    """One agent. `sessions` were found on this machine (a subagent's own transcript is part of its parent's,
+    where that is there).
 
     Of the project asked for, 0 where none was: `found` sessions, of which `parsed` were read to their end and `waiting`
     will be at the next sync. `skipped` are the project's, and those that nobody knows whose they are. `redactions`
@@ -129,7 +130,7 @@ class _Look:
     def agent(self, platform: Platform, roots: list[Path]) -> AgentView:
         stores = discover({platform: roots}, self.folders)
         open_databases(stores, self.health.stores, self.folders, self.health.damaged)
-        main = [one for one in standing(stores, self.health.stamps)[0] if not one.parent]
+        main = self._main(standing(stores, self.health.stamps)[0])
         there: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
         there |= self._kept(platform, stores)
         mine = self._mine(main, there)
@@ -161,9 +162,19 @@ class _Look:
         return {
             place: one.stamp
             for place, one in self.health.transcripts.items()
-            if one.platform == platform and one.within and not one.parent
+            if one.platform == platform and one.within and one.main
             if file_of(place, one.within) in unopened
         }
+
+    def _main(self, transcripts: list[Transcript]) -> list[Transcript]:
+        """Those that are sessions of their own: as the catalog has it, and of what was never read, as they say."""
+        ids = {one.session_id for one in transcripts}
+        main: list[Transcript] = []
+        for one in transcripts:
+            known = self.health.transcripts.get(one.place)
+            if known.main if known else one.parent not in ids:
+                main.append(one)
+        return main
 
     def _mine(self, main: list[Transcript], there: Mapping[str, Stamp | None]) -> list[str]:
         """The project's sessions: those it has turns of, and those that look so and were never read."""

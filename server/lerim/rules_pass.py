@@ -216,7 +216,8 @@ def _learn(errand: Errand, catalog: Catalog, learning: Learning, seen: _Seen, st
 
 
 def _counts(own: frozenset[str], seen: _Seen) -> SessionCounts:
-    """Counts the project's sessions that are there (`own`); a subagent's transcript is part of its parent's session."""
+    """Counts the project's sessions that are there (`own`); a subagent's transcript is part of its parent's session,
+    where that was read."""
     failed = seen.failed
     main = own | failed
     new = main & seen.new - failed

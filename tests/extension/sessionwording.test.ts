@@ -25,6 +25,13 @@ test("a session says how long it took and how many files it touched, where that 
   expect(sessionDescription(session("a", { gone: true, files: 1 }))).toBe("12 min · 1 file · deleted by its agent");
 });
 
+test("a subagent's session whose parent is missing says so", () => {
+  const alone = session("a", { files: 0, parent: "ses_1", parentMissing: true });
+  expect(sessionDescription(alone)).toBe("12 min · subagent, parent missing");
+  expect(sessionTooltip(alone)).toContain("the session that started it (ses_1) is not on this machine");
+  expect(sessionTooltip(session("a", { parent: "ses_1" }))).not.toContain("ses_1");
+});
+
 test("what is not recorded is said to be so", () => {
   const tooltip = sessionTooltip(session("a", { tokens: null, files: null, models: [], branches: [], cost: 0.5, error: "It is torn." }));
   for (const line of ["Tokens: not recorded", "Files touched: not recorded", "Model: not recorded", "Branch: not recorded", "Cost: $0.50", "It is torn."]) expect(tooltip).toContain(line);

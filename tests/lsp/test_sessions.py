@@ -73,6 +73,19 @@ async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without
     assert sum(day.sessions for day in everywhere) == 2
 
 
+async def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_says_so(
+    editor: Editor, isolated: Path
+) -> None:
+    path = write(isolated, editor.repo, FIRST, reply("a", text("It is a shop."), isSidechain=True))
+    subagent = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    subagent.parent.mkdir(parents=True)
+    path.rename(subagent)
+    await editor.start()
+    await synced(editor)
+    one = await the_session(editor)
+    assert (one.session, one.parent, one.parentMissing) == ("agent-a1", FIRST, True)
+
+
 async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(editor: Editor, isolated: Path) -> None:
     write(isolated, editor.repo, FIRST, *talk(editor.repo))
     await editor.start()

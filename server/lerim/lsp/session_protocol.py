@@ -106,7 +106,8 @@ class TokensView(msgspec.Struct, frozen=True):
 
 class SessionView(msgspec.Struct, frozen=True):
     """A session as lists and the viewer's head show it: no secrets, no character that does not show. `files` are those
-    it touched; None where that, or the tokens, are not recorded."""
+    it touched; None where that, or the tokens, are not recorded. `parent` is the session that started a subagent's,
+    `parent_missing`: nothing was read of that one."""
 
     id: str
     session: str
@@ -127,6 +128,7 @@ class SessionView(msgspec.Struct, frozen=True):
     tokens: TokensView | None
     cost: float | None
     parent: str
+    parent_missing: bool
     gone: bool
     error: str
 

@@ -102,6 +102,7 @@ def view(one: Brief) -> SessionView:
         tokens=None if one.tokens is None else TokensView(*_counts(one)),
         cost=one.cost,
         parent=line(one.parent),
+        parent_missing=one.parent_missing,
         gone=one.vanished,
         error=line(one.error),
     )

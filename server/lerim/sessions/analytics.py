@@ -25,10 +25,10 @@ By = Literal["day", "agent", "model", "repo"]
 class Figures(msgspec.Struct, frozen=True):
     """What one group comes to. `key`: the day (local, `2026-07-01`), agent, model, or project; None where not known.
 
-    `sessions` with something in this group (a session of two days is in both; a subagent's is its parent's). `errors`
-    are tool calls that failed. Tokens are None where no session of the group has numbers, `untold` how many have none;
-    `cost` (USD) is None where no price is known, `unpriced` how many sessions it leaves out, wholly or partly.
-    `seconds` is the time between turns, without gaps of more than half an hour.
+    `sessions` with something in this group (a session of two days is in both; a subagent's is its parent's, where that
+    was read). `errors` are tool calls that failed. Tokens are None where no session of the group has numbers, `untold`
+    how many have none; `cost` (USD) is None where no price is known, `unpriced` how many sessions it leaves out, wholly
+    or partly. `seconds` is the time between turns, without gaps of more than half an hour.
     """
 
     key: str | None
@@ -141,7 +141,7 @@ def _day(time: float | None) -> str | None:
 
 
 def _add(one: _Sum, session: Whole, piece: Piece) -> None:
-    if session.parent == "":
+    if session.main:
         one.sessions.add(session.transcript)
         if session.input is None:
             one.untold.add(session.transcript)

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from lerim.sessions import session_rows
+from lerim.sessions.catalog_schema import MAIN, PARENT_MISSING
 from lerim.sessions.model import Platform, Role, Tokens, TurnKind
 from lerim.sessions.redacted import redact_text, redact_tools
 from lerim.sessions.stored import json_of, lines_of, moment
@@ -23,7 +24,8 @@ PACKED = 3
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A session as a list shows it; `place` names it. `opening` is its first prompt where it has no title."""
+    """A session as a list shows it; `place` names it. `opening` is its first prompt where it has no title. `parent` is
+    the session that started a subagent's; `parent_missing`: nothing was read of that one, so this stands by itself."""
 
     place: str
     platform: Platform
@@ -46,6 +48,7 @@ class Brief:
     files: int
     vanished: bool
     error: str
+    parent_missing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +74,20 @@ class Leaf:
 
 _DAY = "coalesce(date(coalesce(s.ended, s.started), 'unixepoch', 'localtime'), '')"
 _LISTED = (
-    " FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.parent = '' AND s.turns > 0"
+    f" FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE {MAIN} AND s.turns > 0"
     " AND (:places IS NULL OR t.place IN (SELECT value FROM json_each(:places)))"
 )
 _BRIEF = (
     "t.id, t.place, t.platform, t.session, t.parent, s.title, s.started, s.ended, s.cwds, s.branches, s.models,"
     " s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read, s.cache_write,"
-    " s.cost, t.vanished, t.error, (SELECT count(DISTINCT touched.file) FROM turns"
+    f" s.cost, t.vanished, t.error, {PARENT_MISSING}, (SELECT count(DISTINCT touched.file) FROM turns"
     " JOIN touched ON touched.turn = turns.id WHERE turns.transcript = t.id)"
 )
 
 
 def days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tuple[str, int]]:
     """The days (`2026-11-21` by this machine's clock, '' unknown) on which sessions of the projects ended, with how
-    many, newest first. None is every session. A subagent's is no session of its own here."""
+    many, newest first. None is every session. A subagent's is part of its parent's, where that was read."""
     rows = db.execute(
         f"SELECT {_DAY} AS day, count(*){_LISTED} GROUP BY day ORDER BY day DESC", {"places": _places(db, projects)}
     )
@@ -167,7 +170,7 @@ def _places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | Non
 
 def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
     number, place, platform, name, parent, title, started, ended, cwds, branches, models, *rest = row
-    turns, prompts, calls, errors, denials, spent, put, read, written, cost, vanished, error, files = rest
+    turns, prompts, calls, errors, denials, spent, put, read, written, cost, vanished, error, missing, files = rest
     return Brief(
         place=place,
         platform=platform,
@@ -190,6 +193,7 @@ def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> Brief:
         files=files,
         vanished=bool(vanished),
         error=error,
+        parent_missing=bool(missing),
     )
 
 

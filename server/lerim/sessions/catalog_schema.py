@@ -127,6 +127,15 @@ CREATE INDEX jobs_waiting ON jobs (project, state);
 {LEFT_FOLDERS}
 """
 
+PARENT_MISSING = (
+    "(t.parent != '' AND (t.platform, t.parent) NOT IN (SELECT p.platform, p.session FROM transcripts p"
+    " JOIN sessions ps ON ps.transcript = p.id"
+    " WHERE p.session IN (SELECT parent FROM transcripts WHERE parent != '') AND ps.turns > 0))"
+)
+"""In SQL, of a transcript `t`: it is a subagent's, and nothing was read of the session that started it."""
+MAIN = f"(t.parent = '' OR {PARENT_MISSING})"
+"""Whether lists and counts have it as a session of its own; else it is part of its parent's."""
+
 # Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
 FROM_1 = """
 ALTER TABLE positions RENAME TO positions_1;

@@ -11,6 +11,7 @@ from typing import cast
 
 from lerim import __version__
 from lerim.errors import Problem
+from lerim.sessions.catalog_schema import MAIN
 from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp
 from lerim.sessions.stored import moment, path_of, spelled
 from lerim.sessions.turn_text import storable
@@ -26,12 +27,13 @@ class Known:
     `fault` one of `FAILED`, `UNREADABLE` and `IN_PART` (read to its end, but for what is damaged), or ''.
     `homeless`: it says something, and nowhere in which folder.
 
-    `elsewhere`: another project than the one asked for holds turns of it.
+    `main`: lists and counts have it as a session of its own. `elsewhere`: another project than the one asked for holds
+    turns of it.
     """
 
     platform: Platform
     within: str
-    parent: str
+    main: bool
     stamp: Stamp | None
     fault: str
     error: str
@@ -75,7 +77,7 @@ def transcripts(db: sqlite3.Connection, project: str) -> dict[str, Known]:
         )
     }
     rows = db.execute(
-        "SELECT t.id, t.place, t.platform, t.within, t.parent, t.size, t.mtime_ns, t.inode, t.error, t.failed,"
+        f"SELECT t.id, t.place, t.platform, t.within, {MAIN}, t.size, t.mtime_ns, t.inode, t.error, t.failed,"
         " coalesce(s.turns, 0) > 0 AND s.cwds = '' AND t.cwd = ''"
         " FROM transcripts t LEFT JOIN sessions s ON s.transcript = t.id WHERE NOT t.vanished"
     )
@@ -83,7 +85,7 @@ def transcripts(db: sqlite3.Connection, project: str) -> dict[str, Known]:
         place: Known(
             platform=platform,
             within=within,
-            parent=parent,
+            main=bool(main),
             stamp=None if size is None else (size, mtime_ns, inode),
             fault=(UNREADABLE if size is None else IN_PART if failed is None else FAILED) if error else "",
             error=error,
@@ -91,7 +93,7 @@ def transcripts(db: sqlite3.Connection, project: str) -> dict[str, Known]:
             homeless=bool(homeless),
             elsewhere=number in elsewhere,
         )
-        for number, place, platform, within, parent, size, mtime_ns, inode, error, failed, homeless in rows
+        for number, place, platform, within, main, size, mtime_ns, inode, error, failed, homeless in rows
     }
 
 

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from lerim.models.prices import Price, price_of
+from lerim.sessions.catalog_schema import MAIN
 from lerim.sessions.model import NO_TOKENS, Tokens
 
 PAUSE = 30 * 60
@@ -39,11 +40,11 @@ class Said(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """A session's totals as the catalog has them."""
+    """A session's totals as the catalog has them. `main`: it counts as a session, being no part of another."""
 
     transcript: int
     platform: str
-    parent: str
+    main: int
     turns: int
     prompts: int
     calls: int
@@ -82,7 +83,7 @@ def sessions(db: sqlite3.Connection) -> Iterator[tuple[Whole, list[Said]]]:
     sessions = [
         Whole(*row)
         for row in db.execute(
-            "SELECT t.id, t.platform, t.parent, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.ended, s.models,"
+            f"SELECT t.id, t.platform, {MAIN}, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.ended, s.models,"
             " s.cwds, s.input, s.output, s.cache_read, s.cache_write, s.cost"
             " FROM sessions s JOIN transcripts t ON t.id = s.transcript ORDER BY t.id"
         )
@@ -106,7 +107,7 @@ def pieces(
     """What a session is made of: its turns, and once what only its total knows."""
     cost = session.cost or 0  # agents write 0 where they know no price, too
     recorded = math.isfinite(cost) and cost > 0
-    main = session.parent == ""
+    main = bool(session.main)
     named = Counter(turn.model for turn in turns if turn.model)
     model = named.most_common(1)[0][0] if named else session.models.partition("\n")[0]
     answered = model

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.sessions import frictions
-from lerim.sessions.catalog_schema import transaction
+from lerim.sessions.catalog_schema import MAIN, transaction
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Transcript
 from lerim.sessions.stored import file_of
@@ -215,7 +215,7 @@ def left_out(db: sqlite3.Connection, project: str, since: datetime | None, until
         "SELECT count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " LEFT JOIN sessions s ON s.transcript = t.id"
         " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed')"
-        " AND NOT t.vanished AND t.parent = ''"
+        f" AND NOT t.vanished AND {MAIN}"
         " AND NOT coalesce((:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until), 0)",
         {
             "project": project,

@@ -10,6 +10,7 @@ from datetime import datetime
 from lerim.errors import Problem
 from lerim.redaction import redact
 from lerim.sessions import queue
+from lerim.sessions.catalog_schema import MAIN
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
 from lerim.sessions.stored import file_of, json_of, lines_of, moment
 from lerim.sessions.turn_text import deflated, inflated, storable
@@ -22,9 +23,10 @@ CLOSED = "unreadable"
 class SessionRow:
     """One session as the catalog knows it: `session` has the totals of the whole transcript, `own_turns`, `first` and
     `last` are those of the project asked for. `waits`: there is work to do for that project. `error` is why the
-    transcript could not be read the last time."""
+    transcript could not be read the last time. `main`: no part of another session."""
 
     session: Session
+    main: bool
     own_turns: int
     first: datetime | None
     last: datetime | None
@@ -146,9 +148,9 @@ def named(db: sqlite3.Connection, session: str) -> list[str]:
 
 
 _SESSION = (
-    "t.place, t.within, t.platform, t.session, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds,"
-    " s.branches, s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.api_errors,"
-    " s.injected, s.input, s.output, s.cache_read, s.cache_write, s.cost"
+    f"t.place, t.within, t.platform, t.session, t.parent, {MAIN}, t.vanished, t.error, s.title, s.started, s.ended,"
+    " s.cwds, s.branches, s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials,"
+    " s.api_errors, s.injected, s.input, s.output, s.cache_read, s.cache_write, s.cost"
 )
 
 
@@ -206,9 +208,9 @@ def copies(db: sqlite3.Connection, project: str | None) -> frozenset[int]:
 
 def places_of(db: sqlite3.Connection, project: str, *, main: bool = False) -> frozenset[str]:
     """The places of transcripts that hold turns of a project, also where the catalog keeps them with another one.
-    `main`: only those that are there still and are no subagent's."""
+    `main`: only those that are there still and are sessions of their own."""
     rows = db.execute(
-        "SELECT place FROM transcripts WHERE (NOT :main OR NOT vanished AND parent = '')"
+        f"SELECT place FROM transcripts t WHERE (NOT :main OR NOT vanished AND {MAIN})"
         " AND id IN (SELECT DISTINCT transcript FROM turns"
         f" WHERE folder IN ({_FOLDERS}) UNION ALL SELECT transcript FROM ({_COPIES}))",
         {"project": project, "folders": "[]", "main": main},
@@ -222,6 +224,7 @@ def _row(
     platform: Platform,
     session_id: str,
     parent: str,
+    main: int,
     vanished: int,
     error: str,
     title: str,
@@ -271,7 +274,7 @@ def _row(
         parent=parent,
         cost=cost,
     )
-    return SessionRow(session, own_turns, moment(first), moment(last), bool(waits), bool(vanished), error)
+    return SessionRow(session, bool(main), own_turns, moment(first), moment(last), bool(waits), bool(vanished), error)
 
 
 def _seconds(when: datetime | None) -> float | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from lerim.sessions import query as queries
 from lerim.sessions import second_look, session_rows, touched
+from lerim.sessions.catalog_schema import MAIN
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.query import Query
 from lerim.sessions.second_look import TOOLS, Candidate
@@ -77,7 +78,7 @@ def places(db: sqlite3.Connection, filters: Filters, limit: int) -> list[str]:
     """The places of the sessions that have turns the filters leave, the last ended first.
 
     A session all of whose turns were copied from another is told by its totals. They do not say which turn read a file
-    or failed, so `file` and `failed` leave it out. A subagent's session is part of its parent's.
+    or failed, so `file` and `failed` leave it out. A subagent's session is part of its parent's, where that was read.
     """
     narrowed = _narrowed(db, filters)
     copies: set[int] = set()
@@ -86,7 +87,7 @@ def places(db: sqlite3.Connection, filters: Filters, limit: int) -> list[str]:
             copies |= session_rows.copies(db, project)
     rows = db.execute(
         "SELECT t.place FROM transcripts t JOIN sessions s ON s.transcript = t.id"
-        " WHERE t.parent = '' AND s.turns > 0 AND (:agent IS NULL OR t.platform = :agent)"
+        f" WHERE {MAIN} AND s.turns > 0 AND (:agent IS NULL OR t.platform = :agent)"
         f" AND (t.id IN (SELECT transcript FROM turns WHERE 1{narrowed.where})"
         f"  OR t.id IN (SELECT value FROM json_each(:copies)){_OF_COPIES})"
         " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit",

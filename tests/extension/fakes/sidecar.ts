@@ -213,6 +213,7 @@ export function session(id: string, changes: Partial<SessionView> = {}): Session
     tokens: { input: 1200, output: 300, cacheRead: 9000, cacheWrite: 0 },
     cost: null,
     parent: "",
+    parentMissing: false,
     gone: false,
     error: "",
     ...changes,
