@@ -167,12 +167,14 @@ class _Look:
         }
 
     def _main(self, transcripts: list[Transcript]) -> list[Transcript]:
-        """Those that are sessions of their own: as the catalog has it, and of what was never read, as they say."""
+        """Those that are sessions of their own: as the catalog has it, and of what was never read, by its name."""
         ids = {one.session_id for one in transcripts}
+        beginnings = {one[-8:] for one in ids}  # Gemini CLI names a file by the beginning of its session's id
         main: list[Transcript] = []
         for one in transcripts:
             known = self.health.transcripts.get(one.place)
-            if known.main if known else one.parent not in ids:
+            there = one.parent in ids or one.parent[:8] in beginnings
+            if known.main if known else not one.parent or not there:
                 main.append(one)
         return main
 
