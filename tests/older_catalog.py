@@ -66,6 +66,7 @@ def written_as(home: Home, form: int) -> None:
         with closing(sqlite3.connect(home.catalog)) as db:
             newer = {"left_folders": 7, "damaged_stores": 6, "counted": 5}
             later = "".join(f"DROP TABLE {table};" for table, since in newer.items() if form < since)
+            later += "DROP INDEX transcripts_session;"
             db.executescript(f"{later} PRAGMA user_version = {form}")
         return
     older = home.catalog.with_suffix(".older")

@@ -100,6 +100,7 @@ CREATE TABLE left_folders (
     PRIMARY KEY (project, folder, transcript, kind)
 ) WITHOUT ROWID;
 """
+TRANSCRIPTS_SESSION = "CREATE INDEX transcripts_session ON transcripts (session);"
 
 SCHEMA = f"""
 CREATE TABLE transcripts (
@@ -108,6 +109,7 @@ CREATE TABLE transcripts (
     size INTEGER, mtime_ns INTEGER, inode INTEGER, vanished INTEGER NOT NULL DEFAULT 0,
     generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', failed REAL
 );
+{TRANSCRIPTS_SESSION}
 {SESSIONS}
 {STORES}
 CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project TEXT NOT NULL);
@@ -128,9 +130,8 @@ CREATE INDEX jobs_waiting ON jobs (project, state);
 """
 
 PARENT_MISSING = (
-    "(t.parent != '' AND (t.platform, t.parent) NOT IN (SELECT p.platform, p.session FROM transcripts p"
-    " JOIN sessions ps ON ps.transcript = p.id"
-    " WHERE p.session IN (SELECT parent FROM transcripts WHERE parent != '') AND ps.turns > 0))"
+    "(t.parent != '' AND NOT EXISTS (SELECT 1 FROM transcripts p JOIN sessions ps ON ps.transcript = p.id"
+    " WHERE p.session = t.parent AND p.platform = t.platform AND ps.turns > 0))"
 )
 """In SQL, of a transcript `t`: it is a subagent's, and nothing was read of the session that started it."""
 MAIN = f"(t.parent = '' OR {PARENT_MISSING})"
@@ -197,9 +198,10 @@ FROM_5 = f"""
 {DAMAGED_STORES}
 PRAGMA user_version = 6
 """
-# Form 6 forgot what a project had read in a folder that was its own for one sync.
+# Form 6 forgot what a project had read in a folder that was its own for one sync, and did not find a session by its id.
 FROM_6 = f"""
 {LEFT_FOLDERS}
+{TRANSCRIPTS_SESSION}
 PRAGMA user_version = 7
 """
 _STEPS = (FROM_1, FROM_2, FROM_3, FROM_4, FROM_5, FROM_6)
