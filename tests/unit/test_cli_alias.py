@@ -103,6 +103,19 @@ def test_a_session_of_both_places_is_not_read_again_either_and_nothing_of_it_is_
     assert len(answer("sync", "--repo", str(repo), "--alias", old)["candidates"]) == 1
 
 
+def test_what_is_one_s_own_is_not_read_again_after_it_was_a_repository_s_for_once(
+    repo: Path, sessions: Path, tmp_path: Path
+):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    session(sessions, "aaaa", prompt(RULE, cwd=str(plain)))
+    assert answer("sync", "--global")["sessions"]["new"] == 1
+    assert counts(repo, "--alias", str(plain)) == (1, 0, 0)
+    found = answer("sync", "--global")["sessions"]
+    assert (found["new"], found["unchanged"]) == (0, 1)
+    assert counts(repo, "--alias", str(plain)) == (0, 0, 1)
+
+
 def test_a_folder_that_comes_for_the_first_time_is_read_from_the_start(repo: Path, sessions: Path, tmp_path: Path):
     first, second = str(tmp_path / "first"), str(tmp_path / "second")
     session(sessions, "aaaa", prompt(RULE, cwd=second), prompt("Say hello", cwd=first))

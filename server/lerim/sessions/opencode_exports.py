@@ -25,15 +25,15 @@ FOLDER = "export"
 _HEAD_BYTES = 64 * 1024
 """More than the record of a session takes, which stands first."""
 _BEGINNING = re.compile(r'\s*\{\s*"info"\s*:\s*(?=\{)')
-_OWN_FILES = frozenset({"auth.json", "bin", "log", "mcp-auth.json", "snapshot", "storage"})
-"""What OpenCode makes in its data folder, where its own files are not to be opened."""
+_OWN = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]{0,200}\.db")
+"""What tells OpenCode's data folder, in which its own files are not to be opened: they hold keys."""
 
 
 def exported(root: Path, inside: Iterable[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
     """The exported sessions of a store; `inside` is what lies in its folder `root`. Several exports of one session are
     all among them, the newest first."""
     here = list(inside)
-    own = any(entry.name in _OWN_FILES or entry.name.endswith(".db") for entry in here)
+    own = any(_OWN.fullmatch(entry.name) for entry in here)
     files = [*([] if own else here), *entries(root / FOLDER, problems)]
     found = [one for entry in files if entry.name.endswith(".json") and (one := _export(entry, problems))]
     return sorted(found, key=lambda one: one.mtime_ns, reverse=True)

@@ -49,6 +49,7 @@ def test_exports_are_read_from_a_folder_that_is_named(repo: Path, tmp_path: Path
     told(repo).export(folder / "session.json")
     (folder / "notes.json").write_text('{"info": "none", "messages": []}', encoding="utf-8")
     (folder / "list.json").write_text("[]", encoding="utf-8")
+    (folder / "log").mkdir()
     [agent] = answer("connect", "opencode", "--path", str(folder))["agents"]
     assert agent["sessions"] == 1
     report = answer("sync", "--repo", str(repo))
