@@ -172,7 +172,7 @@ def test_make_run_prints_what_it_found_and_leaves_the_repository_clean(tmp_path:
     for part in (
         "Proposed",
         "Use Decimal for money, not float",
-        "Nothing was dropped.",
+        "Nothing was left out.",
         "sessions list --repo",
     ):
         assert part in done.stdout
