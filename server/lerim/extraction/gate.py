@@ -54,8 +54,8 @@ class Source:
 def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
     title, body = _words(draft)
-    if fault := _malformed(draft, title):
-        return Dropped("invalid", title, source.session, draft.turn.id, fault)
+    if malformed := _malformed(draft, title):
+        return Dropped("invalid", title, source.session, draft.turn.id, malformed)
     evidence = _evidence(draft, source)
     marks = flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
     persons = sum(item.who == "user" for item in evidence)

@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import get_args
 
 import msgspec
 
@@ -122,7 +121,7 @@ def _id_of(item: Dropped) -> str:
 
 def _row(row: tuple[str, str, str, str, str, str, float, float | None, bytes | None, str]) -> LeftOut:
     name, reason, detail, title, session, turn, at, score, body, proposed = row
-    known = next((one for one in get_args(DropReason) if one == reason), "invalid")
+    known: DropReason = next((one for one in WHY if one == reason), "invalid")
     candidate = msgspec.json.decode(body, type=Candidate) if body else None
     time = datetime.fromtimestamp(at, UTC)
     return LeftOut(name, known, detail, title, session, turn, time, score, candidate, proposed)
