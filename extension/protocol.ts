@@ -1,11 +1,13 @@
 // The wire between editor and sidecar; mirrors server/lerim/lsp/protocol.py, described in docs/PROTOCOL.md. Types and names only.
 import type * as lives from "./livesprotocol";
 import type * as models from "./modelprotocol";
+import type * as review from "./reviewprotocol";
 import type * as sessions from "./sessionprotocol";
 import type { CodeLensMode } from "./settings";
 
 export type * from "./livesprotocol";
 export type * from "./modelprotocol";
+export type * from "./reviewprotocol";
 export type * from "./sessionprotocol";
 
 export interface ServerSettings {
