@@ -27,6 +27,8 @@ export interface LeftOutView {
 export interface LeftOutParams {
   root: string;
   most: number;
+  /** Only of this session, by its id or a beginning of it. */
+  session?: string;
 }
 
 export interface LeftOutList {

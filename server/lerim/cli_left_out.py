@@ -31,6 +31,7 @@ class DroppedItemsView(msgspec.Struct, frozen=True):
 @review_app.command("dropped")
 @guarded
 def dropped_command(
+    session: Annotated[str, typer.Option(metavar="ID", help="Only of this session; a beginning will do.")] = "",
     everything: Annotated[bool, typer.Option("--all", help=f"All that is kept, not only the newest {SHOWN}.")] = False,
     own: Own = False,
     repo: Repo = HERE,
@@ -38,7 +39,7 @@ def dropped_command(
 ) -> None:
     """Show what was left out of the review, and why."""
     place = place_of(repo, own)
-    found, total = queue.left_out(place) if everything else queue.left_out(place, 0, SHOWN)
+    found, total = queue.left_out(place, session) if everything else queue.left_out(place, session, SHOWN)
     views = [left_out_view(item, "global" if own else "project") for item in found]
     if as_json:
         output.show_json(DroppedItemsView(views, total))

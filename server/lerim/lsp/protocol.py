@@ -106,10 +106,11 @@ class ActParams(Params, frozen=True):
 
 
 class LeftOutParams(Params, frozen=True):
-    """How much of what was left out is asked for, the newest first."""
+    """How much of what was left out is asked for, what was said last first; of one session, or of all."""
 
     root: str
     most: Whole = 100
+    session: str = ""
 
 
 class ProposeParams(Params, frozen=True):

@@ -43,7 +43,7 @@ async def left_out(sidecar: Sidecar, params: LeftOutParams) -> Message:
     """What was left out of the review, the newest first, and how much there is."""
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
-    return await sidecar.run(_left_out, sidecar, repo, max(0, params.most))
+    return await sidecar.run(_left_out, sidecar, repo, params.session, max(0, params.most))
 
 
 async def propose(sidecar: Sidecar, params: ProposeParams) -> queue.ReviewResult:
@@ -91,12 +91,12 @@ def _listed(sidecar: Sidecar, repo: Repo) -> Message:
     }
 
 
-def _left_out(sidecar: Sidecar, repo: Repo, most: int) -> Message:
+def _left_out(sidecar: Sidecar, repo: Repo, session: str, most: int) -> Message:
     items: list[LeftOutView] = []
     total = 0
     for where in pending.places(sidecar, repo):
         scope: Scope = "global" if where.project.is_personal else "project"
-        found, count = queue.left_out(where, most=most)
+        found, count = queue.left_out(where, session, most)
         items += (left_out_view(item, scope) for item in found)
         total += count
     items.sort(key=lambda item: item.time, reverse=True)

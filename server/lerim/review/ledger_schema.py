@@ -9,7 +9,8 @@ VERSION = 4
 _LEFT_OUT = """
 CREATE TABLE left_out (
     id TEXT PRIMARY KEY, reason TEXT NOT NULL, detail TEXT NOT NULL, title TEXT NOT NULL, session TEXT NOT NULL,
-    turn TEXT NOT NULL, at REAL NOT NULL, score REAL, candidate BLOB, proposed TEXT NOT NULL DEFAULT ''
+    turn TEXT NOT NULL, at REAL NOT NULL, said REAL NOT NULL, score REAL, candidate BLOB,
+    proposed TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 """
 _SCHEMA = f"""

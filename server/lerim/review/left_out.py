@@ -39,17 +39,20 @@ FLAGS: dict[DropReason, str] = {
     "refuted": "taken-back",
 }
 """What a candidate is flagged with that a person has proposed though it was left out for this reason."""
-_COLUMNS = "l.id, l.reason, l.detail, l.title, l.session, l.turn, l.at, l.score, l.candidate, l.proposed"
+_COLUMNS = "l.id, l.reason, l.detail, l.title, l.session, l.turn, l.said, l.score, l.candidate, l.proposed"
 _OPEN = (
     "FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed WHERE (claims.id IS NULL OR claims.state='withdrawn')"
 )
 """What is not proposed: never was, or was and that was undone."""
+_OF_SESSION = "AND substr(l.session, 1, length(:session))=:session"
+_ORDER = "said DESC, score DESC, id"
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """One thing that was not proposed. `candidate` is None where nothing can be proposed of it; `proposed` is the id of
-    the candidate it was made into before, "" where it never was; `score` is what a ranking gave it, if one did."""
+    """One thing that was not proposed. `said` is the time of its turn, or of the sync where that is not known.
+    `candidate` is None where nothing can be proposed of it; `proposed` is the id of the candidate it was made into
+    before, "" where it never was; `score` is what a ranking gave it, if one did."""
 
     id: str
     reason: DropReason
@@ -57,7 +60,7 @@ class LeftOut:
     title: str
     session: str
     turn: str
-    at: datetime
+    said: datetime
     score: float | None
     candidate: Candidate | None
     proposed: str
@@ -73,29 +76,32 @@ class LeftOutTable:
         """Keep what was dropped; the same again takes the place of what was kept. What is old, or too much, goes."""
         for item in items:
             body = None if item.candidate is None else msgspec.json.encode(item.candidate)
+            said = now if item.candidate is None else item.candidate.time
             self._sql.execute(
-                "INSERT INTO left_out (id, reason, detail, title, session, turn, at, score, candidate)"
-                " VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET reason=excluded.reason,"
-                " detail=excluded.detail, at=excluded.at, score=excluded.score, candidate=excluded.candidate",
+                "INSERT INTO left_out (id, reason, detail, title, session, turn, at, said, score, candidate)"
+                " VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET reason=excluded.reason,"
+                " detail=excluded.detail, at=excluded.at, said=excluded.said, score=excluded.score,"
+                " candidate=excluded.candidate",
                 (
                     *(_id_of(item), item.reason, item.detail, item.title, item.session, item.turn),
-                    *(now.timestamp(), item.score, body),
+                    *(now.timestamp(), said.timestamp(), item.score, body),
                 ),
             )
         self._sql.execute("DELETE FROM left_out WHERE at < ?", ((now - KEPT_FOR).timestamp(),))
         self._sql.execute(
-            "DELETE FROM left_out WHERE id NOT IN (SELECT id FROM left_out ORDER BY at DESC, score DESC, id LIMIT ?)",
+            f"DELETE FROM left_out WHERE id NOT IN (SELECT id FROM left_out ORDER BY {_ORDER} LIMIT ?)",
             (MOST,),
         )
 
-    def listed(self, start: int = 0, most: int = MOST) -> list[LeftOut]:
-        """What is not proposed, the newest sync first, of one sync what ranked highest."""
-        query = f"SELECT {_COLUMNS} {_OPEN} ORDER BY l.at DESC, l.score DESC, l.id LIMIT ? OFFSET ?"
-        return [_row(row) for row in self._sql.execute(query, (most, start))]
+    def listed(self, session: str = "", most: int = MOST) -> list[LeftOut]:
+        """What is not proposed, of all sessions or of one by the beginning of its id: what was said last first."""
+        query = f"SELECT {_COLUMNS} {_OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
+        return [_row(row) for row in self._sql.execute(query, {"session": session, "most": most})]
 
-    def count(self) -> int:
+    def count(self, session: str = "") -> int:
         """How much is not proposed."""
-        return int(self._sql.execute(f"SELECT count(*) {_OPEN}").fetchone()[0])
+        query = f"SELECT count(*) {_OPEN} {_OF_SESSION}"
+        return int(self._sql.execute(query, {"session": session}).fetchone()[0])
 
     def named(self, beginning: str) -> LeftOut:
         """The one whose id begins so. Raises NotFoundError, UsageError where several do."""
@@ -120,8 +126,15 @@ def _id_of(item: Dropped) -> str:
 
 
 def _row(row: tuple[str, str, str, str, str, str, float, float | None, bytes | None, str]) -> LeftOut:
-    name, reason, detail, title, session, turn, at, score, body, proposed = row
+    name, reason, detail, title, session, turn, said, score, body, proposed = row
     known: DropReason = next((one for one in WHY if one == reason), "invalid")
-    candidate = msgspec.json.decode(body, type=Candidate) if body else None
-    time = datetime.fromtimestamp(at, UTC)
-    return LeftOut(name, known, detail, title, session, turn, time, score, candidate, proposed)
+    time = datetime.fromtimestamp(said, UTC)
+    return LeftOut(name, known, detail, title, session, turn, time, score, _candidate(body), proposed)
+
+
+def _candidate(body: bytes | None) -> Candidate | None:
+    """What was kept of a candidate; None where nothing was, or another version kept it in another form."""
+    try:
+        return msgspec.json.decode(body, type=Candidate) if body else None
+    except msgspec.MsgspecError:
+        return None

@@ -29,12 +29,13 @@ def leave_out(place: Place, items: Sequence[Dropped], now: datetime | None = Non
         book.left_out.keep(told, now or datetime.now(UTC))
 
 
-def left_out(place: Place, start: int = 0, most: int = MOST) -> tuple[list[LeftOut], int]:
-    """What was left out and is not proposed, the newest first, and how much there is. Writes nothing."""
+def left_out(place: Place, session: str = "", most: int = MOST) -> tuple[list[LeftOut], int]:
+    """What was left out and is not proposed, what was said last first, and how much there is; of one `session`, by the
+    beginning of its id, or of all. Writes nothing."""
     if files.is_absent(place.private / "review.sqlite3"):
         return [], 0
     with opened(place.private, place.moves) as book:
-        return book.left_out.listed(start, most), book.left_out.count()
+        return book.left_out.listed(session, most), book.left_out.count(session)
 
 
 def propose_anyway(place: Place, given: str) -> ReviewResult:

@@ -103,6 +103,10 @@ def test_the_model_is_told_the_session_its_figures_and_what_is_known() -> None:
     assert "billing" in prompt
 
 
+def test_each_item_is_asked_to_name_something_of_the_project_though_none_is_dropped_for_it() -> None:
+    assert "names at least one file, function, command, setting or error" in MemoryExtractSignature.instructions
+
+
 def test_an_open_question_and_the_ground_worked_on_are_candidates_with_their_quotes() -> None:
     asks = "Whether refunds in src/refund.py round up is still open. We go on moving billing to `services/billing`."
     question = item(

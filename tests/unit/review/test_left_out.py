@@ -39,10 +39,10 @@ def test_nothing_was_left_out_where_nothing_was_read(place: Place) -> None:
     assert not (place.private / "review.sqlite3").exists()
 
 
-def test_what_was_left_out_is_listed_with_its_reason_the_newest_and_best_first(place: Place, make: Make) -> None:
-    leave_out(place, dropped(make("Old"), "duplicate", "the same"), now=NOW - timedelta(days=1))
+def test_what_was_left_out_is_listed_with_its_reason_what_was_said_last_first(place: Place, make: Make) -> None:
     leave_out(
         place,
+        dropped(make("Old", minutes=-5), "duplicate", "the same"),
         dropped(make("Low"), "below-the-cut", "", score=0.2),
         dropped(make("High"), "below-the-cut", "", score=0.4),
     )
@@ -53,7 +53,27 @@ def test_what_was_left_out_is_listed_with_its_reason_the_newest_and_best_first(p
         ("Old", "duplicate", None),
     ]
     assert count == 3
-    assert [one.title for one in queue.left_out(place, start=1, most=1)[0]] == ["Low"]
+    assert [one.title for one in queue.left_out(place, most=2)[0]] == ["High", "Low"]
+
+
+def test_one_session_has_a_list_of_its_own(place: Place, make: Make) -> None:
+    leave_out(
+        place,
+        dropped(make("Ours", session="abcdef-1"), "below-the-cut", "", score=0.2),
+        dropped(make("Theirs", session="123456-1"), "below-the-cut", "", score=0.4),
+    )
+    found, count = queue.left_out(place, session="abc")
+    assert ([one.title for one in found], count) == (["Ours"], 1)
+
+
+def test_what_another_version_kept_is_listed_though_it_cannot_be_proposed(place: Place, make: Make) -> None:
+    leave_out(place, dropped(make(), "duplicate", ""), dropped(make("Never squash"), "duplicate", ""))
+    with sqlite3.connect(place.private / "review.sqlite3") as other:
+        other.execute("UPDATE left_out SET candidate='{}', reason='of-tomorrow' WHERE title='Never squash'")
+    other.close()
+    found = {one.title: one for one in queue.left_out(place)[0]}
+    assert found["Use uv, not pip"].candidate is not None
+    assert (found["Never squash"].candidate, found["Never squash"].reason) == (None, "invalid")
 
 
 def test_the_same_left_out_again_is_listed_once_and_what_has_no_words_not_at_all(place: Place, make: Make) -> None:
