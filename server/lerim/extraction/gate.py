@@ -146,7 +146,8 @@ def _fault(draft: Draft, source: Source, candidate: Candidate) -> tuple[DropReas
     evidence = candidate.evidence
     if redacted_spans(candidate.title):
         return "secret-only", "the claim itself holds a secret"
-    if "commands-an-agent" in candidate.flags and not any(item.who == "user" for item in evidence):
+    orders = "commands-an-agent" in flags(draft.title, draft.body)
+    if orders and not any(item.who == "user" for item in evidence):
         return "injection", "it gives orders to an agent, and no words of the person show it"
     if not evidence:
         return "no-evidence", "no quote of it stands in its turn"

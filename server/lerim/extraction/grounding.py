@@ -14,7 +14,7 @@ from lerim.extraction.opposite import doubted
 from lerim.extraction.quotes import Nowhere, Stands, locate, overlap
 from lerim.extraction.said import content
 from lerim.extraction.signatures import MemoryCandidate
-from lerim.extraction.title import title_of
+from lerim.extraction.title import LONGEST, title_of
 from lerim.extraction.transcript import THOUGHT, Shown
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Quote
@@ -147,8 +147,9 @@ def _replaces(given: Sequence[str], said: str) -> tuple[str, ...]:
 def _unshown(item: MemoryCandidate, why: Nowhere, turns: Sequence[Shown], material: Material) -> Dropped:
     """A claim whose quote stands nowhere: what it would be without one, of the turn it names."""
     turn = next((turn for turn in turns if turn.number == item.evidence.turn), turns[0])
-    title, body = _words(item, "")
-    title, body = clean(title_of(title)), clean(body)
+    title, body = map(clean, _words(item, ""))
+    if len(title) > LONGEST:
+        title, body = title_of(title), f"{sentence(title)} {body}"
     candidate = Candidate(
         primitive=item.primitive,
         kind=_kind(item),

@@ -56,4 +56,5 @@ def without_orders(text: str) -> str:
     if not _COMMANDING.search(text):
         return text
     parts = _SENTENCES.split(text)
-    return "".join(_TAKEN_OUT if _COMMANDING.search(part) else part for part in parts).strip()
+    left = "".join(_TAKEN_OUT if _COMMANDING.search(part) else part for part in parts).strip()
+    return _COMMANDING.sub(_TAKEN_OUT, left)  # one that goes over the end of a line

@@ -180,6 +180,9 @@ def test_a_claim_whose_quote_stands_nowhere_keeps_what_a_person_needs_to_have_it
     assert lost.candidate is not None
     assert (lost.reason, lost.candidate.title, lost.candidate.evidence) == ("no-evidence", "Use pnpm, not npm", ())
     assert (lost.candidate.turn, lost.candidate.references) == (f"{0:012x}", ("src/money.py",))
+    named = {"title": "pnpm run build comes before pnpm test", "evidence": invented["evidence"]}
+    [lost] = [one for one in run(Script(marked([PNPM | named]))) if isinstance(one, Dropped)]
+    assert lost.title == named["title"]
 
 
 def test_two_of_one_answer_that_say_the_same_become_one_with_both_quotes() -> None:
