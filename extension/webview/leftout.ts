@@ -2,7 +2,7 @@ import type { LeftOutView } from "../protocol";
 import { kindOf } from "../wording";
 import { button, h } from "./dom";
 import type { Model } from "./state";
-import { plain } from "./text";
+import { plain, speakerText } from "./text";
 
 /** So many more are shown with each "Show more". */
 export const leftOutStep = 100;
@@ -43,7 +43,7 @@ function row(item: LeftOutView, asked: boolean, actions: LeftOutActions): HTMLEl
     { class: "left-out-item", attributes: { "data-id": item.id } },
     h("div", { class: "left-out-title" }, title),
     h("div", { class: "left-out-why" }, `${kind}${plain(why)}${own}`),
-    ...(item.quote === "" ? [] : [h("blockquote", { class: "left-out-quote" }, `${plain(item.who)}: “${plain(item.quote)}”`)]),
+    ...(item.quote === "" ? [] : [h("blockquote", { class: "left-out-quote" }, `${speakerText(item.who)}: “${plain(item.quote)}”`)]),
     ...(item.canPropose ? [button("Propose anyway", () => actions.propose(item), { class: "propose", label: `Propose anyway: ${title}`, disabled: asked })] : []),
   );
 }

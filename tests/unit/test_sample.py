@@ -172,7 +172,7 @@ def test_make_run_prints_what_it_found_and_leaves_the_repository_clean(tmp_path:
     for part in (
         "Proposed",
         "Use Decimal for money, not float",
-        "Nothing was left out.",
+        "Nothing was dropped.",
         "sessions list --repo",
     ):
         assert part in done.stdout
