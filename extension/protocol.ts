@@ -1,11 +1,13 @@
 // The wire between editor and sidecar; mirrors server/lerim/lsp/protocol.py, described in docs/PROTOCOL.md. Types and names only.
 import type * as lives from "./livesprotocol";
 import type * as models from "./modelprotocol";
+import type * as review from "./reviewprotocol";
 import type * as sessions from "./sessionprotocol";
 import type { CodeLensMode } from "./settings";
 
 export type * from "./livesprotocol";
 export type * from "./modelprotocol";
+export type * from "./reviewprotocol";
 export type * from "./sessionprotocol";
 
 export interface ServerSettings {
@@ -171,7 +173,8 @@ export interface RootParams {
 export interface ReviewList {
   candidates: CandidateView[];
   blocked: number;
-  dropped: Record<string, number>;
+  /** How much was left out of the review and is not proposed. */
+  leftOut: number;
   problems: Problem[];
   undo: UndoView | null;
 }
@@ -333,6 +336,8 @@ function notification<P>(method: string): Notification<P> {
 export const sync = request<SyncParams, SyncReport>("lerim/sync");
 export const reviewList = request<RootParams, ReviewList>("lerim/review/list");
 export const reviewAct = request<ActParams, ReviewResult>("lerim/review/act");
+export const reviewLeftOut = request<review.LeftOutParams, review.LeftOutList>("lerim/review/leftOut");
+export const reviewPropose = request<review.ProposeParams, ReviewResult>("lerim/review/propose");
 export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");
 export const memorySearch = request<SearchParams, MemoryList>("lerim/memory/search");
 export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");

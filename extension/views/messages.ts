@@ -1,5 +1,5 @@
 // Messages between the review panel's host side (views/review.ts) and its browser side (webview/review.ts); both parse what they receive.
-import type { CandidateView, Edit, Problem, ProposedAction, TargetView, UndoView } from "../protocol";
+import type { CandidateView, Edit, LeftOutView, Problem, ProposedAction, TargetView, UndoView } from "../protocol";
 
 export type Act = "accept" | "reject" | "edit";
 
@@ -10,6 +10,9 @@ export type FromWebview =
   | { readonly type: "misfit"; readonly id: string; readonly action: Act; readonly reason: string }
   /** `action` as the sidecar named it; null: what was asked for just before and is not answered yet. */
   | { readonly type: "undo"; readonly action: string | null }
+  /** How many of the things left out are shown, the newest first: 0 while the section is closed. */
+  | { readonly type: "leftOut"; readonly most: number }
+  | { readonly type: "propose"; readonly id: string; readonly scope: "project" | "global" }
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "openTurn"; readonly session: string; readonly turn: string }
   | { readonly type: "openReference"; readonly reference: string }
@@ -26,7 +29,7 @@ export interface ListMessage {
   readonly order: readonly string[];
   readonly changed: readonly CandidateView[];
   readonly blocked: number;
-  readonly dropped: Readonly<Record<string, number>>;
+  readonly leftOut: number;
   readonly problems: readonly Problem[];
   readonly undo: UndoView | null;
 }
@@ -35,7 +38,7 @@ export interface ListMessage {
 export interface ActedMessage {
   readonly type: "acted";
   readonly id: string;
-  readonly action: Act | "undo";
+  readonly action: Act | "undo" | "propose";
   readonly ok: boolean;
   readonly message: string;
   readonly undo: UndoView | null;
@@ -45,6 +48,8 @@ export interface ActedMessage {
 export type ToWebview =
   | ListMessage
   | ActedMessage
+  /** What was left out, as much of it as was asked for. */
+  | { readonly type: "leftOut"; readonly root: string; readonly items: readonly LeftOutView[]; readonly total: number }
   | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
   /** Shows this candidate, now or once it is listed. */
   | { readonly type: "select"; readonly id: string }
@@ -81,6 +86,8 @@ function isEdit(value: unknown): value is Edit {
 const longestTitle = 300;
 const longestBody = 50_000;
 const mostTags = 50;
+/** So many things left out are shown at once at most; the sidecar keeps no more of a project. */
+export const mostLeftOut = 1000;
 
 /** Why a candidate cannot have these words, as a sentence; undefined when it can. */
 export function misfitOf(edit: Edit): string | undefined {
@@ -104,7 +111,7 @@ function parseAct(id: unknown, action: unknown, edit: unknown): FromWebview | un
 /** A message of the browser side; undefined when it is none. */
 export function parseFromWebview(value: unknown): FromWebview | undefined {
   if (!isFields(value)) return undefined;
-  const { type, id, action, edit, session, turn, reference, target, text } = value;
+  const { type, id, action, edit, session, turn, reference, target, text, most, scope } = value;
   switch (type) {
     case "ready":
     case "sync":
@@ -115,6 +122,10 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
       return parseAct(id, action, edit);
     case "undo":
       return action === null || isText(action, 300) ? { type, action } : undefined;
+    case "leftOut":
+      return typeof most === "number" && Number.isInteger(most) && most >= 0 && most <= mostLeftOut ? { type, most } : undefined;
+    case "propose":
+      return isText(id, 300) && isScope(scope) ? { type, id, scope } : undefined;
     case "copy":
       return isText(text) ? { type, text } : undefined;
     case "openTurn":
@@ -140,7 +151,7 @@ export function isCandidate(value: unknown): value is CandidateView {
     typeof value["edited"] === "boolean" &&
     actions.some((action) => action === value["action"]) &&
     isText(value["reason"]) &&
-    (value["scope"] === "project" || value["scope"] === "global") &&
+    isScope(value["scope"]) &&
     isText(value["maker"]) &&
     isList(value["targets"], isTarget) &&
     isList(value["near"], isTarget) &&
@@ -160,6 +171,22 @@ function isEvidence(value: unknown): value is CandidateView["evidence"][number] 
   return isFields(value) && isText(value["quote"]) && isText(value["turn"]) && isText(value["who"]);
 }
 
+function isScope(value: unknown): value is "project" | "global" {
+  return value === "project" || value === "global";
+}
+
+function isLeftOut(value: unknown): value is LeftOutView {
+  if (!isFields(value)) return false;
+  const texts = ["id", "reason", "why", "detail", "title", "primitive", "quote", "who", "session", "turn", "platform", "time"];
+  return (
+    texts.every((name) => isText(value[name])) &&
+    isTextOrNull(value["kind"]) &&
+    (value["score"] === null || typeof value["score"] === "number") &&
+    typeof value["canPropose"] === "boolean" &&
+    isScope(value["scope"])
+  );
+}
+
 function isProblem(value: unknown): value is Problem {
   return isFields(value) && isText(value["code"]) && isText(value["path"]) && isText(value["message"]);
 }
@@ -168,8 +195,8 @@ function isUndo(value: unknown): value is UndoView | null {
   return value === null || (isFields(value) && isText(value["action"]) && isText(value["label"]));
 }
 
-function isCounts(value: unknown): value is Record<string, number> {
-  return isFields(value) && Object.values(value).every((count) => typeof count === "number");
+function isActed(value: unknown): value is ActedMessage["action"] {
+  return ["accept", "reject", "edit", "undo", "propose"].some((action) => action === value);
 }
 
 /** A message of the host side; undefined when it is none. */
@@ -178,10 +205,14 @@ export function parseToWebview(value: unknown): ToWebview | undefined {
   const { type, root, name, restricted, running, text, id, action, ok, message, undo, diff } = value;
   switch (type) {
     case "list": {
-      const { order, changed, blocked, dropped, problems } = value;
+      const { order, changed, blocked, leftOut, problems } = value;
       if (!isText(root) || !isList(order, isPlainText) || !isList(changed, isCandidate) || typeof blocked !== "number") return undefined;
-      if (!isCounts(dropped) || !isList(problems, isProblem) || !isUndo(undo)) return undefined;
-      return { type, root, order, changed, blocked, dropped, problems, undo };
+      if (typeof leftOut !== "number" || !isList(problems, isProblem) || !isUndo(undo)) return undefined;
+      return { type, root, order, changed, blocked, leftOut, problems, undo };
+    }
+    case "leftOut": {
+      const { items, total } = value;
+      return isText(root) && isList(items, isLeftOut) && typeof total === "number" ? { type, root, items, total } : undefined;
     }
     case "root":
       return isText(root) && isText(name) && typeof restricted === "boolean" ? { type, root, name, restricted } : undefined;
@@ -190,7 +221,7 @@ export function parseToWebview(value: unknown): ToWebview | undefined {
     case "sync":
       return typeof running === "boolean" && isText(text) ? { type, running, text } : undefined;
     case "acted":
-      if (action !== "accept" && action !== "reject" && action !== "edit" && action !== "undo") return undefined;
+      if (!isActed(action)) return undefined;
       if (!isText(id) || typeof ok !== "boolean" || !isText(message) || !isUndo(undo) || !isText(diff)) return undefined;
       return { type, id, action, ok, message, undo, diff };
     case "failed":

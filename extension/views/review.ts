@@ -31,6 +31,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   #listening = false;
   /** What the browser side holds: candidate id to its JSON. */
   readonly #sent = new Map<string, string>();
+  /** How many of the things left out the browser side shows; 0 while the section is closed. */
+  #leftOut = 0;
   /** Candidates acted upon, with the number of the act: a listing begun before the act still names them. */
   readonly #gone = new Map<string, number>();
   #acts = 0;
@@ -137,7 +139,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     const root = this.#root;
     if (root === undefined || this.#panel === undefined) return;
     const begun = this.#acts;
-    const { candidates, blocked, dropped, problems, undo } = await this.context.request(protocol.reviewList, { root: root.uri });
+    const { candidates, blocked, leftOut, problems, undo } = await this.context.request(protocol.reviewList, { root: root.uri });
     if (this.#root?.uri !== root.uri) return;
     const pending = candidates.filter(({ id }) => (this.#gone.get(id) ?? 0) <= begun);
     const ids = new Set(pending.map(({ id }) => id));
@@ -149,7 +151,14 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       return differs;
     });
     this.context.status.setPending(root.uri, pending.length);
-    this.#post({ type: "list", root: root.uri, order: pending.map(({ id }) => id), changed, blocked, dropped, problems, undo });
+    this.#post({ type: "list", root: root.uri, order: pending.map(({ id }) => id), changed, blocked, leftOut, problems, undo });
+    await this.#listLeftOut(root.uri);
+  }
+
+  async #listLeftOut(root: string): Promise<void> {
+    if (this.#leftOut === 0 || !vscode.workspace.isTrusted) return;
+    const { items, total } = await this.context.request(protocol.reviewLeftOut, { root, most: this.#leftOut });
+    if (this.#root?.uri === root) this.#post({ type: "leftOut", root, items, total });
   }
 
   #receive(value: unknown): void {
@@ -175,6 +184,11 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
         return;
       case "undo":
         return this.#enqueue(() => this.#undo(root, message.action));
+      case "leftOut":
+        this.#leftOut = message.most;
+        return this.#listLeftOut(root);
+      case "propose":
+        return this.#enqueue(() => this.#propose(root, message));
       case "copy":
         return vscode.env.clipboard.writeText(message.text);
       case "openTurn":
@@ -238,6 +252,20 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       this.#acted(root, { id, action, ok: result.ok, message: result.message, undo });
     } catch (error) {
       this.#refused(root, id, action, error);
+    } finally {
+      this.#refresh();
+    }
+  }
+
+  async #propose(root: string, { id, scope }: FromWebview & { type: "propose" }): Promise<void> {
+    this.#last = undefined;
+    try {
+      const result = await this.context.request(protocol.reviewPropose, { root, id, scope });
+      if (result.ok) this.#last = result.action ?? undefined;
+      const undo = result.ok && result.action !== null ? { action: result.action, label: result.message } : null;
+      this.#acted(root, { id, action: "propose", ok: result.ok, message: result.message, undo });
+    } catch (error) {
+      this.#refused(root, id, "propose", error);
     } finally {
       this.#refresh();
     }

@@ -1,28 +1,24 @@
 import type { Model } from "./state";
 import { counted } from "../wording";
 import { h } from "./dom";
-import { plain, reasonText } from "./text";
+import { plain } from "./text";
 
-/** What was dropped, blocked or could not be read, and why; collapsed. undefined when there is nothing to say. */
+/** What was blocked or could not be read, and why; collapsed. undefined when there is nothing to say. */
 export function footSection(model: Model, open: boolean, onToggle: (open: boolean) => void): HTMLElement | undefined {
   const { list } = model;
   if (list === undefined) return undefined;
-  const dropped = Object.entries(list.dropped).filter(([, count]) => count > 0);
-  const total = dropped.reduce((sum, [, count]) => sum + count, 0);
-  if (total === 0 && list.blocked === 0 && list.problems.length === 0) return undefined;
+  if (list.blocked === 0 && list.problems.length === 0) return undefined;
   const parts = [
-    ...(total > 0 ? [`${total} dropped`] : []),
     ...(list.blocked > 0 ? [`blocked ${counted(list.blocked, "time")}`] : []),
     ...(list.problems.length > 0 ? [counted(list.problems.length, "problem")] : []),
   ];
   const section = h(
     "details",
     { class: "dropped" },
-    h("summary", {}, `Not proposed: ${parts.join(", ")}`),
+    h("summary", {}, `Held back: ${parts.join(", ")}`),
     h(
       "ul",
       {},
-      ...dropped.map(([reason, count]) => h("li", { class: "dropped-reason" }, `${count} × ${plain(reasonText(reason))}`)),
       ...(list.blocked > 0 ? [h("li", { class: "blocked" }, `${list.blocked} × came again after you rejected it`)] : []),
       ...list.problems.map((problem) => h("li", { class: "problem" }, `${plain(problem.path)}: ${plain(problem.message)}`)),
     ),

@@ -1,6 +1,7 @@
 // The review panel's browser side: keeps the model, draws it, and tells the host what the person does.
 import { counted } from "../wording";
-import { type FromWebview, parseToWebview, type ToWebview } from "../views/messages";
+import { type FromWebview, mostLeftOut, parseToWebview, type ToWebview } from "../views/messages";
+import type { LeftOutView } from "../protocol";
 import { candidateDetail } from "./detail";
 import { difference } from "./difference";
 import { h } from "./dom";
@@ -9,9 +10,10 @@ import { footSection } from "./foot";
 import { editForm } from "./form";
 import { helpDialog } from "./help";
 import { actionOf, helpRows, type KeyAction } from "./keys";
+import { leftOutSection, leftOutStep } from "./leftout";
 import { CandidateList } from "./list";
 import { draftText, lostDraft } from "./lost";
-import { answered, applyList, ask, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, type Saved, selectedOf, showRoot, startDraft, undoOf, want } from "./state";
+import { answered, applyLeftOut, applyList, ask, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, type Saved, selectedOf, showRoot, startDraft, undoOf, want } from "./state";
 import { plain } from "./text";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; getState(): unknown; setState(state: Saved): void };
@@ -22,10 +24,13 @@ const saved = parseSaved(vscode.getState());
 // of no root before the host named one: until then a list may be what it sent to the page that was here before
 let model: Model = { ...emptyModel, selected: saved?.selected, drafts: saved?.drafts ?? [] };
 let footOpen = saved?.foot ?? false;
+let leftOutOpen = saved?.leftOut ?? false;
+/** How many of the things left out are asked for while their section is open. */
+let leftOutMost = leftOutStep;
 let scrollTop = saved?.scrollTop ?? 0;
 let drawn = "";
 let drawnCandidate: unknown;
-let drawnList: Model["list"];
+let drawnFoot: readonly unknown[] = [];
 let drawnLost: readonly Draft[] = [];
 /** Whether a form takes the focus when it is drawn: after the panel came back, not while a person walks along the list. */
 let formTakesFocus = true;
@@ -84,6 +89,7 @@ function receive(message: ToWebview): void {
   switch (message.type) {
     case "root":
       drawn = "";
+      askLeftOut();
       return update(showRoot(model.root === "" ? { ...model, root: saved?.root ?? "" } : model, message.root, message.name, message.restricted));
     case "list": {
       const first = model.list === undefined;
@@ -98,6 +104,8 @@ function receive(message: ToWebview): void {
       }
       return;
     }
+    case "leftOut":
+      return update(applyLeftOut(model, message.root, message.items, message.total));
     case "select":
       update(want(model, message.id));
       list.reveal();
@@ -114,11 +122,11 @@ function receive(message: ToWebview): void {
 }
 
 function acted(message: ToWebview & { type: "acted" }): void {
-  const title = model.candidates.get(message.id)?.title ?? "";
+  const title = model.candidates.get(message.id)?.title ?? model.leftOut?.find(({ id }) => id === message.id)?.title ?? "";
   update(answered(model, message));
   if (!message.ok) return note(message.message, message.diff);
   note("");
-  const done = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone" }[message.action];
+  const done = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" }[message.action];
   list.reveal();
   const told = message.action === "accept" && message.message !== "" ? plain(message.message) : `${done}${title === "" ? "" : `: ${plain(title)}`}`;
   say(`${told}. ${counted(orderOf(model).length, "candidate")} left.`);
@@ -140,7 +148,7 @@ function update(next: Model): void {
 }
 
 function save(): void {
-  vscode.setState({ root: model.root === "" ? (saved?.root ?? "") : model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: footOpen });
+  vscode.setState({ root: model.root === "" ? (saved?.root ?? "") : model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: footOpen, leftOut: leftOutOpen });
 }
 
 function draw(): void {
@@ -174,13 +182,52 @@ function drawLost(): void {
 }
 
 function drawFoot(): void {
-  if (model.list === drawnList) return;
-  drawnList = model.list;
+  const shown = [model.list, model.leftOut, model.asked, model.restricted];
+  if (shown.every((value, at) => value === drawnFoot[at])) return;
+  drawnFoot = shown;
+  const at = focusInFoot();
+  const leftOut = leftOutSection(model, leftOutOpen, { toggled: toggleLeftOut, propose, more: moreLeftOut });
   const section = footSection(model, footOpen, (open) => {
     footOpen = open;
     save();
   });
-  foot.replaceChildren(...(section === undefined ? [] : [section]));
+  foot.replaceChildren(...[leftOut, section].filter((part) => part !== undefined));
+  at();
+}
+
+/** Gives the focus back to what stands where it was in the foot: its row, the one that took its place, the section. */
+function focusInFoot(): () => void {
+  const focused = document.activeElement;
+  if (!document.hasFocus() || !(focused instanceof HTMLElement) || !foot.contains(focused)) return () => undefined;
+  const place = [...foot.querySelectorAll("button, summary")].indexOf(focused);
+  return () => {
+    const there = [...foot.querySelectorAll<HTMLElement>("button:not([disabled]), summary")];
+    const next = there[Math.min(place, there.length - 1)];
+    if (next === undefined) focusList();
+    else next.focus();
+  };
+}
+
+function toggleLeftOut(open: boolean): void {
+  if (open === leftOutOpen) return;
+  leftOutOpen = open;
+  askLeftOut();
+  save();
+}
+
+function moreLeftOut(): void {
+  leftOutMost = Math.min(leftOutMost + leftOutStep, mostLeftOut);
+  askLeftOut();
+}
+
+function askLeftOut(): void {
+  vscode.postMessage({ type: "leftOut", most: leftOutOpen ? leftOutMost : 0 });
+}
+
+function propose({ id, scope }: LeftOutView): void {
+  if (model.asked.has(id)) return;
+  vscode.postMessage({ type: "propose", id, scope });
+  update(ask(model, id, undefined));
 }
 
 /** Draws the right side only when it would differ, so that a text being edited and the focus stay. */

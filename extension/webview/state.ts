@@ -1,5 +1,5 @@
 // What the panel knows, changed only by these functions; drawing is elsewhere.
-import type { CandidateView, Edit } from "../protocol";
+import type { CandidateView, Edit, LeftOutView } from "../protocol";
 import type { ActedMessage as Answer, ListMessage } from "../views/messages";
 
 export interface Model {
@@ -9,6 +9,8 @@ export interface Model {
   /** undefined until the first listing came. */
   readonly list: Omit<ListMessage, "type" | "changed"> | undefined;
   readonly candidates: ReadonlyMap<string, CandidateView>;
+  /** What was left out, as far as it was asked for; undefined until it came. */
+  readonly leftOut: readonly LeftOutView[] | undefined;
   readonly selected: string | undefined;
   /** What is selected once it is listed. */
   readonly wanted: string | undefined;
@@ -34,6 +36,8 @@ export interface Saved {
   readonly scrollTop: number;
   readonly drafts: readonly Draft[];
   readonly foot: boolean;
+  /** Whether the section of what was left out is open. */
+  readonly leftOut: boolean;
 }
 
 export const emptyModel: Model = {
@@ -42,6 +46,7 @@ export const emptyModel: Model = {
   restricted: false,
   list: undefined,
   candidates: new Map(),
+  leftOut: undefined,
   selected: undefined,
   wanted: undefined,
   drafts: [],
@@ -90,12 +95,19 @@ export function applyList(model: Model, message: ListMessage): Model {
     if (candidate !== undefined) candidates.set(id, candidate);
   }
   const order = [...candidates.keys()];
-  const { root, blocked, dropped, problems, undo } = message;
-  const list = { root, order, blocked, dropped, problems, undo };
+  const { root, blocked, leftOut, problems, undo } = message;
+  const list = { root, order, blocked, leftOut, problems, undo };
   const gone = [...model.candidates.values()].filter(({ id }) => !candidates.has(id));
   const wanted = model.wanted !== undefined && candidates.has(model.wanted);
   const selected = wanted ? model.wanted : keepSelection(model, order);
   return { ...model, candidates, list, undoing: false, selected, wanted: wanted ? undefined : model.wanted, drafts: withoutUnchanged(model, gone) };
+}
+
+/** Takes over what was left out. */
+export function applyLeftOut(model: Model, root: string, items: readonly LeftOutView[], total: number): Model {
+  if (root !== model.root) return model;
+  const list = model.list === undefined ? undefined : { ...model.list, leftOut: total };
+  return { ...model, list, leftOut: items };
 }
 
 /** The drafts without those of candidates that are gone in which nothing was changed. */
@@ -132,7 +144,15 @@ export function answered(model: Model, answer: Answer): Model {
   const list = after.list === undefined || answer.undo === null ? after.list : { ...after.list, undo: answer.undo };
   const drafts = after.drafts.filter((draft) => draft !== sent);
   const done = { ...after, list, drafts };
+  if (answer.action === "propose") return withoutLeftOut(done, answer.id);
   return answer.action === "edit" ? done : removeCandidate(done, answer.id);
+}
+
+/** What was proposed is not among the things left out any more. */
+function withoutLeftOut(model: Model, id: string): Model {
+  const { list } = model;
+  const left = model.leftOut?.filter((item) => item.id !== id);
+  return { ...model, leftOut: left, list: list === undefined ? undefined : { ...list, leftOut: Math.max(list.leftOut - 1, 0) } };
 }
 
 function removeCandidate(model: Model, id: string): Model {
@@ -187,10 +207,10 @@ export function parseTags(text: string): string[] {
 /** What `getState` gave back; undefined when it is not what was saved. */
 export function parseSaved(value: unknown): Saved | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { root, selected, scrollTop, drafts, foot } = value as Record<string, unknown>;
+  const { root, selected, scrollTop, drafts, foot, leftOut } = value as Record<string, unknown>;
   if (typeof root !== "string" || typeof scrollTop !== "number") return undefined;
   const kept = Array.isArray(drafts) ? drafts.map(parseDraft).filter((draft) => draft !== undefined) : [];
-  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, drafts: kept, foot: foot === true };
+  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, drafts: kept, foot: foot === true, leftOut: leftOut === true };
 }
 
 function parseDraft(value: unknown): Draft | undefined {

@@ -61,22 +61,6 @@ export function signalText(signal: string): string {
   return signals[signal] ?? signal;
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  "no-evidence": "no verbatim quote in the transcript",
-  "no-artifact": "names no file, symbol, command, setting or error of the session",
-  invalid: "not a valid memory",
-  "secret-only": "nothing was left after secrets were cut out",
-  "not-the-person": "rests only on a tool's output or a web page",
-  refuted: "a later turn refuted it",
-  duplicate: "said twice in the session",
-  "rejected-before": "you rejected it before",
-  "already-known": "a memory says it already",
-};
-
-export function reasonText(reason: string): string {
-  return reasons[reason] ?? reason;
-}
-
 const flags: Readonly<Record<string, string>> = {
   "hidden-characters": "Contains hidden characters; they are written out below.",
   "commands-an-agent": "Some of this text gives orders to an agent. Read it carefully before you accept.",
@@ -88,6 +72,10 @@ const flags: Readonly<Record<string, string>> = {
   "may-lose": "A model would end a memory that says more than this, or another thing. Look at both before you accept.",
   plain: "No model worded this: it is the list of all the texts.",
   "two-answers": "These memories answer one question in different ways. Accept it if the last one stands; else archive that one yourself.",
+  "no-quote": "No words of the session show this: it was left out for that, and you had it proposed.",
+  "held-a-secret": "This held a secret, which was cut out. Check that the rest makes sense and gives nothing away.",
+  "not-the-person": "Neither you nor the agent said this: it rests on a tool's output or a web page.",
+  "taken-back": "This was taken back later in the session. Check that it holds.",
   "sends-data-out": "Some of this text sends data or secrets elsewhere. Read it carefully before you accept.",
 };
 

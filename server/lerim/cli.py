@@ -15,11 +15,11 @@ from lerim.cli_ask import ask_command
 from lerim.cli_config import config_app
 from lerim.cli_connect import connect_app
 from lerim.cli_eval import eval_command
+from lerim.cli_left_out import review_app
 from lerim.cli_maintain import maintain_command
 from lerim.cli_model import model_app
 from lerim.cli_project import project_app
 from lerim.cli_queue import queue_app
-from lerim.cli_review import review_app
 from lerim.cli_sessions import sessions_app
 from lerim.cli_stats import stats_command
 from lerim.cli_status import status_command

@@ -1,4 +1,4 @@
-"""`lerim review list|accept|edit|reject|undo`."""
+"""`lerim review list|accept|edit|reject|undo`; `dropped` and `propose` are in `cli_left_out.py`."""
 
 from __future__ import annotations
 

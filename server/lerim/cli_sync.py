@@ -244,6 +244,7 @@ def show_report(report: SyncReport, today: str, known: Mapping[str, State]) -> N
     if report.dropped:
         rows_dropped = [(item.reason, item.title, item.session[:8], item.detail) for item in report.dropped_items]
         output.show_table(("reason", "what", "session", "detail"), rows_dropped, title="Dropped, and why")
+        output.say("`lerim review dropped` shows it with its words, `lerim review propose ID` proposes one anyway.")
     else:
         output.say("Nothing was dropped.")
     for withdrawn in report.withdrawn:

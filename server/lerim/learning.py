@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from lerim.errors import LerimError, Problem
-from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn
+from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn, dropped
 from lerim.extraction.friction import again
 from lerim.extraction.pipeline import Extraction
 from lerim.memory.quotes import QuoteChoice
@@ -118,7 +118,9 @@ class Learning:
         self.take(again(one, before, job.transcript.platform) for one in met if (before := elsewhere(one)))
 
     def take(self, results: Iterable[Candidate | Dropped | Withdrawn]) -> None:
-        """Proposes, notes and takes back what extraction yields. Raises MemoryError_ if nothing can be written."""
+        """Proposes, notes, leaves out and takes back what extraction yields. Raises MemoryError_ if nothing can be
+        written."""
+        before = len(self.dropped)
         for result in results:
             self.run.extracted.append(result)
             match result:
@@ -128,6 +130,7 @@ class Learning:
                     self.dropped.append(result)
                 case Withdrawn():
                     self._withdraw(result)
+        queue.leave_out(self.place, self.dropped[before:])
 
     def _propose(self, candidate: Candidate) -> None:
         """A candidate that cannot be written ends this session's job, which is tried again; what was written stays."""
@@ -168,7 +171,7 @@ class Learning:
             self._did("accepted", candidate_id, "", undo=result.action or "")
 
     def _drop(self, candidate: Candidate, reason: DropReason, detail: str) -> None:
-        self.dropped.append(Dropped(reason, candidate.title, candidate.session, candidate.turn, detail))
+        self.dropped.append(dropped(candidate, reason, detail))
 
     def _withdraw(self, withdrawn: Withdrawn) -> None:
         for gone in queue.withdraw(self.place, withdrawn.refuted_turn, withdrawn.reason):
@@ -195,13 +198,13 @@ class Learning:
 
     def report(self, counts: SessionCounts, state: State, seconds: float, folder: Path | None) -> SyncReport:
         """What this sync, or this part of one, did; `folder` is its run folder."""
-        dropped = self.dropped
+        items = [DroppedView(one.reason, one.title, one.session, one.turn, one.detail) for one in self.dropped]
         return SyncReport(
             project=str(self.place.project.root),
             sessions=counts,
             candidates=self.candidates,
-            dropped=dict(Counter(item.reason for item in dropped)),
-            dropped_items=[DroppedView(one.reason, one.title, one.session, one.turn, one.detail) for one in dropped],
+            dropped=dict(Counter(item.reason for item in self.dropped)),
+            dropped_items=items,
             withdrawn=self.withdrawn,
             problems=self.problems,
             accepted=self.accepted,

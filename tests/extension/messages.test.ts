@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pageHtml } from "../../extension/views/html";
 import { misfitOf, parseFromWebview, parseToWebview } from "../../extension/views/messages";
-import { candidate } from "./fakes/sidecar";
+import { candidate, leftOut } from "./fakes/sidecar";
 
 const edit = { title: "Use uv", body: "b", tags: ["build"] };
 
@@ -19,6 +19,9 @@ test.each([
   { type: "act", id: "c1", action: "reject", edit: null },
   { type: "openTurn", session: "s", turn: "t" },
   { type: "openReference", reference: "a.py" },
+  { type: "leftOut", most: 0 },
+  { type: "leftOut", most: 200 },
+  { type: "propose", id: "l1", scope: "global" },
 ])("the panel may say %j", (message) => {
   expect(parseFromWebview(message)).toEqual(message);
 });
@@ -38,6 +41,9 @@ test.each([
   { type: "undo", action: 1 },
   { type: "copy", text: 1 },
   { type: "openTurn", session: "s" },
+  { type: "leftOut", most: 1e9 },
+  { type: "leftOut", most: 1.5 },
+  { type: "propose", id: "l1" },
   { type: "openReference", reference: "x".repeat(5000) },
 ])("%j from the panel is refused", (message) => {
   expect(parseFromWebview(message)).toBeUndefined();
@@ -64,7 +70,7 @@ test("an edit at every limit fits", () => {
   expect(misfitOf({ title: "x".repeat(300), body: "x".repeat(50_000), tags: Array.from({ length: 50 }, (_, at) => `t${at}`) })).toBeUndefined();
 });
 
-const list = { type: "list", root: "file:///repo", order: ["c1"], changed: [candidate("c1")], blocked: 0, dropped: { refuted: 2 }, problems: [], undo: null };
+const list = { type: "list", root: "file:///repo", order: ["c1"], changed: [candidate("c1")], blocked: 0, leftOut: 2, problems: [], undo: null };
 
 test.each([
   list,
@@ -73,6 +79,8 @@ test.each([
   { type: "sync", running: true, text: "3 of 12 sessions" },
   { type: "acted", id: "c1", action: "undo", ok: true, message: "", undo: null, diff: "" },
   { type: "acted", id: "c1", action: "accept", ok: false, message: "m", undo: { action: "a", label: "l" }, diff: "+x" },
+  { type: "leftOut", root: "file:///repo", items: [leftOut("l1"), leftOut("l2", { score: 0.3, kind: "pitfall" })], total: 7 },
+  { type: "acted", id: "l1", action: "propose", ok: true, message: "Proposed: x", undo: { action: "a", label: "l" }, diff: "" },
   { type: "failed", of: "list", message: "m" },
 ])("the host may say $type", (message) => {
   expect(parseToWebview(message)).toEqual(message);
@@ -81,7 +89,9 @@ test.each([
 test.each([
   { ...list, changed: [{ ...candidate("c1"), evidence: [{ quote: 1 }] }] },
   { ...list, changed: [{ ...candidate("c1"), action: "drop" }] },
-  { ...list, dropped: { refuted: "2" } },
+  { ...list, leftOut: "2" },
+  { type: "leftOut", root: "file:///repo", items: [{ ...leftOut("l1"), scope: "all" }], total: 1 },
+  { type: "leftOut", root: "file:///repo", items: [leftOut("l1")] },
   { ...list, undo: {} },
   { type: "acted", id: "c1", action: "explode", ok: true, message: "", undo: null, diff: "" },
   { type: "acted", id: "c1", action: "undo", ok: true, message: "" },

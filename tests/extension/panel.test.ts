@@ -4,15 +4,15 @@ import { diffRows } from "../../extension/webview/diff";
 import { actionOf } from "../../extension/webview/keys";
 import { drawnPositions, rowId, visibleRange } from "../../extension/webview/list";
 import { draftText } from "../../extension/webview/lost";
-import { answered, applyList, ask, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, parseTags, showRoot, startDraft, undoOf } from "../../extension/webview/state";
+import { answered, applyLeftOut, applyList, ask, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, parseTags, showRoot, startDraft, undoOf } from "../../extension/webview/state";
 import { pieces, plain } from "../../extension/webview/text";
 import type { ActedMessage, ListMessage } from "../../extension/views/messages";
-import { candidate } from "./fakes/sidecar";
+import { candidate, leftOut } from "./fakes/sidecar";
 
 const root = "file:///repo";
 
 function listing(order: string[], changed = order): ListMessage {
-  return { type: "list", root, order, changed: changed.map((id) => candidate(id)), blocked: 0, dropped: {}, problems: [], undo: null };
+  return { type: "list", root, order, changed: changed.map((id) => candidate(id)), blocked: 0, leftOut: 0, problems: [], undo: null };
 }
 
 function modelOf(...order: string[]): Model {
@@ -120,6 +120,18 @@ test("an undo takes back what was done last here, as soon as that is known, and 
   expect(undoOf(answered(undoing, acted("", { action: "undo", ok: false, undo: null })))).toBe("of-a");
 });
 
+test("what was left out is shown with its count, and goes from there when it is proposed", () => {
+  const items = [leftOut("l1"), leftOut("l2")];
+  const model = applyLeftOut(modelOf("a"), root, items, 5);
+  expect([model.list?.leftOut, model.leftOut]).toEqual([5, items]);
+  expect(applyLeftOut(model, "file:///other", [], 0)).toBe(model);
+  const sent = ask(model, "l1", undefined);
+  const refused = answered(sent, acted("l1", { action: "propose", ok: false, undo: null }));
+  expect([refused.leftOut?.length, refused.asked.size]).toEqual([2, 0]);
+  const done = answered(sent, acted("l1", { action: "propose" }));
+  expect([done.list?.leftOut, done.leftOut?.map(({ id }) => id), done.selected, undoOf(done)]).toEqual([4, ["l2"], "a", "of-l1"]);
+});
+
 test("a listing of another root is not taken", () => {
   const model = modelOf("a");
   expect(applyList(model, { ...listing(["x"]), root: "file:///other" })).toBe(model);
@@ -152,7 +164,7 @@ test("tags are split, trimmed and said once", () => {
 
 test("what was saved comes back, and anything else is nothing", () => {
   const draft = { root, id: "a", title: "t", body: "b", tags: ["x"] };
-  const saved = { root, selected: "a", scrollTop: 12, drafts: [draft, { ...draft, id: "b" }], foot: true };
+  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { ...draft, id: "b" }], foot: true };
   expect(parseSaved(structuredClone(saved))).toEqual(saved);
   expect(parseSaved({ ...saved, selected: 3, drafts: [{ id: "a" }, draft, 7] })).toEqual({ ...saved, selected: undefined, drafts: [draft] });
   expect(parseSaved({ ...saved, drafts: "x" })).toEqual({ ...saved, drafts: [] });

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/protocol";
 import { ReviewPanel } from "../../extension/views/review";
 import type { ToWebview } from "../../extension/views/messages";
-import { candidate, FakeContext } from "./fakes/sidecar";
+import { candidate, FakeContext, leftOut } from "./fakes/sidecar";
 import { act, answers, type FakePanel, reset, shown, Uri, workspace } from "./fakes/vscode";
 
 type Parts = ConstructorParameters<typeof ReviewPanel>;
@@ -20,7 +20,7 @@ beforeEach(() => {
   context = new FakeContext();
   waiting = [candidate("c1"), candidate("c2")];
   opened = [];
-  context.answer(protocol.reviewList, () => ({ candidates: [...waiting], blocked: 1, dropped: { refuted: 2 }, problems: [], undo: null }));
+  context.answer(protocol.reviewList, () => ({ candidates: [...waiting], blocked: 1, leftOut: 2, problems: [], undo: null }));
 });
 
 /** A panel on the only folder whose browser side has started. */
@@ -55,10 +55,10 @@ async function message<T extends ToWebview["type"]>(panel: FakePanel, type: T, p
   return found;
 }
 
-test("the panel shows what waits, what was dropped and what was blocked", async () => {
+test("the panel shows what waits, how much was left out and what was blocked", async () => {
   const panel = await open();
   expect(await message(panel, "root")).toMatchObject({ name: "repo", restricted: false });
-  expect(await message(panel, "list")).toMatchObject({ order: ["c1", "c2"], blocked: 1, dropped: { refuted: 2 } });
+  expect(await message(panel, "list")).toMatchObject({ order: ["c1", "c2"], blocked: 1, leftOut: 2 });
   expect(context.pending.get(root)).toBe(2);
 });
 
@@ -69,6 +69,30 @@ test("a candidate that was asked for before the panel listens is selected once i
   expect(panel.posted.some((posted) => (posted as ToWebview).type === "select")).toBe(false);
   panel.send({ type: "ready" });
   expect(await message(panel, "select")).toMatchObject({ id: "c2" });
+});
+
+test("what was left out is asked for while its section is open, and again with every listing", async () => {
+  let kept = [leftOut("l1"), leftOut("l2")];
+  context.answer(protocol.reviewLeftOut, () => ({ items: kept, total: 7 }));
+  const panel = await open();
+  await message(panel, "list");
+  expect(panel.posted.some((posted) => (posted as ToWebview).type === "leftOut")).toBe(false);
+  panel.send({ type: "leftOut", most: 100 });
+  expect(await message(panel, "leftOut")).toMatchObject({ root, total: 7, items: [{ id: "l1" }, { id: "l2" }] });
+  kept = [leftOut("l2")];
+  context.answer(protocol.reviewPropose, () => ({ ...done, message: "Proposed: l1", action: "p1" }));
+  panel.send({ type: "propose", id: "l1", scope: "project" });
+  expect(await message(panel, "acted")).toMatchObject({ id: "l1", action: "propose", ok: true, undo: { action: "p1", label: "Proposed: l1" } });
+  expect(await message(panel, "leftOut", 1)).toMatchObject({ items: [{ id: "l2" }] });
+});
+
+test("what cannot be proposed is answered with the reason", async () => {
+  context.answer(protocol.reviewPropose, () => {
+    throw new Error("It cannot be proposed.");
+  });
+  const panel = await open();
+  panel.send({ type: "propose", id: "l1", scope: "project" });
+  expect(await message(panel, "acted")).toMatchObject({ id: "l1", action: "propose", ok: false, message: "It cannot be proposed." });
 });
 
 test("while candidates come in only new and changed ones are sent", async () => {
@@ -160,7 +184,7 @@ test("a listing begun before an act does not bring the candidate back", async ()
   context.answer(protocol.reviewList, async () => {
     const before = [...waiting];
     await held;
-    return { candidates: before, blocked: 0, dropped: {}, problems: [], undo: null };
+    return { candidates: before, blocked: 0, leftOut: 0, problems: [], undo: null };
   });
   context.answer(protocol.reviewAct, () => {
     waiting = [candidate("c2")];

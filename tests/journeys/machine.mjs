@@ -73,12 +73,13 @@ export class Machine {
     await promisify(execFile)(this.#node, [...this.#editor, "--install-extension", extension], { env: this.environ, timeout: HANG });
   }
 
-  /** Runs the `lerim` command of the installed extension, as a person does in a terminal. */
+  /** Runs the `lerim` command of the installed extension, as a person does in a terminal; what it printed. */
   async cli(...args) {
     const python = join(process.env.LERIM_JOURNEY_ENV, "bin", "python");
     const [name] = readdirSync(join(this.root, "extensions")).filter((entry) => entry.startsWith("lerim."));
     const env = { ...this.environ, PYTHONPATH: join(this.root, "extensions", name, "server") };
-    await promisify(execFile)(python, ["-P", "-m", "lerim", ...args], { env, timeout: HANG });
+    const { stdout } = await promisify(execFile)(python, ["-P", "-m", "lerim", ...args], { env, timeout: HANG });
+    return stdout;
   }
 
   /** Starts the editor's server; its address. A server that does not come up in time is started once more. */

@@ -91,6 +91,24 @@ export class Panel {
     });
   }
 
+  /** Opens the section of what was left out and waits until its titles are these. */
+  async leftOut(...titles) {
+    const section = this.#frame.locator(".left-out");
+    await section.waitFor();
+    if (!(await section.evaluate((element) => element.open))) await section.locator("summary").click();
+    await until(`what was left out is ${titles.join(", ")}`, async () => (await section.locator(".left-out-title").allInnerTexts()).join("\n") === titles.join("\n"));
+    return (await section.innerText()).replaceAll(/\s+/g, " ");
+  }
+
+  /** Waits until nothing is left out. */
+  async nothingLeftOut() {
+    await until("nothing is left out", async () => (await this.#frame.locator(".left-out").count()) === 0);
+  }
+
+  async proposeAnyway(title) {
+    await this.#frame.locator(".left-out-item", { hasText: title }).locator(".propose").click();
+  }
+
   press(key) {
     return this.screen.page.keyboard.press(key);
   }

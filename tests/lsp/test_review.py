@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 
 from conftest import Editor
-from lerim.extraction.candidate import Candidate
+from lerim.extraction.candidate import Candidate, dropped
 from lerim.lsp import protocol
 from lerim.memory.record import Evidence
 from lerim.paths import Home
@@ -260,3 +260,28 @@ async def test_candidates_of_sessions_outside_any_repository_wait_beside_the_fir
     assert not is_there(done.path)
     listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
     assert [one.scope for one in listed.candidates] == ["global"]
+
+
+async def test_what_was_left_out_is_listed_and_proposed_and_undo_takes_it_back(editor: Editor, isolated: Path) -> None:
+    place = queue.Place(_project(editor.repo, isolated), Home(isolated / ".lerim"))
+    queue.leave_out(place, [dropped(CANDIDATE, "below-the-cut", "", score=0.3)])
+    queue.leave_out(place.personal(), [dropped(replace(CANDIDATE, title="My own"), "duplicate", "")])
+    await editor.start()
+    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert (len(listed.candidates), listed.leftOut) == (0, 2)
+    left = await editor.ask(protocol.REVIEW_LEFT_OUT, {"root": editor.root, "most": 10})
+    assert {(one.title, one.scope, one.score, one.canPropose) for one in left.items} == {
+        (CANDIDATE.title, "project", 0.3, True),
+        ("My own", "global", None, True),
+    }
+    assert left.total == 2
+    assert len((await editor.ask(protocol.REVIEW_LEFT_OUT, {"root": editor.root, "most": 1})).items) == 1
+    [ours] = [one for one in left.items if one.scope == "project"]
+    done = await editor.ask(protocol.REVIEW_PROPOSE, {"root": editor.root, "id": ours.id, "scope": "project"})
+    assert done.ok
+    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert ([one.title for one in listed.candidates], listed.leftOut) == ([CANDIDATE.title], 1)
+    assert listed.undo.action == done.action
+    await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root, "action": done.action})
+    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert (len(listed.candidates), listed.leftOut) == (0, 2)

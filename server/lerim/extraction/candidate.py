@@ -12,14 +12,15 @@ from lerim.sessions.model import Platform
 
 DropReason = Literal[
     "no-evidence",
-    "no-artifact",
     "invalid",
     "secret-only",
+    "injection",
     "not-the-person",
     "refuted",
     "duplicate",
     "rejected-before",
     "already-known",
+    "below-the-cut",
 ]
 
 
@@ -55,13 +56,24 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A signal that became no candidate, with the reason a person can read in the report and the panel."""
+    """A signal that became no candidate, with the reason a person can read in the report and the panel.
+
+    `candidate` is what it would have been, for a person who wants it proposed anyway; None where it cannot be one.
+    `score` is what a ranking gave it, None where nothing ranked it.
+    """
 
     reason: DropReason
     title: str
     session: str
     turn: str
     detail: str = ""
+    candidate: Candidate | None = None
+    score: float | None = None
+
+
+def dropped(candidate: Candidate, reason: DropReason, detail: str, score: float | None = None) -> Dropped:
+    """A candidate that is not proposed, for this reason."""
+    return Dropped(reason, candidate.title, candidate.session, candidate.turn, detail, candidate, score)
 
 
 @dataclass(frozen=True, slots=True)

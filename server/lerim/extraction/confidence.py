@@ -22,9 +22,11 @@
 | open: a question that nobody answered          | 0.60 |
 | worked: several sessions worked on it          | 0.55 |
 
-The person's next words accepting it add 0.05; each further quote of the person adds 0.05, at most 0.10; the whole is
-at most 0.95. What tries to command an agent or hides characters is at most 0.30. What a model read is at most as sure
-as the model was, and at most 0.55 on the agent's words alone.
+What names no file, function, command, setting or error, what begins with an unresolved "this" or "it" or speaks of I,
+you or we, and what is too long for a title, loses 0.10 for each, down to 0.20 (`weakness.py`): such claims come last,
+but they come. The person's next words accepting it add 0.05; each further quote of the person adds 0.05, at most 0.10;
+the whole is at most 0.95. What tries to command an agent or hides characters is at most 0.30. What a model read is at
+most as sure as the model was, and at most 0.55 on the agent's words alone.
 """
 
 from __future__ import annotations
@@ -54,9 +56,14 @@ _BASE: dict[Basis, float] = {
 }
 
 
-def confidence(basis: Basis, *, accepted: bool, repeated: int, flagged: bool) -> float:
+_WEAKER = 0.10
+_WEAKEST = 0.20
+
+
+def confidence(basis: Basis, *, accepted: bool, repeated: int, flagged: bool, weaknesses: int = 0) -> float:
     """The figure of the table, rounded to two places; `repeated` counts the person's quotes beyond the first."""
     figure = _BASE[basis] + (0.05 if accepted else 0.0) + min(0.10, 0.05 * max(0, repeated))
+    figure = max(_WEAKEST, figure - _WEAKER * weaknesses)
     return round(min(0.30 if flagged else 0.95, figure), 2)
 
 

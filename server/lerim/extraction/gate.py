@@ -1,4 +1,7 @@
-"""The gate: a draft becomes a candidate only with evidence, something concrete in it, and nothing secret."""
+"""The gate: a draft becomes a candidate unless nothing shows it, nobody who may say so said it, it is a secret or gives
+orders to an agent, or it is known. How it is worded, and whether it names anything, only lowers its rank.
+
+What is not let through keeps the candidate it would have been, so that a person can have it proposed anyway."""
 
 from __future__ import annotations
 
@@ -9,16 +12,18 @@ from functools import lru_cache
 from typing import get_args
 
 from lerim.extraction.bearing import unproven
-from lerim.extraction.candidate import Candidate, Dropped, DropReason
+from lerim.extraction.candidate import Candidate, Dropped, DropReason, dropped
 from lerim.extraction.confidence import confidence
+from lerim.extraction.title import LONGEST, title_of
+from lerim.extraction.weakness import weaknesses
 from lerim.facts.draft import Draft, Quote, Signal
 from lerim.facts.extract import extract_from_prompt, extract_from_response
 from lerim.facts.lasting import calm
 from lerim.facts.retold import retold
 from lerim.facts.where import unrepeated
-from lerim.facts.wording import squeeze, title_fault
+from lerim.facts.wording import sentence, squeeze
 from lerim.memory.record import Evidence, LearningKind, Primitive
-from lerim.redaction import Span, clean, flags, redact, redacted_spans, visible
+from lerim.redaction import Span, clean, flags, redact, redacted_spans, visible, without_orders
 from lerim.sessions.model import Platform
 
 QUOTE = 200  # characters of the longest quote
@@ -27,7 +32,7 @@ REPLACED = 80  # characters of the longest name or value that is put out of plac
 _CHOOSING: frozenset[Signal] = frozenset(("correction", "answer", "plan", "choice", "model", "rule", "remark"))
 """What a claim comes from that settles something; the others tell what happened."""
 SHORTEST = 8  # what is left of a quote beside a secret must be at least this long
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +53,62 @@ class Source:
 
 def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
-    said = [quote.text for quote in draft.quotes if quote.who != "tool"]  # an error is named as it was printed
-    shown, body = clean(calm(squeeze(draft.title))), clean(_body(draft, said))
+    title, body = _words(draft)
+    if malformed := _malformed(draft, title):
+        return Dropped("invalid", title, source.session, draft.turn.id, malformed)
     evidence = _evidence(draft, source)
-    fault = _fault(draft, source, evidence, shown)
-    if fault is not None:
-        reason, detail = fault
-        return Dropped(reason, shown, source.session, draft.turn.id, detail)
     marks = flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
     persons = sum(item.who == "user" for item in evidence)
+    whole = squeeze(draft.title).rstrip(" .")
+    weak = weaknesses(
+        whole, names_something=bool(draft.artifacts or draft.references), asks=draft.primitive == "question"
+    )
     candidate = Candidate(
         primitive=draft.primitive,
         kind=draft.kind,
-        title=shown,
+        title=title,
         body=body,
-        confidence=confidence(draft.basis, accepted=source.accepted, repeated=persons - 1, flagged=bool(marks)),
+        confidence=confidence(
+            draft.basis, accepted=source.accepted, repeated=persons - 1, flagged=bool(marks), weaknesses=weak
+        ),
         tags=_tags(draft),
         references=draft.references,
         evidence=evidence,
         platform=source.platform,
         session=source.session,
         turn=draft.turn.id,
-        time=draft.turn.time or _EPOCH,
+        time=draft.turn.time or EPOCH,
         signal=draft.signal,
         flags=marks,
         replaces=_replaces(draft),
     )
+    fault = _fault(draft, source, candidate)
+    if fault is not None:
+        reason, detail = fault
+        return dropped(harmless(candidate), reason, detail)
     return unproven(candidate) if draft.ascribed else candidate
+
+
+def harmless(candidate: Candidate) -> Candidate:
+    """The candidate without the words of it that give orders to an agent."""
+    evidence = tuple(replace(item, quote=without_orders(item.quote)) for item in candidate.evidence)
+    title, body = without_orders(candidate.title), without_orders(candidate.body)
+    return replace(candidate, title=title, body=body, evidence=evidence)
+
+
+def _words(draft: Draft) -> tuple[str, str]:
+    """Title and body as they are shown. A title that is too long ends at a clause; the body then has the whole."""
+    if draft.signal == "model":
+        title, body = clean(squeeze(draft.title)), clean(draft.body.strip())
+    else:
+        said = [quote.text for quote in draft.quotes if quote.who != "tool"]  # an error is named as it was printed
+        title, body = clean(calm(squeeze(draft.title))), clean(_body(draft, said))
+    if len(title) <= LONGEST:
+        return title, body
+    whole = sentence(title)
+    asks = draft.primitive == "question"
+    short = f"{title_of(title.rstrip(' ?'))}?" if asks else title_of(title)
+    return short, body if whole.rstrip(".").lower() in body.lower() else f"{whole} {body}".strip()
 
 
 def _replaces(draft: Draft) -> tuple[str, ...]:
@@ -98,22 +132,27 @@ def _body(draft: Draft, said: list[str]) -> str:
     return calm(retold(unrepeated(draft.body.strip(), draft.title), draft.title, said))
 
 
-def _fault(draft: Draft, source: Source, evidence: tuple[Evidence, ...], title: str) -> tuple[DropReason, str] | None:
-    """The first reason not to let a draft through."""
+def _malformed(draft: Draft, title: str) -> str:
+    """What keeps a draft from being a memory of any kind; "" where nothing does."""
     if draft.primitive not in get_args(Primitive) or not title or not draft.body.strip():
-        return "invalid", "a memory needs a known type, a title and a body"
+        return "a memory needs a known type, a title and a body"
     if (draft.primitive == "learning") != (draft.kind in get_args(LearningKind)):
-        return "invalid", "a learning needs one of the five kinds, and only a learning has one"
-    if draft.signal != "fixed-command" and (why := title_fault(_asserted(draft, title))):
-        return "invalid", why
-    if redacted_spans(title):
+        return "a learning needs one of the five kinds, and only a learning has one"
+    return ""
+
+
+def _fault(draft: Draft, source: Source, candidate: Candidate) -> tuple[DropReason, str] | None:
+    """The first reason not to let a draft through."""
+    evidence = candidate.evidence
+    if redacted_spans(candidate.title):
         return "secret-only", "the claim itself holds a secret"
+    orders = "commands-an-agent" in flags(draft.title, draft.body)
+    if orders and not any(item.who == "user" for item in evidence):
+        return "injection", "it gives orders to an agent, and no words of the person show it"
     if not evidence:
         return "no-evidence", "no quote of it stands in its turn"
     if why := _not_the_person(draft, evidence):
         return "not-the-person", why
-    if not draft.artifacts and not draft.references:
-        return "no-artifact", "it names no file, symbol, command, setting or error"
     if any(_plain(quote.text) in source.boot for quote in draft.quotes if len(quote.text) > 20):
         return "already-known", "it restates a boot file or a memory"
     return None
@@ -129,11 +168,6 @@ def _not_the_person(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
     if draft.signal in ("correction", "answer", "rule", "remark") and "user" not in speakers:
         return "the person did not say so"
     return ""
-
-
-def _asserted(draft: Draft, title: str) -> str:
-    """The title as one that asserts: a question may ask."""
-    return title.rstrip("?") if draft.primitive == "question" else title
 
 
 def _evidence(draft: Draft, source: Source) -> tuple[Evidence, ...]:
@@ -201,10 +235,14 @@ def merged(first: Candidate, second: Candidate) -> Candidate:
     sure = first.confidence if first.flags else round(min(0.95, max(first.confidence, second.confidence) + extra), 2)
     return replace(
         first,
-        body=retold(first.body, first.title, [item.quote for item in evidence if item.who != "tool"]),
+        body=first.body if first.signal == "model" else _retold(first, evidence),
         evidence=evidence[:QUOTES],
         confidence=sure,
         references=tuple(dict.fromkeys((*first.references, *second.references)))[:3],
         replaces=tuple(dict.fromkeys((*first.replaces, *second.replaces)))[:3],
         flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
     )
+
+
+def _retold(first: Candidate, evidence: tuple[Evidence, ...]) -> str:
+    return retold(first.body, first.title, [item.quote for item in evidence if item.who != "tool"])

@@ -7,18 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lerim.extraction.bearing import Heard, attributed
-from lerim.extraction.candidate import Candidate, Dropped
-from lerim.extraction.gate import REPLACED, Source, gate, merged
+from lerim.extraction.candidate import Candidate, Dropped, dropped
+from lerim.extraction.gate import EPOCH, REPLACED, Source, gate, harmless, merged
 from lerim.extraction.material import Material
 from lerim.extraction.opposite import doubted
 from lerim.extraction.quotes import Nowhere, Stands, locate, overlap
 from lerim.extraction.said import content
 from lerim.extraction.signatures import MemoryCandidate
+from lerim.extraction.title import LONGEST, title_of
 from lerim.extraction.transcript import THOUGHT, Shown
 from lerim.facts.artifacts import artifacts
 from lerim.facts.draft import Draft, Quote
-from lerim.facts.wording import fit, sentence, shorten, squeeze
-from lerim.redaction import clean, plain
+from lerim.facts.wording import sentence, shorten, squeeze
+from lerim.memory.record import LearningKind
+from lerim.redaction import clean, flags, plain, redacted_spans
 from lerim.sessions.model import Turn
 
 BODY = 1_200
@@ -27,6 +29,9 @@ REFERENCES = 5
 REPLACES = 3
 AGENT_AT_MOST = 0.55
 """The confidence of a claim that rests on the agent's words alone."""
+UNSHOWN = 0.2
+"""The confidence of a claim without a quote, which only a person can have proposed."""
+SHORTEST_TITLE = 8
 SAME = 0.72  # word overlap of two titles from which they say the same
 SAME_TURN = 0.5  # the same, where both rest on one turn
 MOSTLY = 0.5  # of the longer quote: from there two quotes are the same words
@@ -66,26 +71,25 @@ def grounded(
     heard = [Heard(piece.who, turn.id, piece.text) for turn, piece in spoken]
     known = [*before]
     kept: dict[Said, Candidate] = {}
-    dropped: list[Dropped] = []
+    out: list[Dropped] = []
     for item in items:
         result = _judged(item, turns, material, source)
         if isinstance(result, Candidate):
             result = doubted(attributed(result, heard), heard)
         if isinstance(result, Dropped):
-            dropped.append(result)
+            out.append(result)
         elif (same := repeats(said(result), known) or _retold(said(result), known)) is not None:
-            dropped.append(_duplicate(result, same))
+            out.append(_duplicate(result, same))
         elif (same := repeats(said(result), kept)) is not None:
             kept[same] = merged(kept[same], result)
-            dropped.append(_duplicate(result, same))
+            out.append(_duplicate(result, same))
         else:
             kept[said(result)] = result
-    return [*kept.values(), *dropped]
+    return [*kept.values(), *out]
 
 
 def _duplicate(candidate: Candidate, same: Said) -> Dropped:
-    detail = clean(f"already proposed: {same.title}")
-    return Dropped("duplicate", candidate.title, candidate.session, candidate.turn, detail)
+    return dropped(candidate, "duplicate", clean(f"already proposed: {same.title}"))
 
 
 def repeats(one: Said, others: Iterable[Said]) -> Said | None:
@@ -116,12 +120,10 @@ def _retold(one: Said, before: Iterable[Said]) -> Said | None:
 
 
 def _judged(item: MemoryCandidate, turns: Sequence[Shown], material: Material, source: Source) -> Candidate | Dropped:
-    title = _titled(item)
     place = locate(item.evidence.quote, item.evidence.turn, turns)
     if isinstance(place, Nowhere):
-        turn = next((turn.id for turn in turns if turn.number == item.evidence.turn), "")
-        return Dropped("no-evidence", shorten(clean(title), 120), material.session, turn, place.why)
-    judged = gate(_draft(item, title, place, material), source)
+        return _unshown(item, place, turns, material)
+    judged = gate(_draft(item, place, material), source)
     if isinstance(judged, Dropped):
         return replace(judged, title=clean(judged.title), detail=clean(judged.detail))
     own = any(quote.who == "user" for quote in judged.evidence)
@@ -142,19 +144,62 @@ def _replaces(given: Sequence[str], said: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))[:REPLACES]
 
 
-def _titled(item: MemoryCandidate) -> str:
-    title = plain(item.title).strip(" .\"'")
-    return f"{fit(title.rstrip(' ?'))}?" if item.primitive == "question" else fit(title)
+def _unshown(item: MemoryCandidate, why: Nowhere, turns: Sequence[Shown], material: Material) -> Dropped:
+    """A claim whose quote stands nowhere: what it would be without one, of the turn it names."""
+    turn = next((turn for turn in turns if turn.number == item.evidence.turn), turns[0])
+    title, body = map(clean, _words(item, ""))
+    if len(title) > LONGEST:
+        title, body = title_of(title), f"{sentence(title)} {body}"
+    candidate = Candidate(
+        primitive=item.primitive,
+        kind=_kind(item),
+        title=title,
+        body=body,
+        confidence=UNSHOWN,
+        tags=_tags((), item.tags),
+        references=_references(item.references, turn.cwd, material),
+        evidence=(),
+        platform=material.platform,
+        session=material.session,
+        turn=turn.id,
+        time=turn.time or EPOCH,
+        signal="model",
+        flags=flags(title, body),
+    )
+    if redacted_spans(title):
+        return dropped(candidate, "secret-only", "the claim itself holds a secret")
+    return dropped(harmless(candidate), "no-evidence", why.why)
 
 
-def _draft(item: MemoryCandidate, title: str, place: Stands, material: Material) -> Draft:
-    body = sentence(shorten(plain(item.body), BODY))
+def _words(item: MemoryCandidate, quote: str) -> tuple[str, str]:
+    """Title and body of an item. The quote stands in for a title that says nothing, and either for a body."""
+    title, body = plain(item.title).strip(" .\"'"), plain(item.body).strip()
+    question = item.primitive == "question"
+    if quote and (not _says_something(title) or (title.endswith("?") and not question and not quote.endswith("?"))):
+        title = title_of(quote)
+    if question:
+        title = f"{title.rstrip(' ?')}?"
+    return title, sentence(shorten(body or plain(quote) or title, BODY))
+
+
+def _says_something(title: str) -> bool:
+    """Whether a title is more than a word, and whole."""
+    cut = title.count("`") % 2 == 1 or title.count("(") != title.count(")")
+    return len(title.split()) > 1 and len(title) >= SHORTEST_TITLE and any(map(str.isalpha, title)) and not cut
+
+
+def _kind(item: MemoryCandidate) -> LearningKind | None:
+    return (item.kind or "insight") if item.primitive == "learning" else None
+
+
+def _draft(item: MemoryCandidate, place: Stands, material: Material) -> Draft:
+    title, body = _words(item, squeeze(place.text))
     turn = place.turn
     return Draft(
         signal="model",
         basis="model",
         primitive=item.primitive,
-        kind=(item.kind or "insight") if item.primitive == "learning" else None,
+        kind=_kind(item),
         title=title,
         body=body,
         turn=Turn(turn.id, turn.number, turn.role, "prompt", "", turn.time, turn.cwd),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import dspy
 from pydantic import BaseModel, Field, field_validator, model_validator
@@ -15,6 +15,19 @@ class Quoted(BaseModel):
 
     turn: int = Field(default=-1, description="the number in brackets before the turn, such as 12")
     quote: str = Field(description="words copied from that one turn, to the letter, at most 200 characters")
+
+
+_KINDS = frozenset(get_args(LearningKind))
+_PRIMITIVES = ("decision", "learning", "question", "theme")
+_OTHER_NAMES = {"rule": "preference", "convention": "preference", "gotcha": "pitfall", "bug": "pitfall"}
+
+
+def _typed(primitive: object, kind: object) -> dict[str, object]:
+    """Type and kind as they are asked for, of what a model called them."""
+    said = [str(one).strip().lower() for one in (kind, primitive) if isinstance(one, str)]
+    kinds = [_OTHER_NAMES.get(one, one) for one in said]
+    known = next((one for one in kinds if one in _KINDS), None)
+    return {"primitive": next((one for one in said if one in _PRIMITIVES), "learning"), "kind": known}
 
 
 class MemoryCandidate(BaseModel):
@@ -55,15 +68,11 @@ class MemoryCandidate(BaseModel):
         """None is no list, a text is a list of one."""
         return [] if value is None else [value] if isinstance(value, str) else value
 
-    @field_validator("kind", mode="before")
-    @classmethod
-    def _empty(cls, value: object) -> object:
-        return None if value in ("", "null", "none") else value
-
     @model_validator(mode="before")
     @classmethod
-    def _bare(cls, value: object) -> object:
-        """Evidence given as bare words, or as a list of quotes, is one quote whose turn is looked for."""
+    def _mended(cls, value: object) -> object:
+        """Faults of form: evidence given as bare words, or as a list of quotes, is one quote whose turn is looked for;
+        one of title, body and evidence is enough; a type that is none is a learning of that kind, or an insight."""
         if not isinstance(value, dict):
             return value
         evidence = value.get("evidence")
@@ -71,7 +80,12 @@ class MemoryCandidate(BaseModel):
             evidence = evidence[0]
         if isinstance(evidence, str):
             evidence = {"quote": evidence}
-        return {**value, "evidence": evidence}
+        if not isinstance(evidence, dict) or not isinstance(evidence.get("quote"), str):
+            evidence = {"quote": ""}
+        texts = {name: value.get(name) or "" for name in ("title", "body")}
+        if not any(isinstance(text, str) and text.strip() for text in (*texts.values(), evidence["quote"])):
+            return value
+        return {**value, **texts, **_typed(value.get("primitive"), value.get("kind")), "evidence": evidence}
 
 
 class MemoryExtractSignature(dspy.Signature):  # type: ignore[misc]
@@ -96,6 +110,7 @@ class MemoryExtractSignature(dspy.Signature):  # type: ignore[misc]
     - what only a tool's output or a web page says
 
     An empty list is a good answer: many sessions have nothing. Fewer than eight is usual.
+    Each names at least one file, function, command, setting or error of this project that it is about.
     Titles assert, name their subject and stand alone: "Money is stored as integer cents, not floats"; not "About
     money", not "User wants cents"; without I, you, we, this or it. Every candidate rests on one quote, copied to the
     letter from one turn, best from what a person said. Never quote what you did not read; never join two places to one.

@@ -17,6 +17,8 @@ SYNC = "lerim/sync"
 REVIEW_LIST = "lerim/review/list"
 REVIEW_ACT = "lerim/review/act"
 REVIEW_UNDO = "lerim/review/undo"
+REVIEW_LEFT_OUT = "lerim/review/leftOut"
+REVIEW_PROPOSE = "lerim/review/propose"
 MEMORY_SEARCH = "lerim/memory/search"
 MEMORY_SHOW = "lerim/memory/show"
 MEMORY_TITLES = "lerim/memory/titles"
@@ -100,6 +102,22 @@ class ActParams(Params, frozen=True):
     action: Literal["accept", "reject", "edit"]
     edit: Edit | None = None
     quotes: Literal["shared", "local"] | None = None
+    scope: Literal["project", "global"] = "project"
+
+
+class LeftOutParams(Params, frozen=True):
+    """How much of what was left out is asked for, what was said last first; of one session, or of all."""
+
+    root: str
+    most: Whole = 100
+    session: str = ""
+
+
+class ProposeParams(Params, frozen=True):
+    """Something that was left out, to be proposed anyway; `scope` is its own."""
+
+    root: str
+    id: str
     scope: Literal["project", "global"] = "project"
 
 

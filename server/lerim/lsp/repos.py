@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +61,6 @@ class Repo:
     reported: frozenset[str] = frozenset()
     reviewed: int = 0
     telling: asyncio.Lock = field(default_factory=asyncio.Lock)
-    dropped: Mapping[str, int] = field(default_factory=dict)
     cache: OrderedDict[Path, Stored] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: int = 0

@@ -1,11 +1,13 @@
-"""The review panel's requests: list, accept, edit, reject, undo. The work is `review/`'s; here it meets the window:
-hovers and the panel follow each step at once, not only when the editor sees the files."""
+"""The review panel's requests: list, accept, edit, reject, undo, and what was left out.
+
+The work is `review/`'s; here it meets the window: hovers and the panel follow each step at once, not only when the
+editor sees the files."""
 
 from __future__ import annotations
 
 from lerim.errors import MemoryError_, Problem
 from lerim.lsp import pending, watching
-from lerim.lsp.protocol import ActParams, RootParams, UndoParams
+from lerim.lsp.protocol import ActParams, LeftOutParams, ProposeParams, RootParams, UndoParams
 from lerim.lsp.repos import Repo, rescan
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path
@@ -13,13 +15,13 @@ from lerim.memory.record import Scope
 from lerim.project import personal
 from lerim.review import queue
 from lerim.review.place import Place
-from lerim.review.views import CandidateView, candidate_view, undo_view
+from lerim.review.views import CandidateView, LeftOutView, candidate_view, left_out_view, undo_view
 
 Message = dict[str, object]
 
 
 async def listed(sidecar: Sidecar, params: RootParams) -> Message:
-    """What waits, what was blocked or dropped, what could not be read, and what can be undone."""
+    """What waits, how much was blocked or left out, what could not be read, and what can be undone."""
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
     return await sidecar.run(_listed, sidecar, repo)
@@ -33,6 +35,24 @@ async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
     result = await sidecar.run(_act, own if params.scope == "project" else own.personal(), params)
     if params.action == "accept" and result.ok and await sidecar.run(rescan, repo, True):  # it may end others, too
         watching.announce(sidecar, repo)
+    await pending.announce(sidecar, repo)
+    return result
+
+
+async def left_out(sidecar: Sidecar, params: LeftOutParams) -> Message:
+    """What was left out of the review, the newest first, and how much there is."""
+    sidecar.trust("Review")
+    repo = await sidecar.repo(params.root)
+    return await sidecar.run(_left_out, sidecar, repo, params.session, max(0, params.most))
+
+
+async def propose(sidecar: Sidecar, params: ProposeParams) -> queue.ReviewResult:
+    """Makes a candidate of what was left out."""
+    sidecar.trust("Review")
+    repo = await sidecar.repo(params.root)
+    own = pending.place(sidecar, repo)
+    where = own if params.scope == "project" else own.personal()
+    result = await sidecar.run(queue.propose_anyway, where, params.id)
     await pending.announce(sidecar, repo)
     return result
 
@@ -54,20 +74,33 @@ async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
 def _listed(sidecar: Sidecar, repo: Repo) -> Message:
     candidates: list[CandidateView] = []
     problems: list[Problem] = []
-    blocked = 0
+    blocked = left = 0
     for where in pending.places(sidecar, repo):
         scope: Scope = "global" if where.project.is_personal else "project"
         proposals, more, times = queue.pending(where)
         candidates += (candidate_view(proposal, scope) for proposal in proposals)
         problems += more
         blocked += times
+        left += queue.left_out(where, most=0)[1]
     return {
         "candidates": candidates,
         "blocked": blocked,
-        "dropped": dict(repo.dropped),
+        "leftOut": left,
         "problems": problems,
         "undo": undo_view(queue.undoable(pending.place(sidecar, repo))),
     }
+
+
+def _left_out(sidecar: Sidecar, repo: Repo, session: str, most: int) -> Message:
+    items: list[LeftOutView] = []
+    total = 0
+    for where in pending.places(sidecar, repo):
+        scope: Scope = "global" if where.project.is_personal else "project"
+        found, count = queue.left_out(where, session, most)
+        items += (left_out_view(item, scope) for item in found)
+        total += count
+    items.sort(key=lambda item: item.time, reverse=True)
+    return {"items": items[:most], "total": total}
 
 
 def _undo(where: Place, action: str | None) -> queue.ReviewResult:

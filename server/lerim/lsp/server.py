@@ -159,6 +159,8 @@ def _requests(sidecar: Sidecar) -> None:
     # The panel lists again whenever a sync found something: no sign of a person either.
     on(protocol.REVIEW_LIST, protocol.RootParams, "reviews", "listed", person=False)
     on(protocol.REVIEW_ACT, protocol.ActParams, "reviews", "act")
+    on(protocol.REVIEW_LEFT_OUT, protocol.LeftOutParams, "reviews", "left_out")
+    on(protocol.REVIEW_PROPOSE, protocol.ProposeParams, "reviews", "propose")
     on(protocol.REVIEW_UNDO, protocol.UndoParams, "reviews", "undo")
     on(protocol.MEMORY_SEARCH, protocol.SearchParams, "memories", "search")
     on(protocol.MEMORY_TITLES, protocol.TitlesParams, "titles", "titles")

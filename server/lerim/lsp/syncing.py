@@ -49,8 +49,6 @@ async def follow(sidecar: Sidecar, repo: Repo, *, explicit: bool, waits: bool = 
         told.finish("failed", "See Lerim: Show Log.")
         raise
     told.finish(report.state if report.state in ("cancelled", "failed") else "done", report.message)
-    if report.state != "busy":
-        repo.dropped = report.dropped
     await pending.announce(sidecar, repo)
     return report
 

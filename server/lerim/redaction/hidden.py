@@ -28,6 +28,8 @@ _EXFILTRATION = re.compile(
     r"npmrc)\b[^\n]{0,80}https?://",
     re.IGNORECASE,
 )
+_SENTENCES = re.compile(r"((?<=[.!?;])\s+|\n+)")
+_TAKEN_OUT = "[left out: an order to an agent]"
 
 
 def visible(text: str) -> str:
@@ -47,3 +49,12 @@ def flags(*texts: str) -> tuple[str, ...]:
         ("sends-data-out", bool(_EXFILTRATION.search(whole))),
     )
     return tuple(name for name, present in found if present)
+
+
+def without_orders(text: str) -> str:
+    """The text with every sentence that gives orders to an agent taken out, and said to be."""
+    if not _COMMANDING.search(text):
+        return text
+    parts = _SENTENCES.split(text)
+    left = "".join(_TAKEN_OUT if _COMMANDING.search(part) else part for part in parts).strip()
+    return _COMMANDING.sub(_TAKEN_OUT, left)  # one that goes over the end of a line

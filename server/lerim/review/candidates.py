@@ -32,7 +32,7 @@ PERSON_CONFIDENCE = 0.95
 
 
 ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"]
-Maker = Literal["rules", "model", "lead", "maintain"]
+Maker = Literal["rules", "model", "lead", "maintain", "person"]
 FROM_SESSIONS: tuple[ProposedAction, ...] = ("add", "update", "supersede", "resolve")
 """What a candidate of a session can be; `merge` where it changes one memory and ends others besides."""
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
@@ -137,9 +137,10 @@ def file_text(
     targets: Sequence[Target],
     undecided: Sequence[str] = (),
     reason: str = "",
+    maker: Maker | None = None,
 ) -> str:
-    """The candidate file for what `new_record` made of a session's candidate."""
-    maker: Maker = "model" if candidate.signal == "model" else "rules"
+    """The candidate file for what `new_record` made of a session's candidate; `maker` person: a person had it made."""
+    maker = maker or ("model" if candidate.signal == "model" else "rules")
     return render(
         memory,
         {

@@ -80,7 +80,7 @@ def accept(
             final = of_text(edited_text(proposal, edit), proposal.path, store, proposal.text)
         _check_lost(place, book, final)
         _check_unwanted(place, book, final)
-        if final.session and not final.edited and final.maker != "lead":
+        if final.session and not final.edited and final.maker not in ("lead", "person"):
             with searching(place, memories) as near:
                 settled = decided_now(place, book, store, final, near)
             if settled is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,31 +25,17 @@ from lerim.extraction.candidate import Candidate
 from lerim.memory.claim import Claim
 from lerim.memory.files import text_hash
 from lerim.review.fingerprints import SIZE, Fingerprint, pack, unpack
+from lerim.review.ledger_schema import VERSION, bring_up
+from lerim.review.left_out import LeftOutTable
 
 State = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
 """What became of a claim; `known`: a memory says it, `outdated`: a later turn says otherwise, or answers it."""
-OfCandidate = Literal["accept", "settle", "edit", "reject", "withdraw"]
-"""`settle`: accepted without anybody looking at it."""
+OfCandidate = Literal["accept", "settle", "edit", "reject", "withdraw", "propose"]
+"""`settle`: accepted without anybody looking at it; `propose`: a person wants it though it was left out."""
 ByHand = Literal["add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"]
 Kind = Literal[OfCandidate, ByHand, "feedback", "repair"]
 """What an action does; `repair` is of links between memories, and nobody's doing."""
 Stage = Literal["started", "reverting", "done", "undoing", "undone"]
-_VERSION = 3
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE claims (
-    id TEXT PRIMARY KEY, source TEXT NOT NULL, title BLOB NOT NULL, words BLOB NOT NULL, hard BLOB NOT NULL,
-    state TEXT NOT NULL, memory TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
-    blocked INTEGER NOT NULL DEFAULT 0, written TEXT NOT NULL DEFAULT '', said INTEGER NOT NULL DEFAULT 0,
-    told BLOB NOT NULL DEFAULT x''
-) WITHOUT ROWID;
-CREATE TABLE ours (hash TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE actions (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, label TEXT NOT NULL,
-    candidate TEXT NOT NULL, memory TEXT NOT NULL, was TEXT NOT NULL, becomes TEXT NOT NULL, stage TEXT NOT NULL,
-    time TEXT NOT NULL, changes TEXT NOT NULL
-);
-"""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
 _KEPT_ACTIONS = 2_000
@@ -116,6 +101,11 @@ class Ledger:
         self._sql = connection
         self._salt = salt
         self._moves = moves
+
+    @property
+    def left_out(self) -> LeftOutTable:
+        """What sessions gave that was not proposed."""
+        return LeftOutTable(self._sql)
 
     def fingerprint(self, claim: Claim) -> Fingerprint:
         return Fingerprint(*(frozenset(map(self._hash, part)) for part in (claim.title, claim.words, claim.hard)))
@@ -366,30 +356,12 @@ def _prepared(connection: sqlite3.Connection, path: Path, moves: Sequence[tuple[
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA synchronous=FULL")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > _VERSION:
+    if version > VERSION:
         raise MemoryError_("A newer Lerim wrote the review ledger.", where=str(path), todo="Update Lerim.")
-    if version < _VERSION:
-        _bring_up(connection)
+    if version < VERSION:
+        bring_up(connection)
     salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
     return Ledger(connection, salt[0], moves)
-
-
-def _bring_up(connection: sqlite3.Connection) -> None:
-    """Make the tables, or those of an older version these; one process does it, others wait and find it done."""
-    connection.execute("BEGIN IMMEDIATE")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0:
-        for statement in _SCHEMA.split(";")[:-1]:
-            connection.execute(statement)
-    if version == 1:
-        connection.execute("ALTER TABLE claims ADD COLUMN written TEXT NOT NULL DEFAULT ''")
-    if version in (1, 2):
-        connection.execute("ALTER TABLE claims ADD COLUMN said INTEGER NOT NULL DEFAULT 0")
-        connection.execute("ALTER TABLE claims ADD COLUMN told BLOB NOT NULL DEFAULT x''")
-        connection.execute("CREATE TABLE ours (hash TEXT PRIMARY KEY) WITHOUT ROWID")
-    connection.execute("INSERT OR IGNORE INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
-    connection.execute(f"PRAGMA user_version={_VERSION}")
-    connection.commit()
 
 
 def _micros(time: datetime) -> int:

@@ -17,6 +17,7 @@ from lerim.review.ledger import State, opened
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import propose, put_back
+from lerim.review.proposing_anyway import leave_out, left_out, propose_anyway
 from lerim.review.redeciding import decide_again
 from lerim.review.suggestions import Suggestion, met, preview, suggest
 from lerim.review.undoing import StepView, steps, undo, undo_unseen, undoable
@@ -39,10 +40,13 @@ __all__ = [
     "decide_again",
     "doubted",
     "edit",
+    "leave_out",
+    "left_out",
     "met",
     "pending",
     "preview",
     "propose",
+    "propose_anyway",
     "reject",
     "settle",
     "settle_all",
@@ -107,8 +111,8 @@ def show(place: Place, candidate_id: str) -> Proposal:
 def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
     """Take back the waiting candidates whose claim rests on this turn (its id), or `only` one of them; their ids.
 
-    One that was accepted unseen is undone first. One whose words a person changed, or whose memory is not as it was
-    accepted, stays. Raises MemoryError_, BusyError.
+    One that was accepted unseen is undone first. One whose words a person changed, that a person had proposed, or whose
+    memory is not as it was accepted, stays. Raises MemoryError_, BusyError.
     """
     taken: list[str] = []
     if files.is_absent(place.private / "review.sqlite3"):
@@ -124,7 +128,7 @@ def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
             if only and known.id != only:
                 continue
             proposal = read(place, known.id, place.store())
-            if proposal.edited:
+            if proposal.edited or proposal.maker == "person":
                 continue
             take_back(place, book, proposal, reason)
             taken.append(known.id)
@@ -148,7 +152,7 @@ def withdraw_one(place: Place, candidate_id: str, reason: str) -> bool:
         if any(action.candidate == candidate_id for action in book.unfinished()):
             return False
         proposal = read(place, candidate_id, place.store())
-        if proposal.edited:
+        if proposal.edited or proposal.maker == "person":
             return False
         take_back(place, book, proposal, reason)
         put_back(place, book)

@@ -172,7 +172,9 @@ def add_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:
 
 
 def _extracted(item: Extracted) -> dict[str, object]:
-    return {"outcome": type(item).__name__.lower(), **asdict(item)}
+    told = asdict(item)
+    told.pop("candidate", None)  # of what was dropped the review keeps it
+    return {"outcome": type(item).__name__.lower(), **told}
 
 
 def _asked(spent: Spent) -> dict[str, object]:

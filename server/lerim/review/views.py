@@ -8,9 +8,10 @@ from lerim.memory.lines import moment
 from lerim.memory.record import Scope
 from lerim.memory.store import Stored
 from lerim.memory.views import EvidenceView, evidence_views, safe
-from lerim.redaction import redact
+from lerim.redaction import redact, visible, without_orders
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.ledger import Action
+from lerim.review.left_out import WHY, LeftOut
 
 
 class TargetView(msgspec.Struct, frozen=True):
@@ -59,6 +60,28 @@ class CandidateView(msgspec.Struct, frozen=True):
     near: list[TargetView] = []
 
 
+class LeftOutView(msgspec.Struct, frozen=True):
+    """Something that was not proposed. `why` is the `reason` in words, `detail` what it was here; `quote` is "" where
+    no words show it, `score` what a ranking gave it. Not `can_propose`: no memory can be made of it."""
+
+    id: str
+    reason: str
+    why: str
+    detail: str
+    title: str
+    primitive: str
+    kind: str | None
+    quote: str
+    who: str
+    session: str
+    turn: str
+    platform: str
+    time: str
+    score: float | None
+    can_propose: bool
+    scope: Scope = "project"
+
+
 class UndoView(msgspec.Struct, frozen=True):
     """The action `undo` would take back, and how to call it."""
 
@@ -97,6 +120,34 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         scope=scope,
         ends=list(proposal.ends),
     )
+
+
+def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
+    """What was left out as it is shown: without secrets, and without orders to an agent."""
+    candidate = item.candidate
+    said = candidate.evidence[0] if candidate is not None and candidate.evidence else None
+    return LeftOutView(
+        id=item.id,
+        reason=item.reason,
+        why=WHY[item.reason],
+        detail=_safe(item.detail),
+        title=_safe(item.title),
+        primitive=candidate.primitive if candidate else "",
+        kind=candidate.kind if candidate else None,
+        quote=_safe(said.quote) if said else "",
+        who=said.who if said else "",
+        session=item.session,
+        turn=item.turn,
+        platform=candidate.platform if candidate else "",
+        time=moment(item.said),
+        score=item.score,
+        can_propose=candidate is not None,
+        scope=scope,
+    )
+
+
+def _safe(text: str) -> str:
+    return visible(redact(without_orders(text)).text)
 
 
 def _target_view(one: Stored) -> TargetView:

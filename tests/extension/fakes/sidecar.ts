@@ -1,6 +1,6 @@
 import { Keys } from "../../../extension/secrets";
 import { EventEmitter, workspace } from "./vscode";
-import type { ModelView, AgentView, CandidatesChanged, CandidateView, MemoryView, Notification, Request, SessionTurn, SessionView, SyncProgress, SyncReport } from "../../../extension/protocol";
+import type { ModelView, AgentView, CandidatesChanged, CandidateView, LeftOutView, MemoryView, Notification, Request, SessionTurn, SessionView, SyncProgress, SyncReport } from "../../../extension/protocol";
 
 interface Token {
   readonly isCancellationRequested: boolean;
@@ -141,6 +141,28 @@ export function candidate(id: string, changes: Partial<CandidateView> = {}): Can
     maker: "rules",
     ends: [],
     near: [],
+    scope: "project",
+    ...changes,
+  };
+}
+
+export function leftOut(id: string, changes: Partial<LeftOutView> = {}): LeftOutView {
+  return {
+    id,
+    reason: "below-the-cut",
+    why: "others of its session ranked higher",
+    detail: "",
+    title: `Deploy to us-east-1 only (${id})`,
+    primitive: "decision",
+    kind: null,
+    quote: "deploy to us-east-1 only",
+    who: "user",
+    session: "s1",
+    turn: "t1",
+    platform: "claude",
+    time: "2026-01-02T03:04:05Z",
+    score: null,
+    canPropose: true,
     scope: "project",
     ...changes,
   };

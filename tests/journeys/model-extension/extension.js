@@ -28,7 +28,7 @@ exports.activate = (context) => {
 
 async function answer(_model, messages, _options, progress, token) {
   const prompt = messages.flatMap(({ content }) => content.map((part) => part.value ?? "")).join("\n");
-  const found = script.items.filter(({ evidence }) => prompt.includes(evidence.quote));
+  const found = script.items.filter(({ evidence, when }) => prompt.includes(when ?? evidence.quote)); // `when`: words that are said instead of the quote
   const asked = prompt.includes("[[ ## primitives ## ]]") ? found.map(({ title }) => title) : ["something else"];
   tell({ happened: "asked", asked });
   await new Promise((go) => {

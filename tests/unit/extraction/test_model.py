@@ -103,6 +103,10 @@ def test_the_model_is_told_the_session_its_figures_and_what_is_known() -> None:
     assert "billing" in prompt
 
 
+def test_each_item_is_asked_to_name_something_of_the_project_though_none_is_dropped_for_it() -> None:
+    assert "names at least one file, function, command, setting or error" in MemoryExtractSignature.instructions
+
+
 def test_an_open_question_and_the_ground_worked_on_are_candidates_with_their_quotes() -> None:
     asks = "Whether refunds in src/refund.py round up is still open. We go on moving billing to `services/billing`."
     question = item(
@@ -143,10 +147,42 @@ def test_what_the_agent_alone_said_is_less_sure_and_what_a_tool_said_is_dropped(
     assert reasons(results) == {"not-the-person": 1}
 
 
-def test_what_says_nothing_concrete_or_speaks_of_us_is_dropped() -> None:
+def test_what_says_nothing_concrete_or_speaks_of_us_comes_last_and_is_not_dropped() -> None:
     vague = item("Quality matters a lot", "thanks, looks good", 4, body="It matters.")
     personal = item("You want pnpm here", "Use pnpm here, not npm", 0)
-    assert reasons(run(Script(marked([vague, personal])))) == {"no-artifact": 1, "invalid": 1}
+    results = run(Script(marked([vague, personal, CENTS])))
+    assert reasons(results) == {}
+    assert [(one.title, one.confidence) for one in candidates(results)] == [
+        ("Quality matters a lot", 0.55),
+        ("You want pnpm here", 0.6),
+        (CENTS["title"], 0.7),
+    ]
+
+
+@pytest.mark.parametrize("title", ["", "pnpm", "…", "Use `pnpm", "Should pnpm be used here?"])
+def test_a_title_that_says_nothing_gives_way_to_the_quote(title: str) -> None:
+    [found] = candidates(run(Script(marked([PNPM | {"title": title}]))))
+    assert found.title == "Use pnpm here, not npm"
+
+
+def test_an_answer_without_a_body_or_with_a_type_of_its_own_is_mended() -> None:
+    bare = {"primitive": "gotcha", "title": "Use pnpm, not npm", "evidence": "Use pnpm here, not npm"}
+    [found] = candidates(run(Script(marked([bare]))))
+    assert (found.primitive, found.kind, found.body) == ("learning", "pitfall", "Use pnpm here, not npm.")
+
+
+def test_a_claim_whose_quote_stands_nowhere_keeps_what_a_person_needs_to_have_it_proposed() -> None:
+    invented = PNPM | {
+        "evidence": {"turn": 0, "quote": "we deploy with helm on fridays"},
+        "references": ["src/money.py"],
+    }
+    [lost] = [one for one in run(Script(marked([invented]))) if isinstance(one, Dropped)]
+    assert lost.candidate is not None
+    assert (lost.reason, lost.candidate.title, lost.candidate.evidence) == ("no-evidence", "Use pnpm, not npm", ())
+    assert (lost.candidate.turn, lost.candidate.references) == (f"{0:012x}", ("src/money.py",))
+    named = {"title": "pnpm run build comes before pnpm test", "evidence": invented["evidence"]}
+    [lost] = [one for one in run(Script(marked([PNPM | named]))) if isinstance(one, Dropped)]
+    assert lost.title == named["title"]
 
 
 def test_two_of_one_answer_that_say_the_same_become_one_with_both_quotes() -> None:
@@ -221,7 +257,7 @@ def test_nothing_secret_is_sent() -> None:
 
 
 def test_the_good_items_of_a_bad_answer_are_kept_without_a_second_call() -> None:
-    bad = PNPM | {"primitive": "opinion"}
+    bad = PNPM | {"title": ["Use", "pnpm"]}
     script = Script(marked([CENTS, bad, "x"]))
     results = run(script)
     assert len(candidates(results)) == 1

@@ -3,6 +3,7 @@
 import pytest
 
 from lerim.extraction.candidate import Candidate
+from lerim.sessions.model import Turn
 from scripted import agent, candidates, edited, ran, you
 
 BEFORE = (
@@ -234,17 +235,24 @@ def test_how_things_are_is_an_insight_and_how_they_shall_be_a_decision() -> None
     assert "The reason: the gateway cuts at 35." in rule.body
 
 
-def test_a_rule_about_tests_needs_a_session_that_has_some() -> None:
+def test_a_rule_about_tests_is_surer_in_a_session_that_has_some() -> None:
     said = you("remember: tests must not touch the network")
-    assert candidates(you("hello"), agent("Hi."), said, agent("Ok."), you("and now?")) == []
+    [found] = candidates(you("hello"), agent("Hi."), said, agent("Ok."), you("and now?"))
+    [surer] = candidates(you("hello"), agent("", edited("tests/test_a.py")), said, agent("Ok."), you("and now?"))
+    assert found.confidence < surer.confidence
 
 
 def test_a_name_counts_as_such_where_the_session_imports_or_installs_it() -> None:
     said = (you("always use frobnicate for dates"), agent("Ok."), you("and now?"))
-    assert candidates(you("hello"), agent("Hi."), *said) == []
-    assert candidates(you("hello"), agent("", ran("npm install frobnicate@2", "ok", 0)), *said)
-    assert candidates(you("hello"), agent("", edited("a.ts", "", "import f from 'frobnicate'\n")), *said)
-    assert candidates(you("hello"), agent("", edited("a.md", "", "use frobnicate\n")), *said) == []
+
+    def figure(*before: Turn) -> float:
+        [found] = candidates(you("hello"), *before, *said)
+        return found.confidence
+
+    unknown = figure(agent("Hi."))
+    assert figure(agent("", ran("npm install frobnicate@2", "ok", 0))) > unknown
+    assert figure(agent("", edited("a.ts", "", "import f from 'frobnicate'\n"))) > unknown
+    assert figure(agent("", edited("a.md", "", "use frobnicate\n"))) == unknown
 
 
 @pytest.mark.parametrize(

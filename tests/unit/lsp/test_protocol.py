@@ -21,13 +21,13 @@ from lerim.models.usage import Spent, Step, Usage, Waits
 from lerim.report import DroppedView, Progress, SyncReport, Withdrew
 from lerim.review.decisions import ReviewResult
 from lerim.review.run import MaintainAction
-from lerim.review.views import CandidateView, TargetView, UndoView
+from lerim.review.views import CandidateView, LeftOutView, TargetView, UndoView
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = (REPOSITORY / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
 MIRROR = "\n".join(
     (REPOSITORY / "extension" / name).read_text(encoding="utf-8")
-    for name in ("protocol.ts", "modelprotocol.ts", "sessionprotocol.ts", "livesprotocol.ts")
+    for name in ("protocol.ts", "modelprotocol.ts", "sessionprotocol.ts", "livesprotocol.ts", "reviewprotocol.ts")
 )
 METHODS = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("lerim/")}
 
@@ -64,6 +64,9 @@ TYPES: dict[str, Any] = {
     "Edit": protocol.Edit,
     "ActParams": protocol.ActParams,
     "UndoParams": protocol.UndoParams,
+    "LeftOutParams": protocol.LeftOutParams,
+    "LeftOutView": LeftOutView,
+    "ProposeParams": protocol.ProposeParams,
     "SearchParams": protocol.SearchParams,
     "ShowParams": protocol.ShowParams,
     "TitlesParams": protocol.TitlesParams,

@@ -12,6 +12,7 @@ import pytest
 from chat_server import KEY, Act, Asked, Handler, chat, completion, fails, finds, hangs, huge, item, marked, raw, says
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
+from lerim.review import queue
 from model_desk import CENTS, codes, environ, model, model_jobs, reported, story
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
@@ -26,8 +27,22 @@ def test_invented_quotes_wrong_turns_and_duplicates_are_counted_by_reason(desk: 
     tool = item("Use `pathlib` in `src/app.py`", "x", 0, primitive="rule")
     with model(desk, finds(wrong, again, invented, vague, tool)):
         report = reported(desk)
-    assert [one["title"] for one in report["candidates"]] == [CENTS["title"]]
-    assert report["dropped"] == {"duplicate": 1, "no-evidence": 1, "no-artifact": 1, "invalid": 1}
+    assert [one["title"] for one in report["candidates"]] == [CENTS["title"], "Agreement matters a lot"]
+    assert report["dropped"] == {"duplicate": 1, "no-evidence": 2}
+
+
+def test_what_a_sync_leaves_out_of_a_models_answer_can_be_proposed(desk: Desk):
+    story(desk)
+    invented = item("Deploy with `helm` on Fridays", "we deploy with helm on fridays")
+    with model(desk, finds(CENTS, invented)):
+        report = reported(desk)
+    assert report["dropped"] == {"no-evidence": 1}
+    [one] = queue.left_out(desk.place)[0]
+    assert (one.title, one.reason) == ("Deploy with `helm` on Fridays", "no-evidence")
+    queue.propose_anyway(desk.place, one.id)
+    [proposal] = [one for one in queue.pending(desk.place)[0] if one.maker == "person"]
+    assert proposal.flags == ("no-quote",)
+    assert queue.accept(desk.place, proposal.id, quotes="shared").code == "accepted"
 
 
 def test_hostile_text_in_and_out_stays_text(desk: Desk) -> None:

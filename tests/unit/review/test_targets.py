@@ -88,6 +88,7 @@ def test_a_ledger_of_the_first_version_is_taken_over(place: Place, make: Make) -
         for column in ("written", "said", "told"):
             book.execute(f"ALTER TABLE claims DROP COLUMN {column}")
         book.execute("DROP TABLE ours")
+        book.execute("DROP TABLE left_out")
         book.execute("PRAGMA user_version=1")
     assert [one.id for one in queue.pending(place)[0]] == [found.id]
     assert queue.accept(place, found.id, quotes="shared").ok

@@ -1,0 +1,91 @@
+"""What was left out, listed; and proposed anyway, because a person wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from lerim.errors import NotFoundError
+from lerim.extraction.candidate import Candidate, Dropped
+from lerim.memory import files
+from lerim.memory.claim import claim
+from lerim.memory.slug import new_id
+from lerim.review import actions
+from lerim.review.candidates import file_text, new_record
+from lerim.review.ledger import Change, Ledger, State, opened
+from lerim.review.left_out import FLAGS, MOST, WHY, LeftOut
+from lerim.review.outcome import ReviewResult
+from lerim.review.place import Place
+
+
+def leave_out(place: Place, items: Sequence[Dropped], now: datetime | None = None) -> None:
+    """Keep what a sync did not propose. What has no words is only counted. Raises MemoryError_."""
+    told = [item for item in items if item.title.strip()]
+    if not told:
+        return
+    place.make_private()
+    with opened(place.private, place.moves) as book:
+        book.left_out.keep(told, now or datetime.now(UTC))
+
+
+def left_out(place: Place, session: str = "", most: int = MOST) -> tuple[list[LeftOut], int]:
+    """What was left out and is not proposed, what was said last first, and how much there is; of one `session`, by the
+    beginning of its id, or of all. Writes nothing."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return [], 0
+    with opened(place.private, place.moves) as book:
+        return book.left_out.listed(session, most), book.left_out.count(session)
+
+
+def propose_anyway(place: Place, given: str) -> ReviewResult:
+    """Make a candidate of what was left out, by its id or a beginning of it; it waits like any other.
+
+    It is an addition, whatever says the same already: the person has read that it was left out for it. What is doubtful
+    is flagged, so that nothing accepts it unseen. Raises NotFoundError, UsageError, MemoryError_, BusyError.
+    """
+    with actions.ledger(place) as book:
+        item = book.left_out.named(given)
+        if item.candidate is None:
+            raise NotFoundError(
+                f"“{item.title}” cannot be proposed: {WHY[item.reason]}.",
+                todo="Write it yourself with `lerim memory add`.",
+            )
+        known = book.known(item.proposed) if item.proposed else None
+        if known is not None and known.state != "withdrawn":
+            return ReviewResult(True, "already", "It was proposed before.", path=str(place.candidate_path(known.id)))
+        return _propose(place, book, item, item.candidate)
+
+
+def _propose(place: Place, book: Ledger, item: LeftOut, candidate: Candidate) -> ReviewResult:
+    flag = FLAGS.get(item.reason)
+    flags = tuple(dict.fromkeys((*candidate.flags, *((flag,) if flag else ()))))
+    candidate = replace(candidate, flags=flags)
+    candidate_id = _new_id(place, book, candidate)
+    reason = f"You had it proposed; it had been left out because {WHY[item.reason]}."
+    record = new_record(candidate, candidate_id)
+    text = file_text(candidate, record, "add", (), reason=reason, maker="person")
+    mark = book.fingerprint(claim(candidate.title, candidate.body))
+    states: tuple[State, State] = ("withdrawn", "pending")
+    # `perform` commits this with its own first step: a kill leaves all of it or nothing
+    book.register(
+        *(candidate_id, candidate.source, mark, states[0]),
+        written=files.text_hash(text),
+        said=candidate.time,
+        told=candidate,
+    )
+    book.left_out.set_proposed(item.id, candidate_id)
+    path = place.candidate_path(candidate_id)
+    change = Change("review", str(place.state_anchor), str(path), None, text)
+    label = f"Proposed: {record.title}"
+    done = actions.perform(place, book, "propose", label, candidate_id, states, [change])
+    return ReviewResult(True, "proposed", label, done.id, str(path))
+
+
+def _new_id(place: Place, book: Ledger, candidate: Candidate) -> str:
+    store, known = place.store(), book.states()
+
+    def taken(name: str) -> bool:
+        return store.path_of(name) is not None or name in known or not files.is_absent(place.candidate_path(name))
+
+    return new_id(candidate.title, candidate.time.date(), taken)

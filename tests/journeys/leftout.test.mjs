@@ -1,0 +1,87 @@
+// What was left out of the review: its list with the reasons, Propose anyway in the panel and on the command line, and undo.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { markdown, missing, repository } from "./machine.mjs";
+import { Panel } from "./panel.mjs";
+import { Person } from "./person.mjs";
+import { makeRepository } from "./rebuild.mjs";
+import { Transcript } from "./records.mjs";
+import { step } from "./screen.mjs";
+import { JOURNEY, until } from "./until.mjs";
+
+const said = "the totals of `src/cart.py` are kept in cents by agreement with billing";
+const kept = "Totals are cents in `src/cart.py`";
+const invented = "Deploy to us-east-1 only";
+const item = (title, quote, more = {}) => ({
+  primitive: "decision", title, body: `${title}, as agreed with billing.`, confidence: 0.8, tags: [], kind: null, evidence: { quote }, references: ["src/cart.py"], ...more,
+});
+
+test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
+  const person = new Person("leftout", "shop");
+  const { machine, screen, root } = person;
+  const run = (name, body) => step(t, () => screen, name, body);
+  const review = () => markdown(root, ".lerim", "review");
+  const proposed = () => review().find((name) => readFileSync(join(root, ".lerim", "review", name), "utf8").includes(`title: ${invented}`));
+  let panel;
+
+  before(async () => {
+    makeRepository(root, new Map([["src/cart.py", "def total(prices):\n    return sum(prices)\n"]]));
+    const folder = join(machine.home, "model");
+    mkdirSync(folder, { recursive: true });
+    const items = [item(kept, said), item(invented, "we have always deployed to that region and to no other", { when: said })];
+    writeFileSync(join(folder, "script.json"), JSON.stringify({ models: ["scripted"], items, held: [] }));
+    const talk = new Transcript(machine.claude, root);
+    talk.say(`In src/cart.py, as you know, ${said}, whatever the form says.`, "Noted.");
+    talk.say("ok", "Gladly.");
+    person.settings({ "lerim.model.provider": "editor", "lerim.extract.gate": "all" });
+    cpSync(join(repository, "tests/journeys/model-extension"), join(machine.root, "extensions", "journeys.scripted-model-0.0.1"), { recursive: true });
+    await person.begin();
+    await person.work();
+  });
+  after(() => person.end());
+
+  await run("a claim that nothing shows is not proposed, and the panel lists it with the reason", async () => {
+    await screen.command("Lerim: Sync");
+    await screen.notification(/1 new candidate/);
+    await screen.command("Notifications: Clear All Notifications");
+    panel = await Panel.open(screen);
+    await panel.lists(/Totals are cents/);
+    await panel.says(/Left out \(1\)/);
+    assert.match(await panel.leftOut(invented), /no words of the session show it/);
+    await screen.shot("left-out");
+  });
+
+  await run("Propose anyway makes it a candidate that says who wanted it and what to look at", async () => {
+    await panel.proposeAnyway(invented);
+    await until("the candidate is on disk", proposed);
+    await panel.nothingLeftOut();
+    await panel.lists(/us-east-1/);
+    await panel.select(/us-east-1/);
+    await panel.says(/You had it proposed/);
+    await panel.says(/No words of the session show this/);
+    await screen.shot("proposed");
+  });
+
+  await run("undo takes it back to where it was", async () => {
+    await panel.press("u");
+    await until("the candidate is gone", () => proposed() === undefined);
+    await panel.lists(/us-east-1/, false);
+    await panel.leftOut(invented);
+    await screen.shot("undone");
+  });
+
+  await run("nothing accepts it unseen, also when the command line proposed it; a person does", async () => {
+    const id = JSON.parse(await machine.cli("review", "dropped", "--json", "--repo", root)).items[0].id;
+    await machine.cli("review", "propose", id, "--repo", root);
+    await panel.lists(/us-east-1/);
+    await machine.cli("review", "accept", "--all", "--quotes", "local", "--repo", root);
+    await panel.lists(/Totals are cents/, false);
+    assert.ok(proposed(), "what nothing shows waits for a person");
+    await panel.select(/us-east-1/);
+    await panel.press("a");
+    await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "decisions").some((name) => /us-east/.test(name)));
+    await panel.nothingLeftOut();
+  });
+});
