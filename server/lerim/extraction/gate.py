@@ -151,6 +151,9 @@ def _fault(draft: Draft, source: Source, candidate: Candidate) -> tuple[DropReas
         return "injection", "it gives orders to an agent, and no words of the person show it"
     if not evidence:
         return "no-evidence", "no quote of it stands in its turn"
+    headings = [quote.who != "tool" and quote.text.rstrip().endswith(":") for quote in draft.quotes]
+    if draft.signal != "model" and all(headings):
+        return "no-evidence", "only a heading is quoted; what it announces stands elsewhere"
     if why := _not_the_person(draft, evidence):
         return "not-the-person", why
     if any(_plain(quote.text) in source.boot for quote in draft.quotes if len(quote.text) > 20):

@@ -43,6 +43,14 @@ def test_each_fault_has_its_reason() -> None:
     assert reason(title="The token is ghp_abcdefghijklmnopqrstuvwxyz0123456789") == "secret-only"
 
 
+def test_a_heading_shows_nothing() -> None:
+    source = replace(SOURCE, words=lambda turn, who: "From now on:\nuse uv, not pip")
+    judged = gate(replace(DRAFT, title="From now on", quotes=(Quote("From now on:", "t", "user"),)), source)
+    assert isinstance(judged, Dropped) and judged.reason == "no-evidence"
+    both = (Quote("From now on:", "t", "user"), Quote("use uv, not pip", "t", "user"))
+    assert isinstance(gate(replace(DRAFT, quotes=both), source), Candidate)
+
+
 def test_wording_and_missing_names_lower_the_figure_and_drop_nothing() -> None:
     sure = gate(DRAFT, SOURCE)
     assert isinstance(sure, Candidate)
