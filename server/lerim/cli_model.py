@@ -14,6 +14,7 @@ from lerim import config, config_file, output
 from lerim.cli_place import Json, guarded, home
 from lerim.errors import Problem, SettingsError
 from lerim.models import consent, editor
+from lerim.models.agents import AGENTS, price_of
 from lerim.models.available import ModelsView, RoleView, available, role_view
 from lerim.models.choose import Model, choose
 from lerim.models.providers import PROVIDERS, ROLES
@@ -169,6 +170,8 @@ def _told(role: RoleView) -> str:
     if not role.model:
         return f"{role.role}: no model is asked{f', {role.why}' if role.why else ''}"
     paid = "paid by the token" if role.billed else "not paid by the token"
+    if role.provider in AGENTS:
+        paid = price_of(role.provider, os.environ)
     asks = "" if role.allowed else "; the first paid sync asks (`lerim model allow` agrees)"
     limit = f"; it takes {role.limit:,} tokens" if role.limit else ""
     return output.visible(f"{role.role}: {role.model}, because {role.why}; {paid}{asks}{limit}")
@@ -191,12 +194,21 @@ def _show(view: ModelsView) -> None:
     for server in view.servers:
         models = ", ".join(server.models[:20]) or "no models"
         output.say(output.visible(f"{server.name or 'A server'} answers at {server.base_url}: {models}"))
+    for agent in view.agents:
+        if agent.program:
+            output.say(output.visible(f"{agent.name} is at {agent.program}, {agent.price}: {_use(agent.provider)}"))
+        else:
+            output.say(f"{agent.name} has left sessions, but its program was not found.")
     if not view.servers:
         output.say("No server of models answers on this machine.")
     for one in view.editor:
         may = {True: "allowed", False: "not allowed", None: "not asked yet"}[one.allowed]
         output.say(output.visible(f"The editor offers {one.id} ({may})"))
     output.warn([*view.problems, *(problem for role in view.roles for problem in role.problems)])
+
+
+def _use(provider: str) -> str:
+    return f"`lerim model use {provider}`"
 
 
 @model_app.callback()
