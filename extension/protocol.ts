@@ -19,6 +19,7 @@ export interface ServerSettings {
   "model.name"?: string;
   "model.baseUrl"?: string;
   "extract.gate"?: string;
+  "extract.guidance"?: string;
   "budget.perDayUsd"?: number | null;
 }
 

@@ -26,6 +26,7 @@ from lerim.project import gone_from
 from lerim.report import combine
 from lerim.review import queue
 from lerim.review.ledger import State
+from lerim.setting import KEYS
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncOptions
@@ -52,6 +53,9 @@ def sync_command(
     model: Annotated[
         str, typer.Option(metavar="none", help="“none”: ask no model in this run, whatever the settings say.")
     ] = "auto",
+    guidance: Annotated[
+        str, typer.Option(metavar="TEXT", help="What the model shall heed in this run, such as “only about billing”.")
+    ] = "",
     yes: Annotated[
         bool, typer.Option("--yes", help="Agree for good to the model the settings name, though it is paid for.")
     ] = False,
@@ -81,6 +85,7 @@ def sync_command(
         accept_above=above if above > 0 or accept_above is not None else None,
         quotes=quotes or _quotes(at),
         model="none" if model == "none" else "auto",
+        guidance=_checked(guidance),
     )
     if yes and options.model == "auto":
         _agree(at)
@@ -94,6 +99,13 @@ def sync_command(
     else:
         show_report(report, _today(at, report), queue.states(at.place))
     raise typer.Exit(EXIT_CODES[report.state])
+
+
+def _checked(guidance: str) -> str:
+    try:
+        return str(KEYS["extract.guidance"].check(guidance.strip()))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint="--guidance") from error
 
 
 def run_sync(at: Here, options: SyncOptions, *, quiet: bool) -> SyncReport:
