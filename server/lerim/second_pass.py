@@ -42,8 +42,8 @@ def add(
 ) -> SyncReport:
     """The report of the rules with what a model found besides. What the rules found stands, whatever becomes of this.
 
-    `since` and `until` bound the sessions, and `guidance` is for the model to heed; without them the settings do. `learning` is a fresh one, for this part
-    alone. Raises CatalogError.
+    `since` and `until` bound the sessions, and `guidance` is for the model to heed; without them the settings do.
+    `learning` is a fresh one, for this part alone. Raises CatalogError.
     """
     began = time.monotonic()
     started = clock().timestamp() if learning.explicit else None
