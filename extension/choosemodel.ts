@@ -174,13 +174,13 @@ async function write({ provider, model, baseUrl }: Option): Promise<void> {
   if (provider !== "none") await set("model.provider", provider);
 }
 
-/** Lets the chosen agent read one session, shows what it found beside what the rules found, and lets it read the rest. */
+/** Lets the chosen model read one session, shows what it found beside what the rules found, and lets it read the rest. */
 async function tryOnSession(context: Choosing, option: Option): Promise<void> {
   const root = await chooseRoot();
   if (root === undefined) return test(context, option, false);
-  const trial = await cancellable(`Lerim: ${option.name} reads one session`, (token) => context.request(protocol.modelTry, { root: root.uri.toString() }, token));
+  const trial = await cancellable(`Lerim: ${option.name || option.model || "the model"} reads one session`, (token) => context.request(protocol.modelTry, { root: root.uri.toString() }, token));
   if (trial === undefined) return;
-  if (trial.code === "not-found") return test(context, option, false);
+  if (trial.code === "not-found" && option.kind === "agent") return test(context, option, false);
   if (!trial.ok) {
     if ((await vscode.window.showErrorMessage(`Lerim: ${unlinked(trial.message)}`, "Choose Another")) !== undefined) await chooseModel(context);
     return;
@@ -200,7 +200,8 @@ async function test(context: Choosing, option: Option, billed: boolean): Promise
   const trial = await tried(context);
   if (trial === undefined) return;
   if (trial.ok) {
-    const choice = await vscode.window.showInformationMessage(`Lerim: ${unlinked(trialText(trial))}`, "Sync");
+    const choice = await vscode.window.showInformationMessage(`Lerim: ${unlinked(trialText(trial))}`, "Try on One Session", "Sync");
+    if (choice === "Try on One Session") return tryOnSession(context, option);
     if (choice === "Sync") await vscode.commands.executeCommand("lerim.sync");
     return;
   }

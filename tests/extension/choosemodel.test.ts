@@ -76,7 +76,7 @@ test("a model of the editor is chosen, told to the sidecar, and tested", async (
   expect(settings()).toEqual({ provider: "editor", name: "copilot/gpt", baseUrl: undefined });
   expect(shown.written.every(({ target }) => target === 1)).toBe(true);
   expect(methods()).toEqual(["lerim/models", "(settings told)", "lerim/model/test"]);
-  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: editor:copilot/gpt answered in 1.2 s (40 tokens).", choices: ["Sync"] }]);
+  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: editor:copilot/gpt answered in 1.2 s (40 tokens).", choices: ["Try on One Session", "Sync"] }]);
 });
 
 test("between two choices nobody is asked: no key goes to the address of the one before", async () => {
@@ -275,4 +275,13 @@ test("an agent that fails says why, and another can be chosen", async () => {
   withAgent({ ok: false, code: "model-key", message: "Claude Code is not logged in." });
   await chooseModel(context);
   expect(shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: Claude Code is not logged in.", choices: ["Choose Another"] });
+});
+
+test("any other model can be tried on one session once it answered", async () => {
+  context.answer(protocol.modelTry, () => ({ ...trial, model: "editor:copilot/gpt" }));
+  answers.picks.push("GPT");
+  answers.choices.push("Try on One Session");
+  await chooseModel(context);
+  expect(methods()).toContain("lerim/model/try");
+  expect(shown.messages.at(-1)?.text).toBe("In one session the rules found 1, editor:copilot/gpt 2 more.");
 });

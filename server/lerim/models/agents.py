@@ -121,8 +121,12 @@ def install_folders(environ: Mapping[str, str], platform: str = sys.platform) ->
 def invocation(provider: str, model: str, environ: Mapping[str, str]) -> Invocation:
     """How an agent is asked one question on its standard input, without tools.
 
-    Raises ModelGoneError where its own settings name a tool server that cannot be turned off.
+    Raises ModelGoneError where its own settings name a tool server that cannot be turned off, and for a model's name
+    that would be read as an option.
     """
+    if model.startswith("-"):
+        todo = "Correct roles.extract.model; “” is the agent's usual one."
+        raise ModelGoneError(f"{AGENTS[provider].name} cannot be asked for a model {model!r}.", todo=todo)
     named = () if model == DEFAULT else (model,)
     return _INVOCATIONS[provider](named, environ)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lerim.config import Settings
 
 
+AGENT_SECONDS = 300.0
+"""How long an agent's program may take for an answer where the settings leave the usual time."""
 MOST_WINDOW = 100_000
 """The largest window for an agent's program in o200k tokens: it adds instructions of its own."""
 
@@ -245,7 +247,10 @@ def _of_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Pro
     window = min(model.max_window_tokens, MOST_WINDOW)
     overlap = min(model.window_overlap_tokens, window // 4)
     why = model.why if role.model else f"it is what {agent.name} is asked as usual"
-    return replace(model, command=(program,), max_window_tokens=window, window_overlap_tokens=overlap, why=why)
+    seconds = AGENT_SECONDS if role.timeout == Role().timeout else role.timeout
+    return replace(
+        model, command=(program,), timeout=seconds, max_window_tokens=window, window_overlap_tokens=overlap, why=why
+    )
 
 
 def _model(role: Role, provider: str, name: str, base_url: str = "") -> Model:

@@ -134,9 +134,10 @@ class GuardedReading:
 
     def __iter__(self) -> Iterator[Turn]:
         with faults_as_errors(self._transcript.platform, self._transcript.place):
-            ours = False
+            ours: bool | None = None  # until the first prompt tells
             for turn in self._inner:
-                ours = ours or (turn.role == "user" and turn.text.lstrip().startswith(ASKED))
+                if ours is None and turn.kind == "prompt":
+                    ours = turn.text.lstrip().startswith(ASKED)
                 if ours:
                     continue
                 yield turn if can_be_folder(turn.cwd) else msgspec.structs.replace(turn, cwd="")

@@ -204,6 +204,11 @@ def test_tool_servers_of_the_persons_own_settings_are_turned_off(tmp_path: Path)
         invocation("codex", "default", environ)
 
 
+def test_a_models_name_is_never_read_as_an_option() -> None:
+    with pytest.raises(ModelGoneError, match="cannot be asked"):
+        invocation("claude-code", "--dangerously-skip-permissions", {"HOME": "/home/ana"})
+
+
 def test_what_an_agent_is_paid_with_is_told_before() -> None:
     assert price_of("claude-code", {}) == "uses your Claude plan"
     assert price_of("claude-code", {"ANTHROPIC_API_KEY": "k"}) == "bills the key in ANTHROPIC_API_KEY"
