@@ -1,9 +1,10 @@
 import * as vscode from "vscode";
 import { addressFault, isLocal } from "./address";
 import type { Context } from "./context";
-import { trialText, unlinked } from "./modelwording";
+import { sessionTrialText, trialText, unlinked } from "./modelwording";
 import { openSetting } from "./opensetting";
 import * as protocol from "./protocol";
+import { chooseRoot } from "./roots";
 
 type Choosing = Pick<Context, "request" | "keys" | "keysChanged" | "settingsChanged">;
 type Option = Pick<protocol.OptionView, "kind" | "provider" | "model" | "baseUrl" | "name" | "variables" | "billed">;
@@ -14,6 +15,7 @@ interface Item extends vscode.QuickPickItem {
 
 const sections: readonly (readonly [kinds: readonly protocol.OptionView["kind"][], title: string])[] = [
   [["none", "auto"], ""],
+  [["agent"], "Coding agents on this machine"],
   [["editor"], "The editor's models"],
   [["server"], "Servers on this machine"],
   [["key"], "Services with a key"],
@@ -41,6 +43,7 @@ export async function chooseModel(context: Choosing): Promise<void> {
     void vscode.window.showInformationMessage("Lerim: no model is asked; the rules go on. Nothing leaves this machine.");
     return;
   }
+  if (option.kind === "agent") return tryOnSession(context, option);
   const billed = option.kind === "auto" ? (await context.request(protocol.modelChoices, {})).billed : option.billed;
   await test(context, option, billed);
 }
@@ -89,6 +92,7 @@ function words({ kind, name, detail, model, variables }: protocol.OptionView): {
       return { label: "None", description: "rules only; nothing leaves this machine" };
     case "auto":
       return { label: "Automatic", description: name === "" ? "a key in the environment, else the editor's model, else a server of this machine" : `now ${name}` };
+    case "agent":
     case "editor":
       return { label: name, description: detail };
     case "server":
@@ -170,6 +174,23 @@ async function write({ provider, model, baseUrl }: Option): Promise<void> {
   if (provider !== "none") await set("model.provider", provider);
 }
 
+/** Lets the chosen model read one session, shows what it found beside what the rules found, and lets it read the rest. */
+async function tryOnSession(context: Choosing, option: Option): Promise<void> {
+  const root = await chooseRoot();
+  if (root === undefined) return test(context, option, false);
+  const trial = await cancellable(`Lerim: ${option.name || option.model || "the model"} reads one session`, (token) => context.request(protocol.modelTry, { root: root.uri.toString() }, token));
+  if (trial === undefined) return;
+  if (trial.code === "not-found" && option.kind === "agent") return test(context, option, false);
+  if (!trial.ok) {
+    if ((await vscode.window.showErrorMessage(`Lerim: ${unlinked(trial.message)}`, "Choose Another")) !== undefined) await chooseModel(context);
+    return;
+  }
+  const { message, detail } = sessionTrialText(trial);
+  const choice = await vscode.window.showInformationMessage(message, { modal: true, detail }, "Read the Rest", "Choose Another");
+  if (choice === "Choose Another") return chooseModel(context);
+  if (choice === "Read the Rest") await vscode.commands.executeCommand("lerim.sync");
+}
+
 /** Asks the chosen model one tiny question, and says what came of it. */
 async function test(context: Choosing, option: Option, billed: boolean): Promise<void> {
   if (billed) {
@@ -179,7 +200,8 @@ async function test(context: Choosing, option: Option, billed: boolean): Promise
   const trial = await tried(context);
   if (trial === undefined) return;
   if (trial.ok) {
-    const choice = await vscode.window.showInformationMessage(`Lerim: ${unlinked(trialText(trial))}`, "Sync");
+    const choice = await vscode.window.showInformationMessage(`Lerim: ${unlinked(trialText(trial))}`, "Try on One Session", "Sync");
+    if (choice === "Try on One Session") return tryOnSession(context, option);
     if (choice === "Sync") await vscode.commands.executeCommand("lerim.sync");
     return;
   }
@@ -194,9 +216,13 @@ async function test(context: Choosing, option: Option, billed: boolean): Promise
 
 /** What came of the question; undefined when the person cancelled. */
 async function tried(context: Choosing): Promise<protocol.TrialView | undefined> {
-  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Lerim: Testing the model", cancellable: true }, async (_progress, token) => {
+  return cancellable("Lerim: Testing the model", (token) => context.request(protocol.modelTest, {}, token));
+}
+
+async function cancellable<T>(title: string, ask: (token: vscode.CancellationToken) => Promise<T>): Promise<T | undefined> {
+  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, async (_progress, token) => {
     try {
-      return await context.request(protocol.modelTest, {}, token);
+      return await ask(token);
     } catch (error) {
       if (!token.isCancellationRequested) throw error;
       void vscode.window.showInformationMessage("Lerim: the test was cancelled. The model stays chosen.");

@@ -58,10 +58,10 @@ export interface AllowParams {
 
 /**
  * One thing that can be chosen: `provider`, `model` and `baseUrl` are what the settings then say; `variables` may hold the key. `name` and `detail`
- * are for people: of a model of the editor its vendor, of a local server its name or address; the name of `auto` is what it leads to now.
+ * are for people: of a model of the editor its vendor, of a local server its name or address, of an installed agent what its answers are paid with; the name of `auto` is what it leads to now.
  */
 export interface OptionView {
-  kind: "none" | "auto" | "editor" | "server" | "key" | "no-key" | "address" | "command";
+  kind: "none" | "auto" | "agent" | "editor" | "server" | "key" | "no-key" | "address" | "command";
   provider: string;
   model: string;
   baseUrl: string;
@@ -91,6 +91,28 @@ export interface TrialView {
   seconds: number;
   tokens: number;
   cost: number | null;
+}
+
+/** One proposal of a trial. */
+export interface FoundView {
+  primitive: string;
+  title: string;
+  quote: string;
+}
+
+/** What the rules and the chosen model find in one session; `code` "not-found": none waits for a model. `again` sessions wait besides. */
+export interface SessionTrialView {
+  ok: boolean;
+  message: string;
+  code: string;
+  model: string;
+  session: string;
+  rules: FoundView[];
+  found: FoundView[];
+  seconds: number;
+  tokens: number;
+  cost: number | null;
+  again: number;
 }
 
 /** A model the editor offers. `id` is `vendor/id`; `allowed` is null where the person was not asked yet. */

@@ -1,5 +1,5 @@
 // What the editor says about models: what waits, what it costs, what came of a test.
-import type { ModelView, SyncReport, TrialView, Waits } from "./protocol";
+import type { FoundView, ModelView, SessionTrialView, SyncReport, TrialView, Waits } from "./protocol";
 import { counted } from "./wording";
 
 /** Cents, or "less than $0.01". */
@@ -32,6 +32,19 @@ export function unlinked(text: string): string {
 export function trialText({ model, seconds, tokens, cost }: TrialView): string {
   const price = cost === null || cost === 0 ? "" : `, ${dollars(cost)}`;
   return `${model} answered in ${seconds.toFixed(1)} s (${counted(tokens, "token")}${price}).`;
+}
+
+const mostFound = 8;
+
+/** What came of a trial on one session: the counts, and beside each other what the rules and the model found. */
+export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
+  const message = `In one session the rules found ${rules.length}, ${model} ${found.length} more.`;
+  const list = (who: string, all: readonly FoundView[]): string => {
+    const more = all.length > mostFound ? [`… and ${all.length - mostFound} more`] : [];
+    return [`${who}:`, ...all.slice(0, mostFound).map(({ title }) => `• ${title}`), ...more, ...(all.length === 0 ? ["• nothing"] : [])].join("\n");
+  };
+  const took = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing is proposed yet. ${counted(again, "more session")} ${again === 1 ? "waits" : "wait"}.`;
+  return { message, detail: [list("The rules", rules), list(model, found), took].join("\n\n") };
 }
 
 /** What the status item's tooltip says of the models of the window's repositories, a line each; `usedUp`: today's budget is. */
@@ -75,12 +88,18 @@ export interface Mend {
 export type Action = "Choose Model" | "Enter Key" | "Change Budget";
 
 /** What a sync's message says of the model: what it took, and what stopped it with the action that mends that. */
-export function modelText(report: SyncReport): Mend {
+export function modelText(report: SyncReport, neverChosen = false): Mend {
   const calls = report.usage?.calls ?? 0;
   const cost = report.usage?.cost ?? 0;
   const asked = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${about(cost)}` : ""}.` : "";
-  const stopped = stopOf(report);
+  const stopped = neverChosen && report.waits?.why === "none" ? offerOf(report.waits) : stopOf(report);
   return { text: [asked, stopped.text].filter((text) => text !== "").join(" "), actions: stopped.actions };
+}
+
+/** What a person is told who never chose whether a model is asked. */
+function offerOf({ sessions }: Waits): Mend {
+  if (sessions === 0) return { text: "", actions: [] };
+  return { text: `${counted(sessions, "session")} ${sessions === 1 ? "was" : "were"} read by the rules alone. A model usually finds more; you may have one already.`, actions: ["Choose Model"] };
 }
 
 function stopOf({ waits, problems }: SyncReport): Mend {

@@ -21,6 +21,7 @@ export interface ServerSettings {
   "model.name"?: string;
   "model.baseUrl"?: string;
   "extract.gate"?: string;
+  "extract.guidance"?: string;
   "budget.perDayUsd"?: number | null;
 }
 
@@ -361,6 +362,7 @@ export const queueAct = request<sessions.QueueParams, sessions.DoneView>("lerim/
 export const modelStatus = request<RootParams, models.ModelView>("lerim/model/status");
 export const modelAllow = request<models.AllowParams, sessions.DoneView>("lerim/model/allow");
 export const modelChoices = request<Record<string, never>, models.ChoicesView>("lerim/models");
+export const modelTry = request<{ root: string }, models.SessionTrialView>("lerim/model/try");
 export const modelTest = request<Record<string, never>, models.TrialView>("lerim/model/test");
 export const debug = request<Record<string, never>, DebugView>("lerim/debug");
 

@@ -13,11 +13,13 @@ export interface Settings {
   readonly review: "" | "ask" | "auto";
   /** Path of an interpreter to use as it is; "" for our own environment. */
   readonly python: string;
-  /** "" of these five, and null: as the files of settings say. */
+  /** "" of these six, and null: as the files of settings say. */
   readonly "model.provider": string;
   readonly "model.name": string;
   readonly "model.baseUrl": string;
   readonly "extract.gate": "" | "all" | "signal";
+  /** What the person wants the model to heed, in their own words. */
+  readonly "extract.guidance": string;
   /** US dollars; 0 is no bound. */
   readonly "budget.perDayUsd": number | null;
   readonly "trace.server": "off" | "messages" | "verbose";
@@ -35,6 +37,7 @@ export const defaults: Settings = {
   "model.name": "",
   "model.baseUrl": "",
   "extract.gate": "",
+  "extract.guidance": "",
   "budget.perDayUsd": null,
   "trace.server": "off",
 };
@@ -93,6 +96,7 @@ export function readSettings(configuration: Configuration): ReadSettings {
     "model.name": take("model.name", isString, "").trim(),
     "model.baseUrl": take("model.baseUrl", isString, "").trim(),
     "extract.gate": take("extract.gate", isOneOf("", "all", "signal"), ""),
+    "extract.guidance": take("extract.guidance", isString, "").trim(),
     "budget.perDayUsd": take<number | null>("budget.perDayUsd", isAmount, null),
     "trace.server": take("trace.server", isOneOf("off", "messages", "verbose"), defaults["trace.server"]),
   };
@@ -109,7 +113,7 @@ function misspelt(model: unknown): string[] {
   return Object.keys(model).filter((name) => !(`${ofModel}${name}` in defaults));
 }
 
-const ofJobs = ["review", "model.provider", "model.name", "model.baseUrl", "extract.gate", "budget.perDayUsd"] as const;
+const ofJobs = ["review", "model.provider", "model.name", "model.baseUrl", "extract.gate", "extract.guidance", "budget.perDayUsd"] as const;
 
 /** What the person set about models and the review; the sidecar hands it to its jobs. */
 export function forJobs(settings: Settings): Partial<Pick<Settings, (typeof ofJobs)[number]>> {

@@ -6,7 +6,7 @@ import * as protocol from "./protocol";
 import { chooseRoot } from "./roots";
 import { progressText, reportText } from "./wording";
 
-type Syncing = Pick<Context, "request" | "output" | "status" | "onSyncProgress">;
+type Syncing = Pick<Context, "request" | "output" | "settings" | "status" | "onSyncProgress">;
 
 /** Lerim: Sync. Reads the project's new sessions with progress and Cancel, and says what came of it. */
 export async function syncRoot(context: Syncing, root: string | undefined): Promise<void> {
@@ -69,7 +69,7 @@ async function runSync(
 }
 
 async function announce(context: Syncing, report: protocol.SyncReport): Promise<void> {
-  const model = modelText(report);
+  const model = modelText(report, context.settings["model.provider"] === "");
   const text = [reportText(report), model.text].filter((part) => part !== "").join(" ");
   context.output.info(`Sync of ${report.project}: ${text} (${report.seconds.toFixed(1)} s)`);
   for (const [reason, count] of Object.entries(report.dropped)) context.output.info(`dropped ${count}: ${reason}`);

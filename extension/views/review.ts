@@ -46,7 +46,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   readonly #subscriptions: vscode.Disposable[];
 
   constructor(
-    private readonly context: Pick<Context, "request" | "output" | "status" | "extension" | "onCandidatesChanged" | "onSyncProgress">,
+    private readonly context: Pick<Context, "request" | "output" | "settings" | "status" | "extension" | "onCandidatesChanged" | "onSyncProgress">,
     private readonly turns: Pick<Turns, "open">,
   ) {
     this.#subscriptions = [

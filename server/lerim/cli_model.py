@@ -11,12 +11,14 @@ import msgspec
 import typer
 
 from lerim import config, config_file, output
-from lerim.cli_place import Json, guarded, home
+from lerim.cli_place import HERE, Json, Repo, guarded, here, home
 from lerim.errors import Problem, SettingsError
 from lerim.models import consent, editor
+from lerim.models.agents import AGENTS, price_of
 from lerim.models.available import ModelsView, RoleView, available, role_view
 from lerim.models.choose import Model, choose
 from lerim.models.providers import PROVIDERS, ROLES
+from lerim.paths import Home
 from lerim.setting import KEYS, Value
 
 model_app = typer.Typer(help="The language model that reads sessions besides the rules.", no_args_is_help=True)
@@ -95,15 +97,7 @@ def use_command(
             KEYS[f"{EXTRACT}.{name}"].check(value)
         except ValueError as error:
             raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
-    before = config.load({}, mine)[0]  # the file alone
-    values: dict[str, Value] = {"provider": provider}
-    broken = bool(before.faults["extract"])  # its file may hold a value that is left out
-    for name in ("model", "base_url"):
-        if given[name] or broken or before.values[f"{EXTRACT}.{name}"]:
-            values[name] = given[name]
-    if broken or (before.roles["extract"].fallback_models and before.roles["extract"].provider != provider):
-        values["fallback_models"] = ()
-    config_file.change(mine, EXTRACT, values)
+    write_choice(mine, provider, model, base_url)
     settings, problems = config.load(os.environ, mine)
     role = role_view("extract", settings, os.environ, consent.load(mine)[0])
     if as_json:
@@ -116,6 +110,42 @@ def use_command(
     output.warn([*problems, *role.problems])
     if role.model:
         output.say("`lerim model test` asks it one tiny question.")
+
+
+def write_choice(mine: Home, provider: str, model: str, base_url: str) -> None:
+    """Writes which model reads sessions into the person's own file. Raises SettingsError."""
+    given = {"model": model, "base_url": base_url}
+    before = config.load({}, mine)[0]  # the file alone
+    values: dict[str, Value] = {"provider": provider}
+    broken = bool(before.faults["extract"])  # its file may hold a value that is left out
+    for name, value in given.items():
+        if value or broken or before.values[f"{EXTRACT}.{name}"]:
+            values[name] = value
+    if broken or (before.roles["extract"].fallback_models and before.roles["extract"].provider != provider):
+        values["fallback_models"] = ()
+    config_file.change(mine, EXTRACT, values)
+
+
+@model_app.command("try")
+@guarded
+def try_command(
+    provider: Annotated[str, typer.Argument(metavar="[PROVIDER]", help="As for `use`; else the chosen one.")] = "",
+    model: Annotated[str, typer.Argument(metavar="[MODEL]", help="Its name as the provider writes it.")] = "",
+    base_url: Annotated[str, typer.Option("--base-url", metavar="URL", help="Where it is, if not the usual.")] = "",
+    repo: Repo = HERE,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask it though it is paid for; agrees to nothing else.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let a model read one session of this repository, and show what it finds beside what the rules find."""
+    from lerim.cli_offer import show_trial, try_model
+
+    if provider and provider not in PROVIDERS:
+        raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")
+    trial = try_model(here(repo, []), provider, model, base_url, paid=yes, quiet=as_json)
+    if as_json:
+        output.show_json(trial)
+    else:
+        show_trial(trial)
 
 
 @model_app.command("allow")
@@ -169,6 +199,8 @@ def _told(role: RoleView) -> str:
     if not role.model:
         return f"{role.role}: no model is asked{f', {role.why}' if role.why else ''}"
     paid = "paid by the token" if role.billed else "not paid by the token"
+    if role.provider in AGENTS:
+        paid = price_of(role.provider, os.environ)
     asks = "" if role.allowed else "; the first paid sync asks (`lerim model allow` agrees)"
     limit = f"; it takes {role.limit:,} tokens" if role.limit else ""
     return output.visible(f"{role.role}: {role.model}, because {role.why}; {paid}{asks}{limit}")
@@ -191,12 +223,21 @@ def _show(view: ModelsView) -> None:
     for server in view.servers:
         models = ", ".join(server.models[:20]) or "no models"
         output.say(output.visible(f"{server.name or 'A server'} answers at {server.base_url}: {models}"))
+    for agent in view.agents:
+        if agent.program:
+            output.say(output.visible(f"{agent.name} is at {agent.program}, {agent.price}: {_use(agent.provider)}"))
+        else:
+            output.say(f"{agent.name} has left sessions, but its program was not found.")
     if not view.servers:
         output.say("No server of models answers on this machine.")
     for one in view.editor:
         may = {True: "allowed", False: "not allowed", None: "not asked yet"}[one.allowed]
         output.say(output.visible(f"The editor offers {one.id} ({may})"))
     output.warn([*view.problems, *(problem for role in view.roles for problem in role.problems)])
+
+
+def _use(provider: str) -> str:
+    return f"`lerim model use {provider}`"
 
 
 @model_app.callback()

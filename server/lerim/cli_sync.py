@@ -17,6 +17,7 @@ import typer
 from lerim import output
 from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here, nowhere, when
 from lerim.cli_review import Quotes, QuotesOption, show_candidates
+from lerim.config import DEFAULT
 from lerim.errors import SpendingError
 from lerim.models.providers import RoleName
 from lerim.models.told import dollars, summed, taken, waiting
@@ -26,6 +27,7 @@ from lerim.project import gone_from
 from lerim.report import combine
 from lerim.review import queue
 from lerim.review.ledger import State
+from lerim.setting import KEYS
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncOptions
@@ -52,6 +54,9 @@ def sync_command(
     model: Annotated[
         str, typer.Option(metavar="none", help="“none”: ask no model in this run, whatever the settings say.")
     ] = "auto",
+    guidance: Annotated[
+        str, typer.Option(metavar="TEXT", help="What the model shall heed in this run, such as “only about billing”.")
+    ] = "",
     yes: Annotated[
         bool, typer.Option("--yes", help="Agree for good to the model the settings name, though it is paid for.")
     ] = False,
@@ -81,12 +86,15 @@ def sync_command(
         accept_above=above if above > 0 or accept_above is not None else None,
         quotes=quotes or _quotes(at),
         model="none" if model == "none" else "auto",
+        guidance=_checked(guidance),
     )
     if yes and options.model == "auto":
         _agree(at)
     report = run_sync(at, options, quiet=as_json)
     if report.waits.why == "consent" and report.waits.sessions and not as_json and _agreed(at, report.waits):
         report = combine(report, run_sync(at, options, quiet=False))
+    if report.waits.why == "none" and report.waits.sessions and not as_json and options.model == "auto":
+        report = offer_model(at, options, report)
     new = [one for one in report.problems if one not in at.problems]  # what is wrong with the settings is said already
     report = msgspec.structs.replace(report, problems=new)
     if as_json:
@@ -94,6 +102,13 @@ def sync_command(
     else:
         show_report(report, _today(at, report), queue.states(at.place))
     raise typer.Exit(EXIT_CODES[report.state])
+
+
+def _checked(guidance: str) -> str:
+    try:
+        return str(KEYS["extract.guidance"].check(guidance.strip()))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint="--guidance") from error
 
 
 def run_sync(at: Here, options: SyncOptions, *, quiet: bool) -> SyncReport:
@@ -143,6 +158,22 @@ def _today(at: Here, report: SyncReport) -> str:
         return ""
     bound = f" of ${at.settings.budget:.2f}" if at.settings.budget else ", without a bound"
     return f"Today: {dollars(cost)}{bound}."
+
+
+def offer_model(at: Here, options: SyncOptions, report: SyncReport) -> SyncReport:
+    """Offers the models of this machine where the person never chose about one. The report of the rules, with what the
+    chosen model found besides."""
+    from lerim import cli_offer
+
+    if at.settings.origins["roles.extract.provider"] != DEFAULT:
+        return report
+    offers = cli_offer.offers(at.home, os.environ)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        cli_offer.show_offers(offers, report)
+        return report
+    if not cli_offer.chosen(at, offers, report):
+        return report
+    return combine(report, run_sync(at, options, quiet=False))
 
 
 def _quotes(at: Here) -> Quotes | None:

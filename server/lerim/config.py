@@ -41,9 +41,10 @@ class Settings:
     file, the editor, `default`.
 
     `roles` are as they hold: one without a provider of its own has that of `extract`, with its model, address, command
-    and fallbacks. `budget` is what a day's calls may cost in US dollars, 0 without a bound. `rules` are those of
-    memories' lives; after `idle_minutes` an editor maintains them by itself, 0 never. `faults` are what is wrong with
-    each role, or with that of `extract` where it is asked as that: such a role asks no model.
+    and fallbacks. `guidance` is what the model shall heed, `budget` what a day's calls may cost in US dollars, 0
+    without a bound. `rules` are those of memories' lives; after `idle_minutes` an editor maintains them by itself, 0
+    never. `faults` are what is wrong with each role, or with that of `extract` where it is asked as that: such a role
+    asks no model.
     """
 
     home: Home
@@ -53,6 +54,7 @@ class Settings:
     review: ReviewMode
     search_limit: int
     gate: Gate
+    guidance: str
     budget: float
     rules: Rules
     idle_minutes: int
@@ -144,6 +146,7 @@ def _settings(
         review="auto" if values["review.mode"] == "auto" else "ask",
         search_limit=int(_number(values["search.limit"])),
         gate="all" if values["extract.gate"] == "all" else "signal",
+        guidance=str(values["extract.guidance"]),
         budget=_number(values["budget.per_day_usd"]),
         rules=_rules(values),
         idle_minutes=int(_number(values["maintain.idle_minutes"])),

@@ -38,7 +38,8 @@ class SyncOptions:
     """How to sync. `explicit`: the person asked, so a session's last exchange counts at once.
 
     `since` and `until` bound the sessions by time. `accept_above`: candidates at least this sure are accepted unseen,
-    with `quotes` shared in git or kept local. `model`: the one the settings name is asked too, or none is.
+    with `quotes` shared in git or kept local. `model`: the one the settings name is asked too, or none is; `guidance`
+    is what it shall heed, "" as the settings say.
     """
 
     explicit: bool = True
@@ -47,6 +48,7 @@ class SyncOptions:
     accept_above: float | None = None
     quotes: QuoteChoice | None = None
     model: Literal["auto", "none"] = "auto"
+    guidance: str = ""
 
 
 @dataclass(frozen=True, slots=True)

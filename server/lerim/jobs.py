@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -89,7 +90,8 @@ def _pending(project: Project, home: Home) -> int:
 def _models(report: SyncReport, errand: Errand) -> SyncReport:
     """The report with what a model did besides, if the person's settings name one."""
     options = errand.options
-    for add in (second_pass.add, lead_pass.add, summary_model_pass.add):
+    extract = partial(second_pass.add, guidance=options.guidance)
+    for add in (extract, lead_pass.add, summary_model_pass.add):
         if report.state != "cancelled" and options.model == "auto":
             learning = errand.learning()
             report = add(report, learning, errand.environ, options.since, options.until, errand.clock, errand.bridge)

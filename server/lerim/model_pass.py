@@ -72,12 +72,14 @@ Clock = Callable[[], datetime]
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The model to be asked, since when sessions are read, what a day may cost in US dollars (0: without a bound),
-    whether only windows with a signal are sent, and the problems that keep a model from being asked."""
+    whether only windows with a signal are sent, what the person typed for the model to heed, and the problems that keep
+    a model from being asked."""
 
     model: Model | None
     since: datetime | None
     budget: float
     gate: bool
+    guidance: str
     problems: list[Problem]
 
 
@@ -86,7 +88,7 @@ def chosen(project: Project, home: Home, environ: Mapping[str, str], now: dateti
     settings, _ = config.load(environ, home, project.root)  # what is wrong with the files is said where they are shown
     model, problems = choose("extract", settings, environ, editor.told(environ)[0])
     since = moment(settings.since, now) if settings.since else None
-    return Choice(model, since, settings.budget, settings.gate == "signal", problems)
+    return Choice(model, since, settings.budget, settings.gate == "signal", settings.guidance, problems)
 
 
 def too_dear(model: Model, job: Job, error: TooDearError) -> Step:
@@ -98,7 +100,8 @@ def too_dear(model: Model, job: Job, error: TooDearError) -> Step:
 @dataclass(slots=True)
 class ModelPass:
     """One pass over the sessions that wait for a model. `state` is partial where something was left undone, `why` says
-    what ended it early. Calls that are paid for are paid from `purse`."""
+    what ended it early. Calls that are paid for are paid from `purse`. `guidance` is what the person wants the model to
+    heed."""
 
     model: Model
     catalog: Catalog
@@ -107,6 +110,7 @@ class ModelPass:
     bridge: Bridge | None = None
     purse: Purse | None = None
     gate: bool = True
+    guidance: str = ""
     state: State = "done"
     why: Why = ""
     spent: list[Spent] = field(default_factory=list)
@@ -281,7 +285,7 @@ class ModelPass:
             overlap_tokens=self.model.window_overlap_tokens,
             limit=lambda: min(self._most, engine.window_tokens),
             lower=self._lower,
-            answered=Answered(learning.place.private / "windows", self.model.label),
+            answered=Answered(learning.place.private / "windows", "\n".join((self.model.label, self.guidance)).strip()),
             count=counts,
             gate=self.gate,
             model=self.model.label,
@@ -372,4 +376,4 @@ class ModelPass:
         near = learning.memories.near(query(material.facts, prompts), TITLES)
         newest = learning.memories.search("", NEWEST)
         known = dict.fromkeys((*(one.title for one in before), *(one.record.title for one in near)))
-        return Guidance(tuple(known), focus(hit.record for hit in newest))
+        return Guidance(tuple(known), focus(hit.record for hit in newest), self.guidance)

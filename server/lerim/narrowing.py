@@ -63,6 +63,7 @@ WIDTHS: Mapping[str, Width | None] = {
     "review.mode": _ordered("ask", "auto"),
     "search.limit": _free,
     "extract.gate": _ordered("signal", "all"),
+    "extract.guidance": None,
     "budget.per_day_usd": _lower_bound,
     "maintain.decay_days": _free,
     "maintain.floor": _free,

@@ -32,12 +32,16 @@ FOREIGN = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONHOME", "
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to hand to `subprocess`: `new_session` makes a process group on POSIX, `creationflags` do so on Windows."""
+    """What to hand to `subprocess`: `new_session` makes a process group on POSIX, `creationflags` do so on Windows.
+
+    Where `line` is not empty it is handed over in place of `argv`: Windows starts a batch file by a line alone.
+    """
 
     argv: tuple[str, ...]
     environ: dict[str, str]
     creationflags: int
     new_session: bool
+    line: str = ""
 
 
 def lerim(
@@ -67,12 +71,43 @@ def found(
     windows = platform == "win32"
     pure = PureWindowsPath if windows else PurePosixPath
     known = {key.upper() if windows else key: value for key, value in environ.items()}
-    endings = ["", *known.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(";")] if windows else [""]
+    endings = _endings(name, known.get("PATHEXT", "")) if windows else [""]
     folders = [] if pure(name).is_absolute() else known.get("PATH", "").split(";" if windows else ":")
     if not name or (folders and len(pure(name).parts) != 1):
         return None
     places = [pure(folder) / name for folder in folders if pure(folder).is_absolute()] if folders else [pure(name)]
     return next((f"{place}{end}" for place in places for end in endings if there(f"{place}{end}")), None)
+
+
+def _endings(name: str, pathext: str) -> list[str]:
+    """What Windows may add to a program's name. npm puts a script for other systems, which has no ending, beside the
+    one for Windows, so that a name without an ending is the last that is tried."""
+    known = [one for one in (pathext or ".COM;.EXE;.BAT;.CMD").split(";") if one]
+    named = PureWindowsPath(name).suffix.upper() in {one.upper() for one in known}
+    return ["", *known] if named else [*known, ""]
+
+
+def is_batch(program: str) -> bool:
+    """Whether Windows runs a program by its command processor."""
+    return PureWindowsPath(program).suffix.lower() in (".cmd", ".bat")
+
+
+def batch_line(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """The line that starts a batch file on Windows, such as the `claude.cmd` that npm installs.
+
+    Raises ValueError for an argument that the command processor would read as more than text.
+    """
+    for word in argv:
+        if any(sign in word for sign in '"%!\r\n\0'):
+            raise ValueError(f"Windows cannot hand {word!r} to {PureWindowsPath(argv[0]).name}")
+    processor = _windows_folder(environ) / "System32" / "cmd.exe"
+    words = " ".join(f'"{word}"' for word in argv)
+    return f'"{processor}" /d /v:off /s /c "{words}"'
+
+
+def _windows_folder(environ: Mapping[str, str]) -> PureWindowsPath:
+    root = PureWindowsPath(next((value for name, value in environ.items() if name.upper() == "SYSTEMROOT"), ""))
+    return root if root.is_absolute() else PureWindowsPath("C:\\Windows")
 
 
 def killer(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -> Launch | None:
@@ -82,8 +117,7 @@ def killer(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -
     """
     if platform != "win32":
         return None
-    root = PureWindowsPath(next((value for name, value in environ.items() if name.upper() == "SYSTEMROOT"), ""))
-    program = (root if root.is_absolute() else PureWindowsPath("C:\\Windows")) / "System32" / "taskkill.exe"
+    program = _windows_folder(environ) / "System32" / "taskkill.exe"
     return Launch((str(program), "/F", "/T", "/PID", str(pid)), dict(environ), CREATE_NO_WINDOW, new_session=False)
 
 

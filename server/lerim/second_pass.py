@@ -38,11 +38,12 @@ def add(
     until: datetime | None,
     clock: Callable[[], datetime],
     bridge: Bridge | None,
+    guidance: str = "",
 ) -> SyncReport:
     """The report of the rules with what a model found besides. What the rules found stands, whatever becomes of this.
 
-    `since` and `until` bound the sessions; without them the setting does. `learning` is a fresh one, for this part
-    alone. Raises CatalogError.
+    `since` and `until` bound the sessions, and `guidance` is for the model to heed; without them the settings do.
+    `learning` is a fresh one, for this part alone. Raises CatalogError.
     """
     began = time.monotonic()
     started = clock().timestamp() if learning.explicit else None
@@ -69,7 +70,7 @@ def add(
     purse = Purse(home, choice.budget, lambda: clock().astimezone())
     try:
         with project_lock(home, project.key, "asking a model"), Catalog.open(home) as catalog, closing(learning):
-            asked = ModelPass(model, catalog, learning, clock, bridge, purse, choice.gate)
+            asked = ModelPass(model, catalog, learning, clock, bridge, purse, choice.gate, guidance or choice.guidance)
             asked.run(started, since, until)
     except BusyError as error:
         problems.append(Problem(error.code, error.where, f"No model was asked: {error.message}"))

@@ -59,6 +59,12 @@ def _gate(value: object) -> Value:
     return value
 
 
+def _guidance(value: object) -> Value:
+    if not isinstance(value, str) or len(value) > 2_000 or not value.replace("\n", "").isprintable():
+        raise ValueError("must be a text of at most 2000 characters, in quotes")
+    return value.strip()
+
+
 def _dollars(value: object) -> Value:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10_000:
         raise ValueError("must be a number of US dollars from 0 to 10000; 0 is no bound")
@@ -142,6 +148,7 @@ KEYS: Mapping[str, Key] = {
     "review.mode": Key(_mode),
     "search.limit": Key(_whole(1, 1000)),
     "extract.gate": Key(_gate),
+    "extract.guidance": Key(_guidance),
     "budget.per_day_usd": Key(_dollars),
     "maintain.decay_days": Key(_whole(1, 100_000)),
     "maintain.floor": Key(_share),

@@ -1,6 +1,7 @@
 """One job as a process, JSON lines (docs/PROTOCOL.md §2): `python -m lerim worker sync --repo PATH [--explicit]`,
 `worker maintain --repo PATH [--explicit] [--dry-run]`, `worker ask --repo PATH`, whose first line of input is the
-question, or `worker model`, which asks the chosen model one tiny question.
+question, `worker model`, which asks the chosen model one tiny question, or `worker try --repo PATH`, which lets it read
+one session.
 
 It may be killed at any instant: the catalog carries on from where it was. It ends by itself when its parent does.
 """
@@ -27,6 +28,7 @@ from lerim.models.editor import Answer, Ask, Bridge, Part, Refused, Unask
 from lerim.models.usage import Step, Usage
 from lerim.process import be_nice, claim_streams
 from lerim.report import Found, Progress, SyncReport, Withdrew
+from lerim.session_trial import SessionTrial
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncOptions
@@ -52,6 +54,12 @@ class Tried(msgspec.Struct, frozen=True, tag_field="event", tag="tried"):
     answer: str
     usage: Usage
     steps: list[Step] = []
+
+
+class TriedOn(msgspec.Struct, frozen=True, tag_field="event", tag="triedOn"):
+    """The last line of a job that tried a model on one session: what the rules and the model find there."""
+
+    trial: SessionTrial
 
 
 class Answered(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
@@ -84,6 +92,7 @@ Line = (
     | MaintainProgress
     | Report
     | Tried
+    | TriedOn
     | Answered
     | Maintained
     | Failed
@@ -112,6 +121,13 @@ class TryModel:
 
 
 @dataclass(frozen=True, slots=True)
+class TryOn:
+    """What to do: let the chosen model read one session of the repository that holds `repo`."""
+
+    repo: Path
+
+
+@dataclass(frozen=True, slots=True)
 class AskAbout:
     """What to do: answer the question, the first line of input, about the repository that holds `repo`."""
 
@@ -128,7 +144,7 @@ class Maintain:
     dry_run: bool
 
 
-AnyOrder = Order | TryModel | AskAbout | Maintain
+AnyOrder = Order | TryModel | TryOn | AskAbout | Maintain
 
 
 def parse(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:
@@ -136,6 +152,8 @@ def parse(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:
     match list(arguments):
         case ["model"]:
             return TryModel()
+        case ["try", "--repo", path]:
+            return TryOn(Path(path))
         case ["ask", "--repo", path]:
             try:
                 return AskAbout(Path(path), msgspec.json.decode(source.readline(MOST_QUESTION), type=Question))
@@ -198,7 +216,7 @@ def listen(source: BinaryIO, cancel: threading.Event, bridge: Bridge, gone: Call
 
 def work(order: AnyOrder, lines: Lines, cancel: threading.Event, bridge: Bridge) -> int:
     """Does the order and sends how it ended; returns the exit code."""
-    what = {Order: "sync", TryModel: "test", AskAbout: "answer", Maintain: "maintaining"}[type(order)]
+    what = {Order: "sync", TryModel: "test", TryOn: "trial", AskAbout: "answer", Maintain: "maintaining"}[type(order)]
     try:
         last = _done(order, lines, cancel, bridge)
     except LerimError as error:
@@ -222,10 +240,12 @@ def work(order: AnyOrder, lines: Lines, cancel: threading.Event, bridge: Bridge)
 
 def _done(
     order: AnyOrder, lines: Lines, cancel: threading.Event, bridge: Bridge
-) -> Report | Tried | Answered | Maintained:
+) -> Report | Tried | TriedOn | Answered | Maintained:
     match order:
         case TryModel():
             return _try(cancel, bridge)
+        case TryOn(repo):
+            return _try_on(repo, cancel, bridge)
         case AskAbout(repo, question):
             return _ask(repo, question, lines, cancel, bridge)
         case Maintain():
@@ -293,6 +313,14 @@ def _try(cancel: threading.Event, bridge: Bridge) -> Tried:
     return Tried(trial.model, trial.answer, trial.usage, trial.steps)
 
 
+def _try_on(repo: Path, cancel: threading.Event, bridge: Bridge) -> TriedOn:
+    from lerim import session_trial
+
+    home = _home(repo)
+    trial = session_trial.Trial(_project(repo, home), home, os.environ, cancel.is_set, bridge)
+    return TriedOn(session_trial.run(trial))
+
+
 def main(arguments: Sequence[str]) -> int:
     """The process's entry; returns the exit code."""
     source, output = claim_streams()
@@ -300,7 +328,8 @@ def main(arguments: Sequence[str]) -> int:
     if order is None:
         sys.stderr.write(
             "usage: lerim worker sync --repo PATH [--explicit], lerim worker maintain --repo PATH [--explicit]"
-            " [--dry-run], lerim worker ask --repo PATH (the question as JSON on standard input), lerim worker model\n"
+            " [--dry-run], lerim worker ask --repo PATH (the question as JSON on standard input), lerim worker model,"
+            " lerim worker try --repo PATH\n"
         )
         return 2
     be_nice()

@@ -76,7 +76,7 @@ test("a model of the editor is chosen, told to the sidecar, and tested", async (
   expect(settings()).toEqual({ provider: "editor", name: "copilot/gpt", baseUrl: undefined });
   expect(shown.written.every(({ target }) => target === 1)).toBe(true);
   expect(methods()).toEqual(["lerim/models", "(settings told)", "lerim/model/test"]);
-  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: editor:copilot/gpt answered in 1.2 s (40 tokens).", choices: ["Sync"] }]);
+  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: editor:copilot/gpt answered in 1.2 s (40 tokens).", choices: ["Try on One Session", "Sync"] }]);
 });
 
 test("between two choices nobody is asked: no key goes to the address of the one before", async () => {
@@ -242,4 +242,46 @@ test("a key is forgotten, and the sidecar starts without it", async () => {
   expect(context.secrets.held.size).toBe(0);
   expect(methods()).toEqual(["(restarted)", "(restarted)"]);
   expect(shown.messages.at(-1)?.text).toBe("Lerim: ZAI_API_KEY is forgotten.");
+});
+
+const found = (title: string): protocol.FoundView => ({ primitive: "decision", title, quote: "" });
+const trial: protocol.SessionTrialView = { ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s1", rules: [found("One")], found: [found("Two"), found("Three")], seconds: 9.5, tokens: 1200, cost: null, again: 4 };
+
+function withAgent(answer: Partial<protocol.SessionTrialView> = {}): void {
+  choices([...all, option("agent", "claude-code", { name: "Claude Code", detail: "uses your Claude plan" })]);
+  context.answer(protocol.modelTry, () => ({ ...trial, ...answer }));
+  answers.picks.push("Claude Code");
+}
+
+test("an installed agent is offered with what it is paid with, reads one session, and its finds stand beside those of the rules", async () => {
+  withAgent();
+  answers.choices.push("Read the Rest");
+  await chooseModel(context);
+  expect(shown.lists[0]?.items.find(({ label }) => label === "Claude Code")?.description).toBe("uses your Claude plan");
+  expect(settings()["provider"]).toBe("claude-code");
+  expect(methods()).toContain("lerim/model/try");
+  expect(methods()).not.toContain("lerim/model/test");
+  expect(shown.messages.at(-1)).toMatchObject({ text: "In one session the rules found 1, claude-code:sonnet 2 more." });
+  expect(shown.commands).toEqual([{ id: "lerim.sync", args: [] }]);
+});
+
+test("where no session waits, an agent is asked one tiny question instead", async () => {
+  withAgent({ ok: false, code: "not-found" });
+  await chooseModel(context);
+  expect(methods()).toContain("lerim/model/test");
+});
+
+test("an agent that fails says why, and another can be chosen", async () => {
+  withAgent({ ok: false, code: "model-key", message: "Claude Code is not logged in." });
+  await chooseModel(context);
+  expect(shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: Claude Code is not logged in.", choices: ["Choose Another"] });
+});
+
+test("any other model can be tried on one session once it answered", async () => {
+  context.answer(protocol.modelTry, () => ({ ...trial, model: "editor:copilot/gpt" }));
+  answers.picks.push("GPT");
+  answers.choices.push("Try on One Session");
+  await chooseModel(context);
+  expect(methods()).toContain("lerim/model/try");
+  expect(shown.messages.at(-1)?.text).toBe("In one session the rules found 1, editor:copilot/gpt 2 more.");
 });

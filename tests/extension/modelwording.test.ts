@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { consentText, dollars, modelFace, modelText, waitsText } from "../../extension/modelwording";
+import { consentText, dollars, modelFace, modelText, sessionTrialText, waitsText } from "../../extension/modelwording";
 import type { Waits } from "../../extension/protocol";
 import { statusFace } from "../../extension/status";
 import { modelView, report } from "./fakes/sidecar";
@@ -61,4 +61,17 @@ test.each([
   [{ problems: [problem("x", "other"), problem("model-gone", "The editor took [it](command:x) away.")] }, "The editor took [it] (command:x) away.", ["Choose Model"]],
 ] as const)("a sync %j says of the model %j", (changes, text, actions) => {
   expect(modelText(report(changes as unknown as Parameters<typeof report>[0]))).toEqual({ text, actions });
+});
+
+test("who never chose is told what was read without a model; who chose none is not", () => {
+  const waits = { sessions: 3, tokens: 0, cost: null, model: "", why: "none" as const };
+  expect(modelText(report({ waits }), true)).toEqual({ text: "3 sessions were read by the rules alone. A model usually finds more; you may have one already.", actions: ["Choose Model"] });
+  expect(modelText(report({ waits }), false)).toEqual({ text: "", actions: [] });
+  expect(modelText(report({ waits: { ...waits, sessions: 0 } }), true)).toEqual({ text: "", actions: [] });
+});
+
+test("a trial's finds stand beside those of the rules", () => {
+  const { message, detail } = sessionTrialText({ ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s", rules: [], found: [{ primitive: "decision", title: "Cents", quote: "" }], seconds: 3, tokens: 900, cost: null, again: 1 });
+  expect(message).toBe("In one session the rules found 0, claude-code:sonnet 1 more.");
+  expect(detail).toBe("The rules:\n• nothing\n\nclaude-code:sonnet:\n• Cents\n\nIt took 3.0 s and 900 tokens. Nothing is proposed yet. 1 more session waits.");
 });

@@ -26,7 +26,7 @@ test("the manifest declares exactly the settings the code reads, with the same d
 
 test("no workspace decides what is asked or written down about the person's sessions", () => {
   const theirs = Object.keys(properties).filter((name) => /^lerim\.(model|extract|budget|trace)\./.test(name));
-  expect(theirs.length).toBe(6);
+  expect(theirs.length).toBe(7);
   expect(theirs.filter((name) => properties[name]?.scope !== "machine")).toEqual([]);
 });
 
@@ -95,7 +95,7 @@ test("a workspace cannot name the interpreter", () => {
 });
 
 test("a workspace can neither choose a model nor where it is, nor what may be spent or is decided for the person", () => {
-  const own = ["lerim.model.provider", "lerim.model.name", "lerim.model.baseUrl", "lerim.extract.gate", "lerim.budget.perDayUsd", "lerim.python", "lerim.review"];
+  const own = ["lerim.model.provider", "lerim.model.name", "lerim.model.baseUrl", "lerim.extract.gate", "lerim.extract.guidance", "lerim.budget.perDayUsd", "lerim.python", "lerim.review"];
   for (const key of own) expect(properties[key]?.scope, key).toBe("machine");
   expect([...manifest.capabilities.untrustedWorkspaces.restrictedConfigurations].sort()).toEqual([...own].sort());
 });

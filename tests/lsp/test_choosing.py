@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +168,34 @@ async def test_in_restricted_mode_nothing_is_listed_or_tested(editor: Editor) ->
     for method in (protocol.MODELS, protocol.MODEL_TEST):
         error = await editor.refused(method, {})
         assert error.data["kind"] == "untrusted"
+
+
+def agent(isolated: Path, monkeypatch: pytest.MonkeyPatch, result: str) -> None:
+    """A Claude Code of the test's own, on the PATH of the server that starts after this."""
+    folder = isolated / ".local" / "bin"
+    folder.mkdir(parents=True)
+    printed = json.dumps({"type": "result", "is_error": False, "result": result})
+    (folder / "claude").write_text(f"#!{sys.executable}\nimport sys\nsys.stdin.read()\nprint({printed!r})\n")
+    (folder / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
+async def test_an_installed_agent_is_listed_with_what_it_is_paid_with(
+    editor: Editor, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent(isolated, monkeypatch, "ready")
+    await start(editor, **{"model.provider": "claude-code"})
+    [found] = [one for one in await options(editor) if one.provider == "claude-code"]
+    assert (found.kind, found.name, found.detail) == ("agent", "Claude Code", "uses your Claude plan")
+    assert (found.chosen, found.billed) == (True, False)
+    trial = await editor.ask(protocol.MODEL_TEST, {})
+    assert (trial.ok, trial.model, trial.cost) == (True, "claude-code:sonnet", None)
+
+
+async def test_a_trial_without_a_session_that_waits_says_so(
+    editor: Editor, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent(isolated, monkeypatch, "ready")
+    await start(editor, **{"model.provider": "claude-code"})
+    trial = await editor.ask(protocol.MODEL_TRY, {"root": editor.root})
+    assert (trial.ok, trial.code) == (False, "not-found")

@@ -16,6 +16,7 @@ from lerim.evaluation.score import Evaluation, Missed, Proposal, SignalFigures
 from lerim.evaluation.score import Figures as EvaluationFigures
 from lerim.facts.draft import Signal
 from lerim.memory.record import LearningKind, Primitive
+from lerim.models.agents import AGENTS, DEFAULT
 from lerim.models.available import RoleView
 from lerim.models.providers import PROVIDERS, ROLES
 from lerim.models.state import ModelView
@@ -110,8 +111,10 @@ def test_what_a_repository_may_set_is_what_it_may_set() -> None:
 
 
 def test_the_providers_are_told_with_their_keys_and_usual_models() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \| (.*) ?\|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)` \| .* \| (.*) \| (.*) ?\|$", README, re.MULTILINE)
     told = {name: (re.findall(r"`(\w+)`", keys), re.findall(r"`(\S+)`", model)) for name, keys, model in rows}
     for name, provider in PROVIDERS.items():
-        usual = [provider.default_model] if provider.default_model else []
+        agent = AGENTS.get(name)
+        default = agent.model.replace(DEFAULT, "") if agent else provider.default_model
+        usual = [default] if default else []
         assert told[name] == (list(provider.key_variables), usual)

@@ -18,10 +18,12 @@ FOCUS = 12
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """Titles of memories and candidates that say something near, and what the person's memories are mostly about."""
+    """Titles of memories and candidates that say something near, what the person's memories are mostly about, and what
+    the person typed for the model to heed."""
 
     known: tuple[str, ...] = ()
     focus: tuple[str, ...] = ()
+    person: str = ""
 
 
 def metadata(facts: Facts, project: str) -> str:
@@ -53,9 +55,10 @@ def metrics(facts: Facts) -> str:
 
 
 def told(guidance: Guidance) -> str:
-    """What is known already and not to be repeated, and the person's focus."""
+    """What is known already and not to be repeated, the person's focus, and what they ask for."""
     known = [shorten(title, 140) for title in guidance.known[: 2 * TITLES]]
-    return _json({"known": known, "focus": list(guidance.focus)})
+    asked: dict[str, object] = {"the_person_asks": guidance.person} if guidance.person else {}
+    return _json({"known": known, "focus": list(guidance.focus), **asked})
 
 
 def focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:

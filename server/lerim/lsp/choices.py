@@ -64,6 +64,11 @@ def options(view: ModelsView, role: Role, below: Role, asked: RoleView) -> Itera
     yield OptionView(
         "auto", "auto", name=asked.model if role.provider == "auto" else "", chosen=role.provider == "auto"
     )
+    for agent in view.agents:
+        if agent.program:
+            chosen = role.provider == agent.provider
+            model = role.model if chosen else ""
+            yield OptionView("agent", agent.provider, model, name=agent.name, detail=agent.price, chosen=chosen)
     for one in view.editor:
         chosen = role.provider == "editor" and asked.model == f"editor:{one.id}"
         yield OptionView("editor", "editor", one.id, name=one.name or one.id, detail=one.vendor, chosen=chosen)

@@ -44,10 +44,11 @@ class OptionView(msgspec.Struct, frozen=True):
 
     `model` of `none`, `auto` and `command` is "". `variables` may hold the key, `key` and `no-key` say whether one
     does; `billed`: paid by the token. `name` and `detail` are for people: of a model of the editor its vendor, of a
-    local server its name or address; the name of `auto` is what it leads to now.
+    local server its name or address, of an installed agent what its answers are paid with; the name of `auto` is what
+    it leads to now.
     """
 
-    kind: Literal["none", "auto", "editor", "server", "key", "no-key", "address", "command"]
+    kind: Literal["none", "auto", "agent", "editor", "server", "key", "no-key", "address", "command"]
     provider: str
     model: str = ""
     base_url: str = ""
@@ -81,6 +82,31 @@ class TrialView(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     tokens: int = 0
     cost: float | None = None
+
+
+class FoundView(msgspec.Struct, frozen=True):
+    """One proposal of a trial."""
+
+    primitive: str
+    title: str
+    quote: str
+
+
+class SessionTrialView(msgspec.Struct, frozen=True):
+    """What the rules and the chosen model find in one session. Not `ok`: `code` is the error's, `message` says why;
+    "not-found" where no session waits for a model. `again` sessions wait besides."""
+
+    ok: bool
+    message: str
+    code: str = ""
+    model: str = ""
+    session: str = ""
+    rules: list[FoundView] = []
+    found: list[FoundView] = []
+    seconds: float = 0.0
+    tokens: int = 0
+    cost: float | None = None
+    again: int = 0
 
 
 class AskModelParams(Params, frozen=True):

@@ -42,6 +42,7 @@ MODEL_STATUS = "lerim/model/status"
 MODEL_ALLOW = "lerim/model/allow"
 MODELS = "lerim/models"
 MODEL_TEST = "lerim/model/test"
+MODEL_TRY = "lerim/model/try"
 DEBUG = "lerim/debug"
 
 SYNC_PROGRESS = "lerim/syncProgress"

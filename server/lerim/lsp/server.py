@@ -188,6 +188,7 @@ def _requests(sidecar: Sidecar) -> None:
     on(protocol.MODEL_ALLOW, models.AllowParams, "models", "allow")
     on(protocol.MODELS, models.NoParams, "choices", "listed")
     on(protocol.MODEL_TEST, models.NoParams, "trials", "tried")
+    on(protocol.MODEL_TRY, protocol.RootParams, "trials", "tried_on_session")
     on(protocol.DEBUG, protocol.DebugParams, "debug", "debug")
 
 

@@ -51,6 +51,7 @@ JOBS: Mapping[str, tuple[str, type[str] | type[float]]] = {
     "model.name": ("roles.extract.model", str),
     "model.baseUrl": ("roles.extract.base_url", str),
     "extract.gate": ("extract.gate", str),
+    "extract.guidance": ("extract.guidance", str),
     "budget.perDayUsd": ("budget.per_day_usd", float),
 }
 

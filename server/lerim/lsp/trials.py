@@ -1,19 +1,23 @@
-"""Trying the chosen model: one tiny question, asked by a process with a job's environment."""
+"""Trying the chosen model: one tiny question, or one session, by a process with a job's environment."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from lerim.lsp import editor
 from lerim.lsp.jobs import JobError, start, tell
-from lerim.lsp.model_protocol import NoParams, TrialView
+from lerim.lsp.model_protocol import FoundView, NoParams, SessionTrialView, TrialView
+from lerim.lsp.protocol import RootParams
 from lerim.lsp.questions import Questions
 from lerim.models.editor import Ask, Unask
+from lerim.models.usage import Usage
 from lerim.process import kill, lerim
-from lerim.worker import Failed, Line, Tried
+from lerim.worker import Failed, Line, Tried, TriedOn
+
+Last = TypeVar("Last", Tried, TriedOn)
 
 if TYPE_CHECKING:
     from lerim.lsp.sidecar import Sidecar
@@ -24,10 +28,58 @@ async def tried(sidecar: Sidecar, _params: NoParams) -> TrialView:
 
     Raises JobError where it cannot be started.
     """
+    last = await _tried(sidecar, Tried, "model")
+    if isinstance(last, Failed):
+        return TrialView(ok=False, code=last.code, message=_message(last))
+    used = last.usage
+    return TrialView(
+        ok=True,
+        model=last.model,
+        message=f"{last.model} answered.",
+        seconds=used.seconds,
+        tokens=used.input_tokens + used.output_tokens,
+        cost=_cost(used),
+    )
+
+
+async def tried_on_session(sidecar: Sidecar, params: RootParams) -> SessionTrialView:
+    """What the chosen model finds in one session, beside what the rules find. Cancelled, the process is killed.
+
+    Raises JobError where it cannot be started.
+    """
+    repo = await sidecar.repo(params.root)
+    last = await _tried(sidecar, TriedOn, "try", "--repo", str(repo.project.root))
+    if isinstance(last, Failed):
+        return SessionTrialView(ok=False, code=last.code, message=_message(last))
+    trial, used = last.trial, last.trial.usage
+    return SessionTrialView(
+        ok=True,
+        message="",
+        model=trial.model,
+        session=trial.session,
+        rules=[FoundView(one.primitive, one.title, one.quote) for one in trial.rules],
+        found=[FoundView(one.primitive, one.title, one.quote) for one in trial.found],
+        seconds=used.seconds,
+        tokens=used.input_tokens + used.output_tokens,
+        cost=_cost(used),
+        again=trial.again,
+    )
+
+
+def _message(last: Failed) -> str:
+    return last.message.removesuffix(last.todo).strip()
+
+
+def _cost(used: Usage) -> float | None:
+    return used.cost if used.cost and not used.unpriced else None
+
+
+async def _tried(sidecar: Sidecar, form: type[Last], *order: str) -> Last | Failed:
+    """The last line of a job process that asks the chosen model. Raises JobError."""
     sidecar.trust("Asking a model")
     jobs, environ = sidecar.jobs, editor.environ(sidecar)
     try:
-        process = await start(lerim(["worker", "model"], jobs.executable, environ), jobs.home)
+        process = await start(lerim(["worker", *order], jobs.executable, environ), jobs.home)
     except OSError as error:
         raise JobError(f"The test could not be started: {error.strerror}.", where=jobs.executable) from error
     jobs.trials.add(process)
@@ -37,29 +89,21 @@ async def tried(sidecar: Sidecar, _params: NoParams) -> TrialView:
         jobs.trials.discard(process)
         if process.returncode is None:
             kill(process.pid, environ)
-    if isinstance(last, Failed):
-        return TrialView(ok=False, code=last.code, message=last.message.removesuffix(last.todo).strip())
-    used = last.usage
-    return TrialView(
-        ok=True,
-        model=last.model,
-        message=f"{last.model} answered.",
-        seconds=used.seconds,
-        tokens=used.input_tokens + used.output_tokens,
-        cost=used.cost if used.cost and not used.unpriced else None,
-    )
+    if not isinstance(last, form | Failed):
+        raise JobError("What the test said was not understood.", todo="See Lerim: Show Log.")
+    return last
 
 
-async def _followed(sidecar: Sidecar, process: asyncio.subprocess.Process) -> Tried | Failed:
+async def _followed(sidecar: Sidecar, process: asyncio.subprocess.Process) -> Tried | TriedOn | Failed:
     """The last line of the process; its questions go to the editor, as those of a sync the person asked for."""
     assert process.stdout is not None
     decoder = msgspec.json.Decoder(Line)
-    last: Tried | Failed | None = None
+    last: Tried | TriedOn | Failed | None = None
     questions = Questions(sidecar.jobs.asker, True, lambda answer: tell(process, answer))
     try:
         async for raw in process.stdout:
             line: Line = decoder.decode(raw)
-            if isinstance(line, Tried | Failed):
+            if isinstance(line, Tried | TriedOn | Failed):
                 last = line
             elif isinstance(line, Ask | Unask):
                 questions.take(line)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 
 import msgspec
 
@@ -11,11 +12,13 @@ from lerim import config
 from lerim.config import Settings
 from lerim.errors import Problem, SpendingError
 from lerim.models import consent, editor, local
+from lerim.models.agents import AGENTS, find_program, price_of
 from lerim.models.choose import choose, key_of
 from lerim.models.consent import Known
 from lerim.models.providers import PROVIDERS, ROLES, RoleName
 from lerim.models.spending import today
 from lerim.paths import Home
+from lerim.sessions.readers import ROOTS
 
 
 class ProviderView(msgspec.Struct, frozen=True):
@@ -34,6 +37,17 @@ class ServerView(msgspec.Struct, frozen=True):
     name: str
     base_url: str
     models: list[str]
+
+
+class AgentView(msgspec.Struct, frozen=True):
+    """An installed coding agent: its program ("" where only its sessions were found), its usual model, and what its
+    answers are paid with."""
+
+    provider: str
+    name: str
+    program: str
+    model: str
+    price: str
 
 
 class RoleView(msgspec.Struct, frozen=True):
@@ -63,6 +77,7 @@ class ModelsView(msgspec.Struct, frozen=True):
     roles: list[RoleView]
     providers: list[ProviderView]
     servers: list[ServerView]
+    agents: list[AgentView]
     editor: list[editor.EditorModel]
     budget: float
     spent_today: float | None
@@ -96,11 +111,21 @@ def available(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsVi
             if one.key_variables
         ],
         servers=[ServerView(names.get(one.base_url, ""), one.base_url, list(one.models)) for one in servers],
+        agents=list(installed(environ)),
         editor=list(told.models) if told else [],
         budget=settings.budget,
         spent_today=spent,
         problems=[*problems, *more],
     )
+
+
+def installed(environ: Mapping[str, str]) -> Iterator[AgentView]:
+    """The coding agents of this machine: those whose program is there, and those that left sessions. None is
+    started."""
+    for provider, agent in AGENTS.items():
+        program = find_program(provider, environ) or ""
+        if program or any(Path(root).is_dir() for root in ROOTS[agent.platform](environ)):
+            yield AgentView(provider, agent.name, program, agent.model, price_of(provider, environ))
 
 
 def role_view(name: RoleName, settings: Settings, environ: Mapping[str, str], known: Known) -> RoleView:

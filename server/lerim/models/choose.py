@@ -12,12 +12,19 @@ from urllib.parse import urlsplit
 from lerim.errors import Problem
 from lerim.models import local
 from lerim.models.address import address_fault, host_of, is_loopback, on_this_machine, same_service
+from lerim.models.agents import AGENTS, find_program, missing
 from lerim.models.editor import Editor, EditorModel
 from lerim.models.providers import OTHER_KEY, PROVIDERS, STORED, Role, RoleName, Wire
 from lerim.paths import Home
 
 if TYPE_CHECKING:
     from lerim.config import Settings
+
+
+AGENT_SECONDS = 300.0
+"""How long an agent's program may take for an answer where the settings leave the usual time."""
+MOST_WINDOW = 100_000
+"""The largest window for an agent's program in o200k tokens: it adds instructions of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,8 @@ class Model:
 
     @property
     def billed(self) -> bool:
-        """Whether each call is paid for by its tokens: not so on this machine, in the editor, by a command."""
+        """Whether each call is paid for by its tokens: not so on this machine, in the editor, by a command or
+        an agent's program, which has a plan of the person's."""
         return self.wire in ("chat", "anthropic") and not self.local
 
 
@@ -123,6 +131,8 @@ def _found(
             return _of_editor(role, where, editor)
         case "command":
             return _of_command(role, where)
+        case provider if provider in AGENTS:
+            return _of_agent(role, where, environ)
     if role.provider == "ollama" and not role.model:
         return _of_ollama(role, base_url or PROVIDERS["ollama"].base_url) if servers else None
     return _of_service(role, where, base_url, environ)
@@ -225,6 +235,22 @@ def _of_command(role: Role, where: str) -> Model | Problem:
         return Problem("settings", f"{where}.command", message)
     model = _model(role, "command", role.model or PurePath(role.command[0]).name)
     return replace(model, command=role.command)
+
+
+def _of_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Problem:
+    """The model of an installed agent. Its program is looked for, and not started."""
+    program = find_program(role.provider, environ)
+    if program is None:
+        return missing(role.provider, where)
+    agent = AGENTS[role.provider]
+    model = _model(role, role.provider, role.model or agent.model)
+    window = min(model.max_window_tokens, MOST_WINDOW)
+    overlap = min(model.window_overlap_tokens, window // 4)
+    why = model.why if role.model else f"it is what {agent.name} is asked as usual"
+    seconds = AGENT_SECONDS if role.timeout == Role().timeout else role.timeout
+    return replace(
+        model, command=(program,), timeout=seconds, max_window_tokens=window, window_overlap_tokens=overlap, why=why
+    )
 
 
 def _model(role: Role, provider: str, name: str, base_url: str = "") -> Model:

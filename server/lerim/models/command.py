@@ -23,7 +23,16 @@ from dspy import lm15
 from lerim.errors import ModelGoneError
 from lerim.models import guard
 from lerim.models.faults import cancelled as cancelled_error
-from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, FOREIGN, Launch, found, kill
+from lerim.process import (
+    CREATE_NEW_PROCESS_GROUP,
+    CREATE_NO_WINDOW,
+    FOREIGN,
+    Launch,
+    batch_line,
+    found,
+    is_batch,
+    kill,
+)
 from lerim.redaction import clean
 
 MOST_BYTES = 8_000_000
@@ -36,6 +45,15 @@ CLOSE_SECONDS = 0.2
 """How long each pipe is waited for at the end; one that something holds open elsewhere is left to its thread."""
 FAILED = "command"
 """Code of the error of a command that failed: it is not made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a program printed, the code it ended with, and the end of what it complained of, without secrets."""
+
+    text: str
+    code: int
+    complaint: str
 
 
 @dataclass(slots=True)
@@ -64,9 +82,34 @@ def run(
         name = command[0] if command else ""
         todo = "Install it, or name it by its whole path in roles.extract.command."
         raise ModelGoneError(f"There is no program {name!r} to ask for an answer.", todo=todo)
+    argv = (program, *command[1:])
+    printed = run_program(argv, prompt, seconds=seconds, cancelled=cancelled, environ=environ, folder=folder)
+    if printed.code or not printed.text.strip():
+        what = f"the command ended with code {printed.code}" if printed.code else "the command printed nothing"
+        raise lm15.ServerError(what + printed.complaint, code=FAILED)
+    return printed.text
+
+
+def run_program(
+    argv: Sequence[str],
+    prompt: str,
+    *,
+    seconds: float,
+    cancelled: Callable[[], bool],
+    environ: Mapping[str, str],
+    folder: Path,
+) -> Printed:
+    """Runs a program, named by its whole path, with the prompt on its input. Whatever it started ends with it.
+
+    Raises ServerError of code FAILED where it cannot be started, TimeoutError, InvalidRequestError where its output has
+    no end, TransportError of code "cancelled".
+    """
     alive, held = os.pipe()  # the writing end is ours alone: it closes when this process dies
     try:
-        launch = launched((program, *command[1:]), environ, sys.executable, alive)
+        try:
+            launch = launched(argv, environ, sys.executable, alive)
+        except ValueError as error:
+            raise lm15.ServerError(f"the command cannot be started: {error}", code=FAILED) from error
         return _answer(launch, alive, prompt, seconds, cancelled, environ, folder)
     finally:
         os.close(held)
@@ -76,7 +119,10 @@ def run(
 def launched(
     command: Sequence[str], environ: Mapping[str, str], executable: str, alive: int, platform: str = sys.platform
 ) -> Launch:
-    """How the command is started: under a guard where there are signals to groups, in a group of its own everywhere."""
+    """How the command is started: under a guard where there are signals to groups, in a group of its own everywhere.
+
+    Raises ValueError for an argument that a batch file of Windows cannot be given.
+    """
     windows = platform == "win32"
     ours = ("PYTHONPATH", *FOREIGN)
     kept = {
@@ -86,7 +132,8 @@ def launched(
     }
     guarded = () if windows else (executable, "-I", "-S", guard.__file__, str(alive))
     flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if windows else 0
-    return Launch((*guarded, *command), kept, flags, new_session=not windows)
+    line = batch_line(command, environ) if windows and is_batch(command[0]) else ""
+    return Launch((*guarded, *command), kept, flags, new_session=not windows, line=line)
 
 
 def _answer(
@@ -97,12 +144,12 @@ def _answer(
     cancelled: Callable[[], bool],
     environ: Mapping[str, str],
     folder: Path,
-) -> str:
+) -> Printed:
     pipe = subprocess.PIPE
     deadline = time.monotonic() + seconds
     try:
         process = subprocess.Popen(
-            launch.argv,
+            launch.line or launch.argv,
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
@@ -135,11 +182,7 @@ def _answer(
             thread.join(CLOSE_SECONDS)
     if said.too_large:
         raise lm15.InvalidRequestError(f"the command prints more than {MOST_BYTES // 1_000_000} MB")
-    text = b"".join(said.parts).decode("utf-8", "replace")
-    if code or not text.strip():
-        what = f"the command ended with code {code}" if code else "the command printed nothing"
-        raise lm15.ServerError(what + _tail(errors), code=FAILED)
-    return text
+    return Printed(b"".join(said.parts).decode("utf-8", "replace"), code, _tail(errors))
 
 
 def _wait(

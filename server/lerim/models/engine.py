@@ -20,7 +20,7 @@ import msgspec
 from dspy import lm15
 
 from lerim.errors import BudgetError, SpendingError
-from lerim.models import anthropic, chat, command, faults, limits
+from lerim.models import agent_call, anthropic, chat, command, faults, limits
 from lerim.models.answer import ONE_CALL, Answer
 from lerim.models.bounds import Bounds, Output
 from lerim.models.choose import Model
@@ -187,7 +187,7 @@ class Engine:
                 if error.usage is not None:
                     took(error.usage)
                 raise
-            told = model.wire not in ("command", "editor") and (ear is None or answer.usage != ONE_CALL)
+            told = _counts(model, heard=ear is not None) or answer.usage != ONE_CALL
             usage = took(answer.usage if told else Usage(1, count(text), count(answer.text)))
             if ear is not None and not ear.any:
                 ear.hear(answer.text)
@@ -247,6 +247,10 @@ class Engine:
                     folder=folder,
                 )
                 return Answer(printed)
+            case "agent":
+                return agent_call.ask(
+                    model, _text(request), self._cancelled, self._environ, self._home or Home.of(self._environ)
+                )
             case "editor":
                 return Answer(self._asked_editor(request, model, output, ear))
         assert_never(model.wire)
@@ -281,6 +285,11 @@ class Engine:
     def _step(self, kind: StepKind, model: Model, why: str, tokens: int = 0) -> None:
         with self._lock:
             self._steps.append(Step(kind, model.role, model.label, why, *ASKED_OF.get(), tokens))
+
+
+def _counts(model: Model, *, heard: bool) -> bool:
+    """Whether a service always counts the tokens of a call; in a stream it may leave that out."""
+    return model.wire in ("chat", "anthropic") and not heard
 
 
 @dataclass(slots=True)

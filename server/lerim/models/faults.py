@@ -25,7 +25,7 @@ FLAGGED = "flagged"
 """Code of an InvalidRequestError: the service has something against this one text."""
 LOOKED_AT = 20_000
 
-_TOO_LONG = re.compile(
+TOO_LONG = re.compile(
     r"context[ _-]?(?:length|window|size|limit)|exceed_context|too many tokens|(?:prompt|input) (?:is too long|exceeds)"
     r"|maximum number of tokens allowed|max_model_len|reduce the length",
     re.IGNORECASE,
@@ -142,7 +142,7 @@ def _error(  # noqa: C901 - one line for each thing a service can mean
         return lm15.RateLimitError(f"too many requests{told}", status=status, retry_after=wait)
     if status in (408, 504):
         return lm15.TimeoutError("it took too long by its own account", status=status)
-    if status in (413, 429) or code == "1261" or _TOO_LONG.search(words):
+    if status in (413, 429) or code == "1261" or TOO_LONG.search(words):
         return TooLongError(f"the window is too large for this model{told}", said=words, status=status)
     if status >= 500:
         what = "it has too much to do" if status == 529 else "it failed"

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Wire = Literal["chat", "anthropic", "command", "editor"]
-"""How a model is asked: chat completions or Anthropic messages over HTTP, a command of the person's own, the editor."""
+from lerim.models.agents import AGENTS
+
+Wire = Literal["chat", "anthropic", "command", "editor", "agent"]
+"""How a model is asked: chat completions or Anthropic messages over HTTP, a command of the person's own, the editor, an
+installed coding agent's program."""
 RoleName = Literal["lead", "explorer", "extract", "summarize"]
 ROLES: tuple[RoleName, ...] = ("extract", "summarize", "lead", "explorer")
 OTHER_KEY = "LERIM_MODEL_KEY"
@@ -48,6 +51,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "ollama": Provider("http://127.0.0.1:11434/v1"),
     "command": Provider("", wire="command"),
     "editor": Provider("", wire="editor"),
+    **{name: Provider("", wire="agent") for name in AGENTS},
 }
 
 

@@ -23,6 +23,7 @@ from lerim.sessions import claude, codex, copilot, cursor, gemini, opencode
 from lerim.sessions.indexing import Readable
 from lerim.sessions.model import NAMES, Database, Found, Platform, Session, Transcript, Turn
 from lerim.sessions.regular import unreadable
+from lerim.sessions.typed import ASKED
 from lerim.sessions.whole import Loaded, WholeReading
 
 
@@ -124,8 +125,8 @@ def problem_of(error: LerimError, where: str) -> Problem:
 
 
 class GuardedReading:
-    """A reading that raises no other error than LerimError while it is iterated, and tells of no folder that can be
-    none on any machine."""
+    """A reading that raises no other error than LerimError while it is iterated, tells of no folder that can be none on
+    any machine, and passes over a session in which Lerim itself asked an agent."""
 
     def __init__(self, transcript: Transcript, inner: Readable) -> None:
         self._transcript = transcript
@@ -133,7 +134,12 @@ class GuardedReading:
 
     def __iter__(self) -> Iterator[Turn]:
         with faults_as_errors(self._transcript.platform, self._transcript.place):
+            ours: bool | None = None  # until the first prompt tells
             for turn in self._inner:
+                if ours is None and turn.kind == "prompt":
+                    ours = turn.text.lstrip().startswith(ASKED)
+                if ours:
+                    continue
                 yield turn if can_be_folder(turn.cwd) else msgspec.structs.replace(turn, cwd="")
             if not self._inner.session.turns and any(one.code in _LOSSES for one in self._inner.problems):
                 raise self._nothing()

@@ -10,6 +10,8 @@ from lerim.sessions.model import TurnKind
 
 OWN = "lerim-memories"
 """Our own memories as handed to an agent; they must never be learned from again."""
+ASKED = "<lerim-asks/>"
+"""Begins every question that Lerim asks an agent's program: a session with it is ours, and is passed over."""
 
 
 class Typed(NamedTuple):

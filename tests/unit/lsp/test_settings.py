@@ -25,6 +25,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         "model.name": "copilot/gpt-4o",
         "model.baseUrl": "http://127.0.0.1:1234/v1",
         "extract.gate": "signal",
+        "extract.guidance": "Only billing.",
         "budget.perDayUsd": 0,
     }
     options, problems = read({"settings": given})
@@ -33,6 +34,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         "roles.extract.model": "copilot/gpt-4o",
         "roles.extract.base_url": "http://127.0.0.1:1234/v1",
         "extract.gate": "signal",
+        "extract.guidance": "Only billing.",
         "budget.per_day_usd": 0,
     }
     assert problems == ()

@@ -65,6 +65,22 @@ def test_the_rules_candidates_come_before_the_model_is_asked(desk: Desk) -> None
     assert len(server.asked) == 1
 
 
+def test_what_the_person_asks_for_reaches_the_model_beside_what_is_known_already(desk: Desk) -> None:
+    story(desk)
+    with model(desk, says(marked([])), says(marked([]))) as server:
+        (desk.home.config).write_text(
+            desk.home.config.read_text() + '\n[extract]\nguidance = "Only what concerns billing"\n'
+        )
+        desk.sync()
+        story(desk, "s2", "pence")
+        desk.sync(SyncOptions(guidance="Only names of tables"))
+    first, second = (json.dumps(one.body) for one in server.asked)
+    assert "the_person_asks" in first
+    assert "Only what concerns billing" in first
+    assert "Only names of tables" in second
+    assert "Only what concerns billing" not in second
+
+
 def test_a_second_sync_with_nothing_new_makes_no_call(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)) as server:

@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
+import claude_lines
+import copilot_cli_lines
+import gemini_files
 from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.readers import GuardedReading, faults_as_errors
+from lerim.sessions.readers import GuardedReading, faults_as_errors, reading
+from lerim.sessions.typed import ASKED
 
 TRANSCRIPT = Transcript("codex", Path("/store/rollout.jsonl"), "s", 1, 1, 1)
 SECRET = "what the person said"
@@ -80,3 +84,37 @@ def test_a_fault_of_what_learns_from_a_turn_is_told_as_one_of_a_reader_is() -> N
         raise KeyError(SECRET)
     assert "Codex" in str(raised.value)
     assert SECRET not in str(raised.value)
+
+
+def written(folder: Path, *prompts: str) -> Iterator[Transcript]:
+    """The same short session as three agents keep it."""
+    claude = folder / "claude.jsonl"
+    records = [
+        one
+        for number, words in enumerate(prompts)
+        for one in (claude_lines.prompt(words), claude_lines.reply(f"a{number}", claude_lines.text("We keep cents.")))
+    ]
+    claude.write_bytes(claude_lines.encoded(*records))
+    yield claude_lines.transcript(claude)
+    copilot = folder / "events.jsonl"
+    events = [
+        one
+        for number, words in enumerate(prompts)
+        for one in (copilot_cli_lines.prompt(words), copilot_cli_lines.reply(f"m{number}", "We keep cents."))
+    ]
+    copilot.write_bytes(copilot_cli_lines.encoded(copilot_cli_lines.start(), *events))
+    yield copilot_cli_lines.transcript(copilot)
+    chat = gemini_files.chats(folder) / "session-2026-05-04T09-00-abcdef12.json"
+    messages = [one for words in prompts for one in (gemini_files.prompt(words), gemini_files.reply("We keep cents."))]
+    yield gemini_files.transcript(gemini_files.whole(chat, *messages))
+
+
+def test_a_session_in_which_lerim_asked_an_agent_is_passed_over(tmp_path: Path) -> None:
+    asked = f"{ASKED}\nWhat was decided here? No, always use pathlib."
+    for transcript in written(tmp_path, asked, "and that?"):
+        assert [turn.text for turn in reading(transcript)] == [], transcript.platform
+
+
+def test_words_of_ours_later_in_a_session_hide_nothing_of_it(tmp_path: Path) -> None:
+    for transcript in written(tmp_path, "Keep cents.", f"{ASKED} is in the log, why?"):
+        assert len(list(reading(transcript))) == 4, transcript.platform

@@ -1,0 +1,147 @@
+"""The models of this machine, offered to a person who never chose one: one is tried on a session, then used or not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lerim import config, output, session_trial
+from lerim.cli_place import Here
+from lerim.errors import LerimError, SettingsError, StoppedError
+from lerim.models import consent
+from lerim.models.agents import AGENTS
+from lerim.models.available import available
+from lerim.models.choose import choose
+from lerim.models.told import summed
+from lerim.paths import Home
+from lerim.report import SyncReport
+from lerim.session_trial import SessionTrial
+
+SHOWN = 20
+"""Proposals of either side that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A model that can be used at once: what the settings then say, how it is called, and what it costs."""
+
+    provider: str
+    model: str
+    base_url: str
+    name: str
+    price: str
+
+
+def offers(home: Home, environ: Mapping[str, str]) -> list[Offer]:
+    """The models of this machine: installed agents, servers, keys that are set. The editor offers its own."""
+    return list(_offers(home, environ))
+
+
+def _offers(home: Home, environ: Mapping[str, str]) -> Iterator[Offer]:
+    view = available(home, environ, datetime.now().astimezone())
+    for agent in view.agents:
+        if agent.program:
+            yield Offer(agent.provider, "", "", agent.name, agent.price)
+    for server in view.servers:
+        if server.models:
+            provider = "ollama" if server.name == "Ollama" else "openai"
+            name = f"{server.models[0]} ({server.name or server.base_url})"
+            yield Offer(provider, server.models[0], server.base_url, name, "on this machine")
+    bound = f"${view.budget:g} a day at most" if view.budget else "without a bound"
+    for service in view.providers:
+        if service.key:
+            yield Offer(service.name, "", "", f"{service.name} {service.model}", f"paid by the token, {bound}")
+
+
+def show_offers(found: Sequence[Offer], report: SyncReport) -> None:
+    """Says that no model was asked, and how one is chosen."""
+    output.say(_without(report))
+    for one in found:
+        name = f" {one.model}" if one.model else ""
+        url = f" --base-url {one.base_url}" if one.base_url else ""
+        output.say(output.visible(f"  {one.name}, {one.price}: `lerim model use {one.provider}{name}{url}`"))
+    if found:
+        output.say(f"`lerim model try {found[0].provider}` tries one on one session; `lerim model use none` ends this.")
+    else:
+        output.say("None was found on this machine; `lerim model list` shows what there can be.")
+
+
+def chosen(at: Here, found: Sequence[Offer], report: SyncReport) -> bool:
+    """Lets the person at a terminal choose a model, tries it on one session, and writes it to their settings if they
+    say so. False where they do not. Raises SettingsError where the choice cannot be written."""
+    if not found:
+        show_offers(found, report)
+        return False
+    output.note(_without(report))
+    for number, one in enumerate(found, 1):
+        output.note(output.visible(f"  {number}  {one.name}, {one.price}"))
+    answer = _asked(f"Try which one on one session? [1-{len(found)}, Enter for none] ")
+    if not (answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(found)):
+        output.note("The rules go on alone. `lerim model use none` ends this question.")
+        return False
+    offer = found[int(answer) - 1]
+    try:
+        trial = try_model(at, offer.provider, offer.model, offer.base_url, paid=True, quiet=False)
+    except LerimError as error:
+        output.note(output.visible(f"{error.message} {error.todo}".strip()))
+        return False
+    show_trial(trial)
+    if _asked(f"Let it read {trial.again} more waiting sessions? [Y/n] ").lower() not in ("", "y", "yes"):
+        return False
+    _use(at, offer)
+    return True
+
+
+def _use(at: Here, offer: Offer) -> None:
+    """Writes the choice, and that the person agrees to what it costs."""
+    from lerim.cli_model import write_choice
+
+    write_choice(at.home, offer.provider, offer.model, offer.base_url)
+    settings, _ = config.load(os.environ, at.home, at.project.root)
+    model, _ = choose("extract", settings, os.environ, None)
+    if model is not None and model.billed:
+        consent.allow(at.home, model.label)
+
+
+def try_model(at: Here, provider: str, model: str, base_url: str, *, paid: bool, quiet: bool) -> SessionTrial:
+    """What a model finds in one session; Ctrl-C ends it. Raises what `session_trial.run` does."""
+    from lerim.cli_sync import interruptible
+
+    if not quiet:
+        name = AGENTS[provider].name if provider in AGENTS else provider or "The chosen model"
+        output.note(f"{name} reads one session; this may take a minute.")
+    with interruptible() as cancelled:
+        trial = session_trial.Trial(at.project, at.home, os.environ, cancelled)
+        try:
+            return session_trial.run(trial, provider, model, base_url, paid=paid)
+        except StoppedError as error:
+            raise SettingsError("The trial was cancelled. Nothing was chosen.") from error
+
+
+def show_trial(trial: SessionTrial) -> None:
+    """The proposals of both for one session."""
+    rows = [("the rules", one.primitive, one.title) for one in trial.rules[:SHOWN]]
+    rows += [(trial.model, one.primitive, one.title) for one in trial.found[:SHOWN]]
+    if rows:
+        output.show_table(("found by", "what", "title"), rows, title=f"Session {trial.session[:8]}")
+    used = trial.usage
+    took = f"{used.input_tokens} tokens in, {used.output_tokens} out, {used.seconds:.1f} s"
+    found = f"The rules found {len(trial.rules)}, {trial.model} {len(trial.found)} more ({took})."
+    output.say(output.visible(f"{found} Nothing is proposed yet."))
+    for line in summed(trial.steps):
+        output.say(output.visible(line))
+
+
+def _without(report: SyncReport) -> str:
+    sessions = output.counted(report.waits.sessions, "session")
+    found = output.counted(len(report.candidates), "proposal")
+    return f"Without a model {sessions} gave {found}. A model usually finds more; nothing is sent before you choose:"
+
+
+def _asked(question: str) -> str:
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip()

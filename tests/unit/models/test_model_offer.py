@@ -1,0 +1,102 @@
+"""The models of this machine: offered by the first sync, tried on one session, then used."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat_server import marked
+from desk import Desk, correction
+from lerim import cli_offer, config
+from lerim.cli_place import here
+from lerim.report import SyncReport
+from model_desk import CENTS, story
+from terminal import run
+
+
+@pytest.fixture
+def claude(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Claude Code of the test's own on PATH, that answers with one memory and writes down each call."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    asked = tmp_path / "asked.jsonl"
+    result = {"type": "result", "is_error": False, "result": marked([CENTS])}
+    result["usage"] = {"input_tokens": 70, "output_tokens": 20}
+    source = (
+        f"import json, sys\ntext = sys.stdin.read()\nopen({str(asked)!r}, 'a').write(json.dumps(text) + '\\n')\n"
+        f"print({json.dumps(result)!r})\n"
+    )
+    (folder / "claude").write_text(f"#!{sys.executable}\n{source}")
+    (folder / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    return asked
+
+
+def calls(asked: Path) -> int:
+    return len(asked.read_text().splitlines()) if asked.exists() else 0
+
+
+def answered(desk: Desk, *arguments: str) -> Any:
+    result = run(*arguments, "--repo", str(desk.repo), "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_first_sync_tells_what_it_found_without_a_model_and_offers_what_is_here(desk: Desk, claude: Path) -> None:
+    story(desk)
+    result = run("sync", "--repo", str(desk.repo))
+    assert "Without a model 1 session gave 0 proposals" in result.stdout
+    assert "Claude Code, uses your Claude plan: `lerim model use claude-code`" in result.stdout
+    assert calls(claude) == 0, "it is started only after it was chosen"
+    run("model", "use", "none")
+    story(desk, "s2", "pence")
+    assert "Claude Code" not in run("sync", "--repo", str(desk.repo)).stdout, "who chose none is not asked again"
+
+
+def test_a_trial_shows_a_models_finds_beside_those_of_the_rules_and_proposes_nothing(desk: Desk, claude: Path) -> None:
+    desk.session("s0", *correction(desk))
+    story(desk)
+    desk.sync()
+    waiting = desk.waiting()
+    trial = answered(desk, "model", "try", "claude-code")
+    assert trial["model"] == "claude-code:sonnet"
+    assert [one["title"] for one in trial["found"]] == ["`Money` holds cents in `src/app.py`"]
+    assert trial["found"][0]["quote"] == "amounts of `Money` are cents by agreement with billing"
+    assert (trial["usage"]["calls"], trial["usage"]["input_tokens"], trial["again"]) == (1, 70, 1)
+    assert desk.waiting() == waiting
+    assert config.load(os.environ, desk.home)[0].roles["extract"].provider == "none"
+
+
+def test_one_choice_tries_the_model_then_the_rest_is_read_and_the_tried_session_is_not_asked_again(
+    desk: Desk, claude: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story(desk)
+    first = desk.sync()
+    assert isinstance(first, SyncReport)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\ny\n"))
+    at = here(desk.repo)
+    offers = cli_offer.offers(at.home, os.environ)
+    assert [(one.provider, one.price) for one in offers] == [("claude-code", "uses your Claude plan")]
+    assert cli_offer.chosen(at, offers, first)
+    shown = capsys.readouterr()
+    assert "uses your Claude plan" in shown.err
+    assert "`Money` holds cents" in shown.out
+    assert config.load(os.environ, desk.home)[0].roles["extract"].provider == "claude-code"
+    assert calls(claude) == 1
+    second = desk.sync()
+    assert [one.title for one in second.candidates] == ["`Money` holds cents in `src/app.py`"]
+    assert second.model == "claude-code:sonnet"
+    assert sum("[[ ## primitives ## ]]" in line for line in claude.read_text().splitlines()) == 1
+
+
+def test_use_says_what_it_is_paid_with(desk: Desk, claude: Path) -> None:
+    result = run("model", "use", "claude-code")
+    assert "claude-code:sonnet" in result.stdout
+    assert "uses your Claude plan" in result.stdout
+    assert "Claude Code is at" in run("model", "list").stdout
