@@ -69,7 +69,7 @@ def show_offers(found: Sequence[Offer], report: SyncReport) -> None:
         output.say("None was found on this machine; `lerim model list` shows what there can be.")
 
 
-def chosen(at: Here, found: Sequence[Offer], report: SyncReport) -> bool:
+def let_choose(at: Here, found: Sequence[Offer], report: SyncReport) -> bool:
     """Lets the person at a terminal choose a model, tries it on one session, and writes it to their settings if they
     say so. False where they do not. Raises SettingsError where the choice cannot be written."""
     if not found:

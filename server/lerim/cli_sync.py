@@ -171,7 +171,7 @@ def offer_model(at: Here, options: SyncOptions, report: SyncReport) -> SyncRepor
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         cli_offer.show_offers(offers, report)
         return report
-    if not cli_offer.chosen(at, offers, report):
+    if not cli_offer.let_choose(at, offers, report):
         return report
     return combine(report, run_sync(at, options, quiet=False))
 

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from lerim.errors import LerimError, Problem
-from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn, dropped
+from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn, drop
 from lerim.extraction.friction import again
 from lerim.extraction.pipeline import Extraction
 from lerim.memory.quotes import QuoteChoice
@@ -171,7 +171,7 @@ class Learning:
             self._did("accepted", candidate_id, "", undo=result.action or "")
 
     def _drop(self, candidate: Candidate, reason: DropReason, detail: str) -> None:
-        self.dropped.append(dropped(candidate, reason, detail))
+        self.dropped.append(drop(candidate, reason, detail))
 
     def _withdraw(self, withdrawn: Withdrawn) -> None:
         for gone in queue.withdraw(self.place, withdrawn.refuted_turn, withdrawn.reason):

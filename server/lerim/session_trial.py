@@ -15,10 +15,10 @@ import msgspec
 
 from lerim import config
 from lerim import project as projects
-from lerim.errors import ModelGoneError, ModelKeyError, NotFoundError, SettingsError, StoppedError
+from lerim.errors import NotFoundError, SettingsError, StoppedError
 from lerim.lock import project_lock
-from lerim.models import consent, editor
-from lerim.models.choose import Model, choose
+from lerim.models import consent
+from lerim.models.choose import Model
 from lerim.models.editor import Bridge
 from lerim.models.spending import Purse
 from lerim.models.usage import Step, Usage
@@ -87,6 +87,7 @@ def run(trial: Trial, provider: str = "", name: str = "", base_url: str = "", *,
     from lerim.extraction.model import Brief, extract
     from lerim.models.engine import Engine
     from lerim.models.lm import language_model
+    from lerim.models.trial import model_of
 
     project, home = trial.project, trial.home
     settings, _ = config.load(trial.environ, home, project.root)
@@ -94,7 +95,8 @@ def run(trial: Trial, provider: str = "", name: str = "", base_url: str = "", *,
         role = replace(settings.roles["extract"], provider=provider, model=name, base_url=base_url, fallback_models=())
         roles, faults = {**settings.roles, "extract": role}, {**settings.faults, "extract": []}
         settings = replace(settings, roles=roles, faults=faults)
-    model = _model(settings, trial, paid=paid)
+    model = model_of(settings, trial.environ)
+    _agreed(model, trial, paid=paid)
     transcript, turns, again = _session(trial)
     rules = _by_rules(transcript, turns, project)
     material = Material(
@@ -134,17 +136,11 @@ def run(trial: Trial, provider: str = "", name: str = "", base_url: str = "", *,
     )
 
 
-def _model(settings: config.Settings, trial: Trial, *, paid: bool) -> Model:
-    """The model to try. Raises SettingsError, ModelKeyError or ModelGoneError where it cannot be asked."""
-    model, problems = choose("extract", settings, trial.environ, editor.told(trial.environ)[0])
-    if model is None:
-        message = problems[0].message if problems else "No model is chosen, or none was found."
-        kind = {"model-key": ModelKeyError, "model-gone": ModelGoneError}.get(problems[0].code if problems else "")
-        raise (kind or SettingsError)(message, todo="See `lerim model list`.")
+def _agreed(model: Model, trial: Trial, *, paid: bool) -> None:
+    """Raises SettingsError where the model is paid for and the person has not agreed to it."""
     if not (paid or consent.load(trial.home)[0].allows(model)):
         message = f"{model.label} is paid for, and you have not agreed to it."
         raise SettingsError(message, where="roles.extract", todo="`lerim model allow` agrees to it.")
-    return model
 
 
 def _session(trial: Trial) -> tuple[Transcript, list[Turn], int]:

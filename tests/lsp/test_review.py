@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 
 from conftest import Editor
-from lerim.extraction.candidate import Candidate, dropped
+from lerim.extraction.candidate import Candidate, drop
 from lerim.lsp import protocol
 from lerim.memory.record import Evidence
 from lerim.paths import Home
@@ -264,8 +264,8 @@ async def test_candidates_of_sessions_outside_any_repository_wait_beside_the_fir
 
 async def test_what_was_left_out_is_listed_and_proposed_and_undo_takes_it_back(editor: Editor, isolated: Path) -> None:
     place = queue.Place(_project(editor.repo, isolated), Home(isolated / ".lerim"))
-    queue.leave_out(place, [dropped(CANDIDATE, "below-the-cut", "", score=0.3)])
-    queue.leave_out(place.personal(), [dropped(replace(CANDIDATE, title="My own"), "duplicate", "")])
+    queue.leave_out(place, [drop(CANDIDATE, "below-the-cut", "", score=0.3)])
+    queue.leave_out(place.personal(), [drop(replace(CANDIDATE, title="My own"), "duplicate", "")])
     await editor.start()
     listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
     assert (len(listed.candidates), listed.leftOut) == (0, 2)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.extraction.candidate import Candidate, Dropped, dropped
+from lerim.extraction.candidate import Candidate, Dropped, drop
 from lerim.memory.record import Evidence
 from lerim.paths import Home
 from lerim.project import locate, personal
@@ -43,7 +43,7 @@ def place(repo: Path) -> Place:
 
 def test_what_was_left_out_is_shown_with_reason_title_and_quote(place: Place, repo: Path):
     assert "Nothing was left out." in run("review", "dropped", "--repo", str(repo)).output
-    queue.leave_out(place, [dropped(CANDIDATE, "below-the-cut", "", score=0.31)])
+    queue.leave_out(place, [drop(CANDIDATE, "below-the-cut", "", score=0.31)])
     shown = run("review", "dropped", "--repo", str(repo)).output
     for part in ("Use uv, not pip", "others of its session ranked higher", "score 0.31", "user: “use uv, not pip”"):
         assert part in shown
@@ -61,7 +61,7 @@ def test_the_newest_are_shown_and_all_on_request(place: Place, repo: Path):
 
 
 def test_one_is_proposed_by_the_beginning_of_its_id_and_undone(place: Place, repo: Path):
-    queue.leave_out(place, [dropped(CANDIDATE, "duplicate", "already proposed: x")])
+    queue.leave_out(place, [drop(CANDIDATE, "duplicate", "already proposed: x")])
     [one] = answer("review", "dropped", "--repo", str(repo))["items"]
     done = run("review", "propose", one["id"][:4], "--repo", str(repo))
     assert done.exit_code == 0 and "Proposed: Use uv, not pip" in done.output
@@ -83,7 +83,7 @@ def test_what_cannot_be_proposed_is_an_error_that_says_what_to_do(place: Place, 
 
 def test_the_persons_own_have_a_list_of_their_own(place: Place, repo: Path):
     own = Place(personal(place.home), place.home)
-    queue.leave_out(own, [dropped(CANDIDATE, "duplicate", "")])
+    queue.leave_out(own, [drop(CANDIDATE, "duplicate", "")])
     assert answer("review", "dropped", "--repo", str(repo))["items"] == []
     [one] = answer("review", "dropped", "--global")["items"]
     assert one["scope"] == "global"

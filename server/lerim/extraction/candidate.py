@@ -71,7 +71,7 @@ class Dropped:
     score: float | None = None
 
 
-def dropped(candidate: Candidate, reason: DropReason, detail: str, score: float | None = None) -> Dropped:
+def drop(candidate: Candidate, reason: DropReason, detail: str, score: float | None = None) -> Dropped:
     """A candidate that is not proposed, for this reason."""
     return Dropped(reason, candidate.title, candidate.session, candidate.turn, detail, candidate, score)
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import get_args
 
 from lerim.extraction.bearing import unproven
-from lerim.extraction.candidate import Candidate, Dropped, DropReason, dropped
+from lerim.extraction.candidate import Candidate, Dropped, DropReason, drop
 from lerim.extraction.confidence import confidence
 from lerim.extraction.title import LONGEST, title_of
 from lerim.extraction.weakness import weaknesses
@@ -85,7 +85,7 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     fault = _fault(draft, source, candidate)
     if fault is not None:
         reason, detail = fault
-        return dropped(harmless(candidate), reason, detail)
+        return drop(harmless(candidate), reason, detail)
     return unproven(candidate) if draft.ascribed else candidate
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lerim.extraction.bearing import Heard, attributed
-from lerim.extraction.candidate import Candidate, Dropped, dropped
+from lerim.extraction.candidate import Candidate, Dropped, drop
 from lerim.extraction.gate import EPOCH, REPLACED, Source, gate, harmless, merged
 from lerim.extraction.material import Material
 from lerim.extraction.opposite import doubted
@@ -89,7 +89,7 @@ def grounded(
 
 
 def _duplicate(candidate: Candidate, same: Said) -> Dropped:
-    return dropped(candidate, "duplicate", clean(f"already proposed: {same.title}"))
+    return drop(candidate, "duplicate", clean(f"already proposed: {same.title}"))
 
 
 def repeats(one: Said, others: Iterable[Said]) -> Said | None:
@@ -167,8 +167,8 @@ def _unshown(item: MemoryCandidate, why: Nowhere, turns: Sequence[Shown], materi
         flags=flags(title, body),
     )
     if redacted_spans(title):
-        return dropped(candidate, "secret-only", "the claim itself holds a secret")
-    return dropped(harmless(candidate), "no-evidence", why.why)
+        return drop(candidate, "secret-only", "the claim itself holds a secret")
+    return drop(harmless(candidate), "no-evidence", why.why)
 
 
 def _words(item: MemoryCandidate, quote: str) -> tuple[str, str]:

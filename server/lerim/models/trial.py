@@ -45,14 +45,21 @@ def chosen_tried(home: Home, environ: Mapping[str, str], cancelled: Callable[[],
     Raises what `tried` does, and where there is no model to ask SettingsError, ModelKeyError or ModelGoneError.
     """
     settings, _ = config.load(environ, home)
+    model = model_of(settings, environ)
+    purse = Purse(home, settings.budget, lambda: datetime.now().astimezone())
+    model = replace(model, timeout=min(model.timeout, SECONDS))
+    return tried(model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST))
+
+
+def model_of(settings: config.Settings, environ: Mapping[str, str]) -> Model:
+    """The model that extracts by these settings. Raises SettingsError, ModelKeyError or ModelGoneError where there is
+    none to ask."""
     model, problems = choose("extract", settings, environ, editor.told(environ)[0])
     if model is None:
         message = problems[0].message if problems else "No model is chosen, or none was found."
         kind = {"model-key": ModelKeyError, "model-gone": ModelGoneError}.get(problems[0].code if problems else "")
-        raise (kind or SettingsError)(message)
-    purse = Purse(home, settings.budget, lambda: datetime.now().astimezone())
-    model = replace(model, timeout=min(model.timeout, SECONDS))
-    return tried(model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST))
+        raise (kind or SettingsError)(message, todo="See `lerim model list`.")
+    return model
 
 
 def tried(model: Model, engine: Engine) -> Trial:

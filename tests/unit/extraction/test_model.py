@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
-import dspy
 import pytest
 from dspy import lm15
-from pydantic import BaseModel
 
 from lerim.errors import (
     BudgetError,
@@ -21,13 +18,13 @@ from lerim.errors import (
     Problem,
 )
 from lerim.extraction.answered import Answered
-from lerim.extraction.asking import CancelledCallError, ask, salvaged
+from lerim.extraction.asking import CancelledCallError
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.grounding import Said
 from lerim.extraction.guidance import Guidance, metadata, metrics, told
 from lerim.extraction.material import Material
 from lerim.extraction.model import Asking, Brief, Result, Sent, extract
-from lerim.extraction.signatures import MemoryCandidate, MemoryExtractSignature, MemoryMergeSignature
+from lerim.extraction.signatures import MemoryExtractSignature, MemoryMergeSignature
 from lerim.sessions.model import Turn
 from scripted import ROOT, agent, edited, numbered, ran, you
 from scripted_lm import Script, item, marked
@@ -324,27 +321,6 @@ def test_each_way_not_to_answer_is_told_apart(error: Exception, ours: type[Excep
     assert len(script.prompts) == 1
 
 
-class Note(BaseModel):
-    text: str
-    turn: int = 0
-
-
-class NoteSignature(dspy.Signature):
-    """Say one thing."""
-
-    transcript: str = dspy.InputField()
-    note: Note = dspy.OutputField()
-
-
-def test_any_signature_with_one_output_field_can_be_asked() -> None:
-    answer = '[[ ## note ## ]]\n{"text": "hello"}\n\n[[ ## completed ## ]]\n'
-    assert ask(Script(answer).lm, NoteSignature, {"transcript": "x"}, Note, think=False).items == (Note(text="hello"),)
-    broken = '[[ ## note ## ]]\n{"text": "hello", "turn": "x"}\n\n[[ ## completed ## ]]\n'
-    script = Script(broken, answer)
-    assert ask(script.lm, NoteSignature, {"transcript": "x"}, Note, think=False).items == (Note(text="hello"),)
-    assert "could not be read" in script.prompts[1]
-
-
 def test_a_window_answered_before_is_not_asked_again(tmp_path: Path) -> None:
     script = Script(marked([PNPM, CENTS]))
     kept = Answered(tmp_path / "windows", "m")
@@ -374,14 +350,6 @@ def test_what_stands_in_a_boot_file_is_not_proposed() -> None:
     )
     results = run(Script(marked([PNPM])), agent("", read), *SESSION)
     assert reasons(results) == {"already-known": 1}
-
-
-def test_what_cannot_be_a_list_of_candidates_is_said() -> None:
-    for text in ("", "[", "{", "[[ ## primitives ## ]]\n", "[1, 2]", "null", "[" * 5_000, '{"primitives": 5}'):
-        assert salvaged(text, "primitives", MemoryCandidate).unread, text
-    assert salvaged("[]", "primitives", MemoryCandidate).items == ()
-    assert salvaged(json.dumps({"primitives": [PNPM]}), "primitives", MemoryCandidate).items
-    assert salvaged(f"Sure! Here they are:\n```json\n{json.dumps([PNPM])}\n```", "primitives", MemoryCandidate).items
 
 
 def test_nothing_of_a_call_is_remembered(isolated: Path) -> None:

@@ -83,7 +83,7 @@ def test_one_choice_tries_the_model_then_the_rest_is_read_and_the_tried_session_
     at = here(desk.repo)
     offers = cli_offer.offers(at.home, os.environ)
     assert [(one.provider, one.price) for one in offers] == [("claude-code", "uses your Claude plan")]
-    assert cli_offer.chosen(at, offers, first)
+    assert cli_offer.let_choose(at, offers, first)
     shown = capsys.readouterr()
     assert "uses your Claude plan" in shown.err
     assert "`Money` holds cents" in shown.out

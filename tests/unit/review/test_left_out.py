@@ -11,7 +11,7 @@ import pytest
 
 from killer import DONE, KILLED, in_child
 from lerim.errors import NotFoundError, UsageError
-from lerim.extraction.candidate import Candidate, Dropped, DropReason, dropped
+from lerim.extraction.candidate import Candidate, Dropped, DropReason, drop
 from lerim.review import queue
 from lerim.review.left_out import KEPT_FOR, MOST, LeftOut
 from lerim.review.place import Place
@@ -42,9 +42,9 @@ def test_nothing_was_left_out_where_nothing_was_read(place: Place) -> None:
 def test_what_was_left_out_is_listed_with_its_reason_what_was_said_last_first(place: Place, make: Make) -> None:
     leave_out(
         place,
-        dropped(make("Old", minutes=-5), "duplicate", "the same"),
-        dropped(make("Low"), "below-the-cut", "", score=0.2),
-        dropped(make("High"), "below-the-cut", "", score=0.4),
+        drop(make("Old", minutes=-5), "duplicate", "the same"),
+        drop(make("Low"), "below-the-cut", "", score=0.2),
+        drop(make("High"), "below-the-cut", "", score=0.4),
     )
     found, count = queue.left_out(place)
     assert [(one.title, one.reason, one.score) for one in found] == [
@@ -59,15 +59,15 @@ def test_what_was_left_out_is_listed_with_its_reason_what_was_said_last_first(pl
 def test_one_session_has_a_list_of_its_own(place: Place, make: Make) -> None:
     leave_out(
         place,
-        dropped(make("Ours", session="abcdef-1"), "below-the-cut", "", score=0.2),
-        dropped(make("Theirs", session="123456-1"), "below-the-cut", "", score=0.4),
+        drop(make("Ours", session="abcdef-1"), "below-the-cut", "", score=0.2),
+        drop(make("Theirs", session="123456-1"), "below-the-cut", "", score=0.4),
     )
     found, count = queue.left_out(place, session="abc")
     assert ([one.title for one in found], count) == (["Ours"], 1)
 
 
 def test_what_another_version_kept_is_listed_though_it_cannot_be_proposed(place: Place, make: Make) -> None:
-    leave_out(place, dropped(make(), "duplicate", ""), dropped(make("Never squash"), "duplicate", ""))
+    leave_out(place, drop(make(), "duplicate", ""), drop(make("Never squash"), "duplicate", ""))
     with sqlite3.connect(place.private / "review.sqlite3") as other:
         other.execute("UPDATE left_out SET candidate='{}', reason='of-tomorrow' WHERE title='Never squash'")
     other.close()
@@ -77,21 +77,21 @@ def test_what_another_version_kept_is_listed_though_it_cannot_be_proposed(place:
 
 
 def test_the_same_left_out_again_is_listed_once_and_what_has_no_words_not_at_all(place: Place, make: Make) -> None:
-    leave_out(place, dropped(make(), "no-evidence", "nowhere"))
-    [found] = leave_out(place, dropped(make(), "duplicate", "the same"), Dropped("invalid", "", "s1", "t", "no form"))
+    leave_out(place, drop(make(), "no-evidence", "nowhere"))
+    [found] = leave_out(place, drop(make(), "duplicate", "the same"), Dropped("invalid", "", "s1", "t", "no form"))
     assert found.reason == "duplicate"
 
 
 def test_no_more_is_kept_than_the_bound_and_nothing_that_is_old(place: Place, make: Make) -> None:
-    leave_out(place, dropped(make("Old"), "duplicate", ""), now=NOW - KEPT_FOR - timedelta(seconds=1))
-    leave_out(place, *(dropped(make(f"Number {at}"), "below-the-cut", "", score=at) for at in range(MOST + 5)))
+    leave_out(place, drop(make("Old"), "duplicate", ""), now=NOW - KEPT_FOR - timedelta(seconds=1))
+    leave_out(place, *(drop(make(f"Number {at}"), "below-the-cut", "", score=at) for at in range(MOST + 5)))
     found, count = queue.left_out(place, most=MOST + 5)
     assert count == len(found) == MOST
     assert (found[0].title, found[-1].title) == (f"Number {MOST + 4}", "Number 5")
 
 
 def test_what_is_proposed_anyway_waits_like_any_other_and_says_who_wanted_it(place: Place, make: Make) -> None:
-    [item] = leave_out(place, dropped(make(), "duplicate", "the same"))
+    [item] = leave_out(place, drop(make(), "duplicate", "the same"))
     result = queue.propose_anyway(place, item.id[:4])
     assert result.ok and result.code == "proposed"
     [proposal] = queue.pending(place)[0]
@@ -103,14 +103,14 @@ def test_what_is_proposed_anyway_waits_like_any_other_and_says_who_wanted_it(pla
 
 
 def test_proposing_twice_is_proposing_once(place: Place, make: Make) -> None:
-    [item] = leave_out(place, dropped(make(), "duplicate", ""))
+    [item] = leave_out(place, drop(make(), "duplicate", ""))
     queue.propose_anyway(place, item.id)
     assert queue.propose_anyway(place, item.id).code == "already"
     assert waiting(place) == ["Use uv, not pip"]
 
 
 def test_undo_takes_it_back_and_it_can_be_proposed_again(place: Place, make: Make) -> None:
-    [item] = leave_out(place, dropped(make(), "duplicate", ""))
+    [item] = leave_out(place, drop(make(), "duplicate", ""))
     for _ in range(2):
         result = queue.propose_anyway(place, item.id)
         assert waiting(place) == ["Use uv, not pip"] and titles(place) == []
@@ -127,8 +127,8 @@ def test_what_was_rejected_before_or_is_a_memory_can_be_proposed_and_accepted(pl
     queue.reject(place, second.proposal.id)
     leave_out(
         place,
-        dropped(make(turn="t3"), "already-known", ""),
-        dropped(make("Never squash", "`git merge` keeps commits.", turn="t2"), "rejected-before", ""),
+        drop(make(turn="t3"), "already-known", ""),
+        drop(make("Never squash", "`git merge` keeps commits.", turn="t2"), "rejected-before", ""),
     )
     for item in queue.left_out(place)[0]:
         result = queue.propose_anyway(place, item.id)
@@ -142,7 +142,7 @@ def test_what_was_rejected_before_or_is_a_memory_can_be_proposed_and_accepted(pl
 def test_what_is_doubtful_is_flagged_so_that_nothing_accepts_it_unseen(
     place: Place, make: Make, reason: DropReason
 ) -> None:
-    [item] = leave_out(place, dropped(make(evidence=()), reason, ""))
+    [item] = leave_out(place, drop(make(evidence=()), reason, ""))
     queue.propose_anyway(place, item.id)
     [proposal] = queue.pending(place)[0]
     assert proposal.flags
@@ -161,7 +161,7 @@ def test_what_cannot_be_a_memory_says_so(place: Place) -> None:
 
 
 def test_a_beginning_that_several_have_names_none(place: Place, make: Make) -> None:
-    items = leave_out(place, *(dropped(make(f"Number {at}"), "duplicate", "") for at in range(40)))
+    items = leave_out(place, *(drop(make(f"Number {at}"), "duplicate", "") for at in range(40)))
     heads = [one.id[0] for one in items]
     twice = next(head for head in heads if heads.count(head) > 1)
     with pytest.raises(UsageError, match="Several"):
@@ -169,7 +169,7 @@ def test_a_beginning_that_several_have_names_none(place: Place, make: Make) -> N
 
 
 def test_a_later_turn_does_not_take_back_what_a_person_had_proposed(place: Place, make: Make) -> None:
-    [item] = leave_out(place, dropped(make(), "refuted", ""))
+    [item] = leave_out(place, drop(make(), "refuted", ""))
     queue.propose_anyway(place, item.id)
     assert queue.withdraw(place, make().turn, "the person then said no") == []
     assert waiting(place) == ["Use uv, not pip"]
@@ -182,7 +182,7 @@ def test_a_ledger_of_the_version_before_keeps_what_it_knows(place: Place, make: 
         older.execute("PRAGMA user_version=3")
     older.close()
     assert waiting(place) == ["Use uv, not pip"]
-    assert [one.title for one in leave_out(place, dropped(make("Never squash"), "duplicate", ""))] == ["Never squash"]
+    assert [one.title for one in leave_out(place, drop(make("Never squash"), "duplicate", ""))] == ["Never squash"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -191,7 +191,7 @@ def test_killed_at_any_instant_it_is_left_out_or_waits_and_never_both(place: Pla
     while True:
         title = f"Name it number{instants}"
         candidate = make(title, f"`f{instants}.py`", turn=f"t{instants}")
-        item = next(one for one in leave_out(place, dropped(candidate, "duplicate", "")) if one.title == title)
+        item = next(one for one in leave_out(place, drop(candidate, "duplicate", "")) if one.title == title)
         code = in_child(lambda found=item.id: queue.propose_anyway(place, found), instants)  # type: ignore[misc]
         assert code in (KILLED, DONE)
         assert queue.propose_anyway(place, item.id).ok
@@ -204,7 +204,7 @@ def test_killed_at_any_instant_it_is_left_out_or_waits_and_never_both(place: Pla
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_two_processes_that_propose_it_at_once_make_one_candidate(place: Place, make: Make) -> None:
-    [item] = leave_out(place, dropped(make(), "duplicate", ""))
+    [item] = leave_out(place, drop(make(), "duplicate", ""))
     ready, go = os.pipe()
     children = []
     for _ in range(3):
