@@ -190,6 +190,7 @@ def finish(at: Here, *, sample: bool) -> None:
             value = f"{name}={SAMPLE / folder}"
             say(f"  {shell.line('set', value) if sys.platform == 'win32' else shell.line('export', value)}")
         say("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
+        say(f"  {shell.line('cd', repo)}")
     installed = shutil.which("lerim", path=str(Path(sys.executable).parent))
     command = (installed,) if installed else (sys.executable, "-m", "lerim")
     say(f"  {shell.line(*command, 'review', 'list', '--repo', repo)}")
@@ -209,7 +210,9 @@ def main() -> int:
     from lerim.output import show_error
 
     try:
-        at = here(Path(given) if given else copy_sample())
+        if not given:
+            os.chdir(copy_sample())  # its home lies in this clone, which would be refused from the clone's own folder
+        at = here(Path(given or "."))
         announce(at)
         code = sync(at)
     except LerimError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -179,3 +180,26 @@ def test_make_run_prints_what_it_found_and_leaves_the_repository_clean(tmp_path:
     assert "install   code --install-extension" in done.stdout or "`make package`" in done.stdout
     status = subprocess.run(["git", "status", "--short"], cwd=repo, capture_output=True, text=True, check=True)
     assert status.stdout.strip() in ("", "?? .lerim/")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the lines it prints are run by sh here")
+def test_make_run_in_a_fresh_clone_works_and_so_do_the_lines_it_says_to_go_on_with(tmp_path: Path, isolated: Path):
+    """From the clone's own folder, as `make run` is: the sample and its home lie inside the clone's repository."""
+    clone = tmp_path / "clone"
+    (clone / "scripts").mkdir(parents=True)
+    shutil.copy(CLONE / "scripts" / "run.py", clone / "scripts")
+    shutil.copytree(EXAMPLES, clone / "examples")
+    subprocess.run(["git", "init", "-q"], cwd=clone, check=True)
+    environ = {name: value for name, value in os.environ.items() if name not in ("REPO", "LERIM_HOME")}
+    command = [sys.executable, str(clone / "scripts" / "run.py")]
+    done = subprocess.run(
+        command, cwd=clone, env=environ, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.partition("in a terminal:\n")[2]
+    typed = [line.strip() for line in lines.splitlines() if not line.strip().startswith("(")]
+    shown = subprocess.run(
+        ["sh", "-e"], input="\n".join(typed), cwd=clone, env=environ, capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "Use Decimal for money, not float" in shown.stdout
