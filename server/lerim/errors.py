@@ -104,6 +104,12 @@ class ReaderError(TranscriptError):
     code = "reader"
 
 
+class RankerError(LerimError):
+    """The learned ranker of the package does not fit its code: the installation is not whole."""
+
+    code = "ranker"
+
+
 class CatalogError(LerimError):
     """The catalog of sessions cannot be used."""
 

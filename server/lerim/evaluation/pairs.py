@@ -203,6 +203,6 @@ def _candidate(known: Known, later: Later) -> Candidate:
         session="later",
         turn="later",
         time=_THEN + timedelta(days=1),
-        signal="choice",
+        signal="prompt",
         replaces=later.replaces,
     )

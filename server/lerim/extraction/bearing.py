@@ -32,13 +32,11 @@ from lerim.memory.record import Evidence, Speaker
 from lerim.memory.terms import STOP, words
 from lerim.redaction import clean, visible
 
-UNPROVEN = "unproven-speaker"
-"""A tool's text says that the person said so, and nothing else does."""
 UNBORNE = "quote-without-claim"
 """The person's quote does not speak of what is claimed."""
 REPEATED = "repeats-a-source"
 """A tool or a web page said it before anybody else."""
-FLAGS = frozenset((UNPROVEN, UNBORNE, REPEATED))
+FLAGS = frozenset((UNBORNE, REPEATED))
 
 SURE_AT_MOST = 0.55
 """The figure of a claim that no quote of the person bears: as one that rests on the agent's words alone."""
@@ -111,11 +109,6 @@ def _unborne(candidate: Candidate, said: Evidence | None) -> Candidate:
     if said is not None and said.who in ("tool", "web"):
         return _flagged(candidate, REPEATED, TOLD_AT_MOST, said)
     return _flagged(candidate, UNBORNE, SURE_AT_MOST, said)
-
-
-def unproven(candidate: Candidate) -> Candidate:
-    """The candidate made of words that only a tool's text ascribes to the person."""
-    return _flagged(candidate, UNPROVEN, TOLD_AT_MOST, None)
 
 
 def _flagged(candidate: Candidate, flag: str, most: float, said: Evidence | None) -> Candidate:

@@ -11,16 +11,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import get_args
 
-from lerim.extraction.bearing import unproven
 from lerim.extraction.candidate import Candidate, Dropped, DropReason, drop
 from lerim.extraction.confidence import confidence
 from lerim.extraction.title import LONGEST, title_of
 from lerim.extraction.weakness import weaknesses
-from lerim.facts.draft import Draft, Quote, Signal
+from lerim.facts.draft import Draft, Quote
 from lerim.facts.extract import extract_from_prompt, extract_from_response
-from lerim.facts.lasting import calm
-from lerim.facts.retold import retold
-from lerim.facts.where import unrepeated
 from lerim.facts.wording import sentence, squeeze
 from lerim.memory.record import Evidence, LearningKind, Primitive
 from lerim.redaction import Span, clean, flags, redact, redacted_spans, visible, without_orders
@@ -29,8 +25,6 @@ from lerim.sessions.model import Platform
 QUOTE = 200  # characters of the longest quote
 QUOTES = 3
 REPLACED = 80  # characters of the longest name or value that is put out of place
-_CHOOSING: frozenset[Signal] = frozenset(("correction", "answer", "plan", "choice", "model", "rule", "remark"))
-"""What a claim comes from that settles something; the others tell what happened."""
 SHORTEST = 8  # what is left of a quote beside a secret must be at least this long
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -69,7 +63,12 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
         title=title,
         body=body,
         confidence=confidence(
-            draft.basis, accepted=source.accepted, repeated=persons - 1, flagged=bool(marks), weaknesses=weak
+            draft.basis,
+            accepted=source.accepted,
+            repeated=persons - 1,
+            flagged=bool(marks),
+            weaknesses=weak,
+            chance=draft.chance,
         ),
         tags=_tags(draft),
         references=draft.references,
@@ -86,7 +85,7 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     if fault is not None:
         reason, detail = fault
         return drop(harmless(candidate), reason, detail)
-    return unproven(candidate) if draft.ascribed else candidate
+    return candidate
 
 
 def harmless(candidate: Candidate) -> Candidate:
@@ -98,11 +97,7 @@ def harmless(candidate: Candidate) -> Candidate:
 
 def _words(draft: Draft) -> tuple[str, str]:
     """Title and body as they are shown. A title that is too long ends at a clause; the body then has the whole."""
-    if draft.signal == "model":
-        title, body = clean(squeeze(draft.title)), clean(draft.body.strip())
-    else:
-        said = [quote.text for quote in draft.quotes if quote.who != "tool"]  # an error is named as it was printed
-        title, body = clean(calm(squeeze(draft.title))), clean(_body(draft, said))
+    title, body = clean(squeeze(draft.title)), clean(draft.body.strip())
     if len(title) <= LONGEST:
         return title, body
     whole = sentence(title)
@@ -112,24 +107,18 @@ def _words(draft: Draft) -> tuple[str, str]:
 
 
 def _replaces(draft: Draft) -> tuple[str, ...]:
-    """What the draft puts its own in place of, where that can be named without a secret: the other side of its choice,
-    else what the facts of its words supersede."""
-    over = squeeze(draft.over).strip("`")
-    names = (over,) if over else tuple(dict.fromkeys(_superseded(draft)))
+    """What the facts of the draft's words supersede, where that can be named without a secret."""
+    names = dict.fromkeys(_superseded(draft))
     return tuple(visible(name) for name in names if len(name) <= REPLACED and not redacted_spans(redact(name).text))
 
 
 def _superseded(draft: Draft) -> Iterator[str]:
-    if draft.signal not in _CHOOSING or draft.primitive not in ("decision", "learning"):
+    if draft.signal in ("fixed-command", "friction", "theme") or draft.primitive not in ("decision", "learning"):
         return
     for quote in draft.quotes:
         read = {"user": extract_from_prompt, "assistant": extract_from_response}.get(quote.who)
         for fact in read(quote.text, draft.turn.ordinal) if read else ():
             yield from fact.supersedes
-
-
-def _body(draft: Draft, said: list[str]) -> str:
-    return calm(retold(unrepeated(draft.body.strip(), draft.title), draft.title, said))
 
 
 def _malformed(draft: Draft, title: str) -> str:
@@ -164,11 +153,11 @@ def _fault(draft: Draft, source: Source, candidate: Candidate) -> tuple[DropReas
 def _not_the_person(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
     """Why the claim is of nobody who may make it; "" where it is."""
     speakers = {item.who for item in evidence}
-    if draft.signal == "fixed-command" or draft.ascribed:  # the latter goes before a person, flagged
+    if draft.signal == "fixed-command":
         return ""
     if not speakers & {"user", "assistant"}:
         return "only a tool or a web page says so"
-    if draft.signal in ("correction", "answer", "rule", "remark") and "user" not in speakers:
+    if draft.signal in ("prompt", "answer", "feedback") and "user" not in speakers:
         return "the person did not say so"
     return ""
 
@@ -225,7 +214,7 @@ def _plain(text: str) -> str:
 def _tags(draft: Draft) -> tuple[str, ...]:
     """Up to four plain words: the names the title speaks of, in lower case."""
     title = f" {draft.title.lower()} ".replace(",", " ").replace("`", " ")
-    words = (name.strip("`").lower() for name in (draft.prefer, draft.over, *draft.artifacts))
+    words = (name.strip("`").lower() for name in draft.artifacts)
     plain = [word for word in words if word.replace("-", "").isalnum() and 1 < len(word) <= 24 and f" {word} " in title]
     return tuple(dict.fromkeys(plain))[:4]
 
@@ -238,14 +227,9 @@ def merged(first: Candidate, second: Candidate) -> Candidate:
     sure = first.confidence if first.flags else round(min(0.95, max(first.confidence, second.confidence) + extra), 2)
     return replace(
         first,
-        body=first.body if first.signal == "model" else _retold(first, evidence),
         evidence=evidence[:QUOTES],
         confidence=sure,
         references=tuple(dict.fromkeys((*first.references, *second.references)))[:3],
         replaces=tuple(dict.fromkeys((*first.replaces, *second.replaces)))[:3],
         flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
     )
-
-
-def _retold(first: Candidate, evidence: tuple[Evidence, ...]) -> str:
-    return retold(first.body, first.title, [item.quote for item in evidence if item.who != "tool"])

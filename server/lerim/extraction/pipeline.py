@@ -1,8 +1,9 @@
 """From turns to candidates, one session at a time, with no model.
 
 An exchange (what a person typed and all that answered) is judged when the person's next words are there, or when the
-session has settled; candidates of one pass are handed out at its end, so that what is said twice meets in one of them
-and what is taken back in the same pass never appears.
+session has settled: its passages are ranked, and the best become candidates. Which of them are proposed is decided at
+the end of a pass, over the whole session so far, so that what is said twice meets in one and what is taken back in the
+same pass never appears. What ranks below the cut is kept, told once, and proposed when a later pass makes room for it.
 """
 
 from __future__ import annotations
@@ -14,21 +15,22 @@ from pathlib import Path
 from msgspec.structs import replace as replaced
 
 from lerim.extraction.bearing import attributed
-from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.candidate import Candidate, Dropped, Withdrawn, drop
 from lerim.extraction.friction import met
 from lerim.extraction.gate import Source, gate, merged
 from lerim.extraction.locate import Locator
-from lerim.extraction.said import alike, content, latest, light, words
-from lerim.extraction.state import HEARD, REPLIES, Claim, condensed, pack, unpack
+from lerim.extraction.ranking.cut import above_the_cut
+from lerim.extraction.ranking.drafts import ranked_drafts
+from lerim.extraction.ranking.ranker import model
+from lerim.extraction.ranking.taken_back import corrected
+from lerim.extraction.said import alike, content, latest, light, opposed, words
+from lerim.extraction.state import HEARD, REPLIES, WAITING, Claim, Waiting, condensed, pack, unpack
 from lerim.extraction.symbols import learn
 from lerim.extraction.transcript import boots
-from lerim.facts.deferred import puts_off
-from lerim.facts.diagnoses import joined
-from lerim.facts.draft import Draft, Exchange, Found, Scene, Signal, Unclear
+from lerim.facts.draft import Draft, Exchange, Scene
 from lerim.facts.known import names
 from lerim.facts.looked import looked_at
-from lerim.facts.outcome import takes_back, verdict
-from lerim.facts.signals import signals
+from lerim.facts.outcome import puts_off, takes_back, verdict
 from lerim.facts.wording import shorten, squeeze
 from lerim.redaction import clean
 from lerim.sessions.frictions import Friction
@@ -36,12 +38,8 @@ from lerim.sessions.model import Platform, Turn
 from lerim.sessions.redacted import redact_turn
 
 Result = Candidate | Dropped | Withdrawn
-_UNGROUNDED = frozenset(("fixed", "replaced", "accepted", "planned", "picked", "conceded", "found", "mended", "logged"))
-"""What a plain "no" of the person ends."""
-
-_SETTLING: frozenset[Signal] = frozenset(("choice", "plan", "rule", "remark"))
-"""Signals by which the agent's words settle something: what it only repeats of a page is the page's. The others rest on
-the person's own words, or tell what a command did."""
+TOLD = 12
+"""How many of a pass's candidates below the cut are told of, the best."""
 
 
 class Extraction:
@@ -69,7 +67,7 @@ class Extraction:
         folders = (*((project_root.as_posix(),) if project_root else ()), *roots)
         self._locate = Locator(folders, self._state.home, exists)
         self._locate.files, self._locate.names = self._state.files, self._state.names
-        self._found: dict[tuple[str, ...], tuple[Candidate, Claim]] = {}
+        self._waiting = list(self._state.waiting)
         self._again: dict[str, Candidate] = {}
         self._out: list[Result] = []
         self.met: dict[str, Friction] = {}
@@ -89,6 +87,7 @@ class Extraction:
         now = self._state.now
         if turn.role == "user" and (now.prompt is None or turn.ordinal != now.prompt.ordinal):
             self._close(turn)
+            self._state.prompts += now.prompt is not None
             self._state.before, self._state.now = light(self._state.now), Exchange(prompt=turn)
             self._state.floor = turn.ordinal - 1
         elif turn.role == "user":
@@ -98,12 +97,29 @@ class Extraction:
         return iter(())
 
     def finish(self, settled: bool) -> Iterator[Result]:
-        """Ends the pass. The last exchange of a session that has not settled waits for the next pass."""
+        """Ends the pass. The last exchange of a session that has not settled waits for the next pass.
+
+        Raises RankerError where the package's ranker is another program's.
+        """
         if settled:
             self._close(None)
-        out = [*(candidate for candidate, _ in self._found.values()), *self._again.values(), *self._out]
-        self._state.claims = [*self._state.claims, *(claim for _, claim in self._found.values())][-300:]
-        self._found, self._again, self._out = {}, {}, []
+        prompts = self._state.prompts + (self._state.now.prompt is not None)
+        learned = model()
+        above = above_the_cut((one.score for one in self._waiting), prompts, learned.first, learned.further)
+        below: list[Waiting] = []
+        for place, one in enumerate(self._waiting):
+            if place in above and not one.proposed:
+                one.proposed = True
+                self._out.append(one.candidate)
+                self._state.claims = [*self._state.claims, one.claim][-300:]
+            elif not one.proposed and not one.told:
+                below.append(one)
+        for one in sorted(below, key=lambda each: -each.score)[:TOLD]:
+            one.told = True
+            self._out.append(drop(one.candidate, "below-the-cut", "", round(one.score, 3)))
+        out = [*self._again.values(), *self._out]
+        self._state.waiting = sorted(self._waiting, key=lambda one: -one.score)[:WAITING]
+        self._waiting, self._again, self._out = list(self._state.waiting), {}, []
         return iter(out)
 
     def state(self) -> bytes:
@@ -116,7 +132,8 @@ class Extraction:
         replies = [old for old in now.replies if old.ordinal != turn.ordinal]
         replies.append(turn)
         if len(replies) > REPLIES:
-            self._watch(self._scene(None), (replies[0],))
+            for draft in self._watch(self._scene(None), (replies[0],)):
+                self._take(draft, self._scene(None), model().first)
             replies = replies[1:]
         self._state.now = replace(now, replies=tuple(replies))
         for call in turn.tool_calls:
@@ -136,23 +153,23 @@ class Extraction:
         if now.prompt is None and not now.replies:
             return
         scene = self._scene(after)
-        found = joined([*self._watch(scene, now.replies), *signals(scene)])
         self._meet(scene)
-        judged = verdict(after)
-        back = after is not None and takes_back(after)
-        for item in found:
-            if isinstance(item, Unclear):
-                self._unclear(item)
-            elif judged == "refuted" and (back or item.basis in _UNGROUNDED):
-                self._drop(
-                    Dropped("refuted", item.title, self._session, item.turn.id, "the person's next words take it back")
-                )
+        self._correct(now)
+        refuted = verdict(after) == "refuted"
+        for draft in self._watch(scene, now.replies):
+            if refuted:
+                self._drop(self._refuted(draft, scene, "the person's next words take it back"))
             else:
-                self._take(item, scene, judged == "accepted")
+                self._take(draft, scene, model().first)
+        for ranked in ranked_drafts(scene, self._state.prompts):
+            if ranked.refuted:
+                self._drop(self._refuted(ranked.draft, scene, ranked.refuted))
+            else:
+                self._take(ranked.draft, scene, ranked.score)
         if after is not None:
             self._answer(now, after)
-        if after is not None and judged == "refuted":
-            self._withdraw(now, after, back)
+        if after is not None and refuted:
+            self._withdraw(now, after, takes_back(after))
 
     def _meet(self, scene: Scene) -> None:
         source = Source(self._platform, self._session, words(scene))
@@ -160,8 +177,8 @@ class Extraction:
             for friction in met(turn, self._session, source):
                 self.met.setdefault(friction.mark, friction)
 
-    def _watch(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Found]:
-        out: list[Found] = []
+    def _watch(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Draft]:
+        out: list[Draft] = []
         for turn in replies:
             if turn.ordinal > self._state.watched:
                 if any(call.status == "pending" for call in turn.tool_calls) and scene.after is None:
@@ -170,41 +187,37 @@ class Extraction:
                 self._state.watched = turn.ordinal
         return out
 
-    def _take(self, draft: Draft, scene: Scene, accepted: bool) -> None:
-        source = Source(self._platform, self._session, words(scene), self._state.boot, accepted)
-        judged = gate(draft, source)
+    def _source(self, scene: Scene) -> Source:
+        return Source(self._platform, self._session, words(scene), self._state.boot, verdict(scene.after) == "accepted")
+
+    def _take(self, draft: Draft, scene: Scene, score: float) -> None:
+        judged = gate(draft, self._source(scene))
         if isinstance(judged, Dropped):
             self._drop(judged)
             return
-        if draft.signal in _SETTLING:
+        if draft.signal in ("reply", "plan") and draft.primitive == "decision":
             judged = attributed(judged, self._state.heard)
+        names = tuple(name.lower() for name in judged.replaces)
         claim = Claim(
-            content(judged.title),
-            judged.title,
-            judged.turn,
-            draft.basis,
-            draft.prefer.lower(),
-            draft.over.lower(),
-            judged.body,
-            judged.primitive,
+            content(judged.title), judged.title, judged.turn, draft.signal, names, judged.body, judged.primitive
         )
         for old in [*self._state.claims]:
             if alike(old, claim):
                 if old.turn != claim.turn:
                     self._repeated(old, judged)
                 return
-            if claim.prefer and (claim.prefer, claim.over) == (old.over, old.prefer):
-                self._out.append(Withdrawn(old.turn, claim.turn, f"later in the session: {claim.title}"))
-        for key, (candidate, old) in list(self._found.items()):
-            if alike(old, claim):
-                self._found[key] = (merged(candidate, judged), old)
+            if opposed(old, claim):
+                self._take_back(old, claim.turn, f"later in the session: {claim.title}")
+        for one in [*self._waiting]:
+            if one.proposed:
+                continue
+            if alike(one.claim, claim):
+                one.candidate, one.score = merged(one.candidate, judged), max(one.score, score)
                 return
-            if claim.prefer and (claim.prefer, claim.over) == (old.over, old.prefer):
-                del self._found[key]
-                self._drop(
-                    Dropped("refuted", old.title, self._session, old.turn, f"later in the session: {claim.title}")
-                )
-        self._found[(claim.title, claim.turn)] = (judged, claim)
+            if opposed(one.claim, claim):
+                self._waiting.remove(one)
+                self._drop(drop(one.candidate, "refuted", f"later in the session: {claim.title}"))
+        self._waiting.append(Waiting(judged, claim, score))
 
     def _repeated(self, old: Claim, candidate: Candidate) -> None:
         """What an earlier pass proposed is said again: the same claim word for word, so it adds but its quote."""
@@ -212,17 +225,35 @@ class Extraction:
             again = replace(candidate, title=old.title, body=old.body)
             self._again[old.title] = merged(self._again[old.title], again) if old.title in self._again else again
             return
-        self._drop(
-            Dropped("duplicate", candidate.title, self._session, candidate.turn, f"already proposed: {old.title}")
-        )
+        self._drop(drop(candidate, "duplicate", f"already proposed: {old.title}"))
 
     def _withdraw(self, exchange: Exchange, after: Turn, back: bool) -> None:
-        """Takes back what an earlier pass proposed from this exchange."""
+        """Takes back what rests on this exchange: what the agent said or did, and, where the person takes it back in so
+        many words, what they said themselves."""
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
-        for claim in self._state.claims:
-            if claim.turn in turns and (back or claim.basis in _UNGROUNDED):
+        for claim in [*self._state.claims]:
+            if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
                 said = shorten(squeeze(clean(after.text)), 100)
-                self._out.append(Withdrawn(claim.turn, after.id, f"the person then said: {said}"))
+                self._take_back(claim, after.id, f"the person then said: {said}")
+
+    def _correct(self, now: Exchange) -> None:
+        """Takes back what the agent said in earlier exchanges and found wrong in this one."""
+        later = [turn.text for turn in now.replies if turn.text]
+        if not later:
+            return
+        for one in [*self._waiting]:
+            if one.claim.signal in ("reply", "plan") and corrected(one.candidate.evidence[0].quote, later):
+                self._waiting.remove(one)
+                if one.proposed:
+                    self._take_back(one.claim, now.replies[-1].id, "the agent found later that it was wrong")
+                else:
+                    self._drop(drop(one.candidate, "refuted", "the agent found later that it was wrong"))
+
+    def _take_back(self, claim: Claim, turn: str, why: str) -> None:
+        """Withdraws what an earlier pass, or this one, proposed."""
+        self._out.append(Withdrawn(claim.turn, turn, why))
+        self._state.claims = [old for old in self._state.claims if old != claim]
+        self._waiting = [one for one in self._waiting if one.claim != claim]
 
     def _answer(self, exchange: Exchange, after: Turn) -> None:
         """Takes back the question an earlier pass found at what was the session's end: the person has gone on since,
@@ -230,14 +261,14 @@ class Extraction:
         if puts_off(after):
             return
         ends = {turn.id for turn in exchange.replies}
-        for claim in self._state.claims:
-            alone = all(other.turn != claim.turn or other.basis == "open" for other in self._state.claims)
-            if claim.basis == "open" and claim.turn in ends and alone:
-                self._out.append(Withdrawn(claim.turn, after.id, "the person went on in this session"))
+        for claim in [*self._state.claims]:
+            alone = all(other.turn != claim.turn or other.primitive == "question" for other in self._state.claims)
+            if claim.primitive == "question" and claim.turn in ends and alone:
+                self._take_back(claim, after.id, "the person went on in this session")
 
-    def _unclear(self, item: Unclear) -> None:
-        title = shorten(squeeze(clean(item.text)), 120)
-        self._drop(Dropped("invalid", title, self._session, item.turn.id, item.why))
+    def _refuted(self, draft: Draft, scene: Scene, why: str) -> Dropped:
+        judged = gate(draft, self._source(scene))
+        return judged if isinstance(judged, Dropped) else drop(judged, "refuted", why)
 
     def _drop(self, dropped: Dropped) -> None:
         dropped = replace(dropped, title=clean(dropped.title), detail=clean(dropped.detail))

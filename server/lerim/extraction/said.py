@@ -11,13 +11,10 @@ from msgspec.structs import replace
 from lerim.extraction.bearing import Heard
 from lerim.extraction.state import Claim
 from lerim.facts.draft import Exchange, Scene
-from lerim.facts.plans import remark
-from lerim.facts.prose import share
 from lerim.sessions.model import Turn
 
 OUTPUT = 20_000  # characters held of what one call brought back
 _SAME = 0.72  # word overlap from which two titles say the same
-_TOLD = 0.6  # share of a finding's words that the earlier one has, from which it says the same
 
 _STOP = frozenset(
     [
@@ -87,8 +84,7 @@ def words(scene: Scene) -> Callable[[str, str], str]:
         calls = turn.tool_calls
         if who == "user":
             return "\n\n".join(
-                [call.feedback or remark(call) for call in calls]
-                + [answer.answer for call in calls for answer in call.answers]
+                [call.feedback for call in calls] + [answer.answer for call in calls for answer in call.answers]
             )
         if who == "assistant":
             asked = [f"{answer.question}\n" + "\n".join(answer.options) for call in calls for answer in call.answers]
@@ -132,9 +128,16 @@ def content(title: str) -> tuple[str, ...]:
 
 def alike(one: Claim, two: Claim) -> bool:
     """Whether two claims say the same; the same words with the sides swapped do not."""
-    if one.prefer and one.over and (one.prefer, one.over) == (two.over, two.prefer):
-        return False
-    if {one.basis, two.basis} <= {"found", "mended"} and share(two.title, f"{one.title} {one.body}") >= _TOLD:
-        return True
     a, b = set(one.words), set(two.words)
-    return bool(a) and len(a & b) >= _SAME * len(a | b)
+    return bool(a) and len(a & b) >= _SAME * len(a | b) and not opposed(one, two)
+
+
+def opposed(one: Claim, two: Claim) -> bool:
+    """Whether each of two claims puts in place what the other replaces."""
+    return _puts_in_place(one, two) and _puts_in_place(two, one)
+
+
+def _puts_in_place(one: Claim, two: Claim) -> bool:
+    """Whether a claim is about what the other replaces, and does not replace it itself."""
+    title = one.title.lower()
+    return any(name in title and name not in one.replaces for name in two.replaces)

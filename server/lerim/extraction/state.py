@@ -1,5 +1,5 @@
-"""What extraction carries from one sync to the next: the open exchange, open failures, and what was already "
-"proposed."""
+"""What extraction carries from one sync to the next: the open exchange, open failures, what was proposed already, and
+what ranks below the cut so far."""
 
 from __future__ import annotations
 
@@ -9,30 +9,42 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.extraction.bearing import Heard
-from lerim.facts.draft import Basis, Exchange
+from lerim.extraction.candidate import Candidate
+from lerim.facts.draft import Exchange, Signal
 from lerim.facts.fixes import Watch
 from lerim.sessions.model import Answer, Edit, ToolCall, Turn
 from lerim.sessions.typed import own_words
 
-VERSION = 1
+VERSION = 2
 TEXT = 6_000  # characters of a turn's own text that are held
 OUTPUT = 2_400
 REPLIES = 400  # turns of one exchange held at once
+WAITING = 120  # ranked candidates held of a session, the best
 HEARD = 60_000  # characters held of who said what, the latest
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What was proposed before, to recognise it when it comes again or is taken back."""
+    """What was proposed before, to recognise it when it comes again or is taken back. `replaces`: in lower case."""
 
     words: tuple[str, ...]
     title: str
     turn: str
-    basis: Basis
-    prefer: str = ""
-    over: str = ""
+    signal: Signal
+    replaces: tuple[str, ...] = ()
     body: str = ""
     primitive: str = ""
+
+
+@dataclass
+class Waiting:
+    """A candidate with its score: `proposed` once it was above the cut, `told` once it was listed as left out."""
+
+    candidate: Candidate
+    claim: Claim
+    score: float
+    proposed: bool = False
+    told: bool = False
 
 
 @dataclass
@@ -53,6 +65,8 @@ class State:
     files: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     heard: list[Heard] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
+    prompts: int = 0
 
 
 def pack(state: State) -> bytes:
@@ -93,7 +107,6 @@ def _condensed(call: ToolCall) -> ToolCall:
         output=_clip(call.output, OUTPUT),
         plan=_clip(call.plan, TEXT),
         feedback=call.feedback[:TEXT],
-        ascribed=call.ascribed[:TEXT],
         answers=tuple(Answer(one.question, one.options, one.answer) for one in call.answers),
         edits=tuple(Edit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
     )

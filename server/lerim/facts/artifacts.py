@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from lerim.facts.known import TESTS
-from lerim.facts.tools import PLAIN, TOOLS, WORKFLOW
+from lerim.facts.tools import PLAIN, TOOLS
 
 EXTENSIONS = (
     "py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|scala|sh|bash|zsh|fish|ps1|sql|md|mdx|"
@@ -58,7 +57,6 @@ _CONSTRUCTS = (
 _CONSTRUCT_WORDS = tuple(_CONSTRUCTS.split())
 """One of them is in all that the pattern before matches."""
 _PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
-_TESTS = re.compile(r"\b(?:unit |integration |e2e )?tests?\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][\w+#.-]{0,40}")
 
 
@@ -109,20 +107,3 @@ def _possible(text: str) -> list[re.Pattern[str]]:
         )
         if may
     ]
-
-
-def subjects(text: str, known: Iterable[str]) -> tuple[str, ...]:
-    """`tests`, where the text speaks of them and the session ran or wrote some: enough for a rule, not for a choice."""
-    match = _TESTS.search(text)
-    return (match.group().lower(),) if match and TESTS in known else ()
-
-
-def is_tool(word: str) -> bool:
-    """Whether the word is the name of a well-known tool, library or format."""
-    return word.strip("`\"' ").lower() in TOOLS
-
-
-def is_workflow(word: str) -> bool:
-    """Whether the word names a tool one works with (a package manager, runner, version control), not what is "
-    "built."""
-    return word.strip("`\"' ").lower().split(" ")[0] in WORKFLOW

@@ -9,49 +9,13 @@ from typing import Literal
 from lerim.memory.record import LearningKind, Primitive, Speaker
 from lerim.sessions.model import Turn
 
-Signal = Literal[
-    "correction",
-    "answer",
-    "plan",
-    "fixed-command",
-    "choice",
-    "model",
-    "diagnosis",
-    "friction",
-    "lesson",
-    "rule",
-    "remark",
-    "question",
-    "theme",
-]
-Basis = Literal[
-    "insisted",
-    "denied",
-    "corrected",
-    "stated",
-    "answered",
-    "picked",
-    "planned",
-    "accepted",
-    "fixed",
-    "replaced",
-    "found",
-    "mended",
-    "met",
-    "logged",
-    "recorded",
-    "conceded",
-    "open",
-    "worked",
-    "model",
-]
-"""On what a draft rests: the person said always, never or said it again; denied a call and said why; corrected the
-agent; stated a choice unasked; answered a question tool; picked an option the agent offered in plain text;
-approved a plan; accepted the agent's own choice; found: the agent named a cause that was borne out (mended: one
-that is gone and leaves no rule); logged: the agent wrote it into the project's notes; met: several sessions met
-the same error; or a command's exit codes show it (fixed: same command, replaced: another). recorded: the agent
-wrote down what the person had said, where it keeps rules; conceded: the person remarked on it, the agent
-agreed, said it in full and did so; open: asked and not answered; worked: several sessions worked on it."""
+Signal = Literal["prompt", "answer", "feedback", "plan", "reply", "fixed-command", "friction", "theme", "model"]
+"""Where a proposal comes from: what a person typed, answered, or said on denying or approving a call; a plan they
+approved; what the agent wrote; a command that failed and then passed; an error several sessions met; the ground they
+worked on; a model."""
+Basis = Literal["ranked", "fixed", "replaced", "met", "worked", "model"]
+"""On what a draft rests: it ranked high among what was said; a command's exit codes show it (fixed: the same command,
+replaced: another); several sessions met the same error, or worked on it; a model said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +33,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed memory. `prefer` and `over` name what was chosen and what was rejected, where a signal knows
-    them. `ascribed`: only the text of a tool's result says that the person said it."""
+    """A proposed memory. `chance` (0 to 1) is the ranker's figure; None where nothing ranked it."""
 
     signal: Signal
     basis: Basis
@@ -82,22 +45,7 @@ class Draft:
     quotes: tuple[Quote, ...]
     artifacts: tuple[str, ...]
     references: tuple[str, ...] = ()
-    prefer: str = ""
-    over: str = ""
-    ascribed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Unclear:
-    """A signal that was seen but of which no clean memory could be made; `why` is for the report."""
-
-    signal: Signal
-    text: str
-    turn: Turn
-    why: str
-
-
-Found = Draft | Unclear
+    chance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from lerim.facts import commands, hooks, installs, printed, refusals, variants, wording
 from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import Command
-from lerim.facts.draft import Draft, Found, Scene
+from lerim.facts.draft import Draft, Scene
 from lerim.facts.failure import Failure, lesson
 from lerim.facts.outcome import went_through
 from lerim.facts.prose import plain, prose
@@ -34,12 +34,6 @@ _ENTRY = re.compile(r"^(?:- )?[\"'](?P<entry>[^\"'\s]{2,40})[\"']$")
 _ORDINARY = frozenset(("error", "errors", "failed", "cannot", "with", "from", "this", "that", "have", "must", "not"))
 _NAMED = re.compile(
     r"\b(?!Assertion)[A-Z]\w{2,40}(?:Error|Exception)\b|\b(?:database is locked|import cycle|E[A-Z]{5,12})\b"
-)
-_BLAME = re.compile(
-    r"^(?:now i (?:see|understand)[,:.]? |i see[,:.]? |so |ah[,!] |found it[:,.]? )?(?:the )?(?:root cause|issue|"
-    r"problem|cause|reason|error)"
-    r"(?: here)? (?:is|was)(?: that)? ",
-    re.IGNORECASE,
 )
 _EMPTY = re.compile(
     r"\b(?:issue|problem|cause|reason|error) (?:is|was) (?:now |very |quite |pretty )?(?:clear|obvious|simple|found|"
@@ -63,7 +57,7 @@ class Watch:
     own: list[str] = field(default_factory=list)
     written: list[tuple[str, str]] = field(default_factory=list)
 
-    def see(self, scene: Scene, turn: Turn) -> Iterator[Found]:
+    def see(self, scene: Scene, turn: Turn) -> Iterator[Draft]:
         """Takes one turn of the model and yields what it settles. A turn is taken once, in order."""
         self._hear(turn)
         for call in turn.tool_calls:
@@ -102,7 +96,7 @@ class Watch:
             if path not in self.own:
                 self.own = [*self.own, path][-OWN:]
 
-    def _ran(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Found]:
+    def _ran(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         if hooks.verb(call.command):
             yield from self._hooked(turn, call)
             return
@@ -122,7 +116,7 @@ class Watch:
                     if isinstance(found, Draft):
                         yield found
 
-    def _hooked(self, turn: Turn, call: ToolCall) -> Iterator[Found]:
+    def _hooked(self, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         """A commit or push: one a hook stopped stays open until one goes through."""
         command = hooks.plain(call)
         if error := hooks.refused(call):
@@ -281,7 +275,6 @@ def _body(failure: Failure, config: bool) -> str:
     parts.append(f"The same command passed after {files} {'was' if len(failure.files) == 1 else 'were'} changed.")
     if line:
         parts.append(f"The line that was added: `{line.replace('`', '')}`.")
-    if failure.cause and not wording.title_fault(f"x {failure.cause}"[:79]).startswith(("speaks", "cut")):
-        cause = _BLAME.sub("", plain(failure.cause))
-        parts.append(wording.sentence(f"The cause, as found then: {cause}"))
+    if failure.cause:
+        parts.append(f"Said of the cause then: “{plain(failure.cause)}”")
     return " ".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.facts import printed, prose, wording
+from lerim.facts import printed, prose
 from lerim.facts.commands import Command
 from lerim.facts.draft import Draft
 from lerim.facts.failure import Failure, lesson
@@ -67,7 +67,7 @@ def bypassed(turn: Turn, failure: Failure) -> Draft | None:
     tool = _TOOL.search(failure.output)
     whose = f"{tool.group()} {hook}" if tool else hook
     tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
-    why = f" {wording.sentence(f'The cause, as found then: {prose.plain(failure.cause)}')}" if failure.cause else ""
+    why = f" Said of the cause then: “{prose.plain(failure.cause)}”" if failure.cause else ""
     return lesson(
         failure,
         turn,

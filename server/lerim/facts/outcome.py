@@ -87,3 +87,18 @@ def kept(exchange: Exchange) -> bool:
     calls = [call for turn in exchange.replies for call in turn.tool_calls]
     changed = any(call.kind in ("edit", "write") and call.status == "ok" for call in calls)
     return changed and not any(call.status in ("denied", "interrupted") for call in calls)
+
+
+_LATER = re.compile(
+    r"\W{0,4}(?:(?:ok(?:ay)?|hmm|good question|not sure)[,.\s]{1,3})*"
+    r"(?:let'?s |we(?:'ll| will| can| should)? |i(?:'ll| will)? )?"
+    r"(?:decide|discuss|see|look at|come back to|leave|park|defer|postpone|skip|think about) ?(?:on |about |to )?"
+    r"(?:that|this|it|them)?\W{0,2}\b(?:later|another (?:time|day)|tomorrow|next (?:time|week)|for now|open|then)\b"
+    r"|\W{0,4}(?:not (?:now|yet)|later\b|tbd\b|i don'?t know yet|no idea yet)",
+    re.IGNORECASE,
+)
+
+
+def puts_off(prompt: Turn) -> bool:
+    """Whether the person's words begin by putting off what the agent asked last: then it is still open."""
+    return _LATER.match(prompt.text[:200].replace("’", "'")) is not None

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from lerim.facts.handed_over import before_handed_over, third_party
+
 MOST = 4_000  # characters looked at: the head and the tail of longer texts
 TYPED = 6_000  # a longer message is a paste or a template as a whole
 LONGEST = 400  # a sentence longer than this is no statement to keep
@@ -21,21 +23,6 @@ _CODE = re.compile(
     r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private|"
     r"export)\b.{0,200}[(){};:=]|"
     r"^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
-)
-_THIRD = re.compile(
-    r"\b(?:review(?:er)? (?:feedback|comments?|notes?)|(?:pr|mr|ci) (?:feedback|review|comments?)|code review|"
-    r"feedback from|"
-    r"(?:he|she|they|someone|colleague|customer|user|reviewer|boss|manager|lead|teammate|client|chatgpt|copilot|"
-    r"gemini|codex|docs?|readme|issue|article|blog|ticket) (?:said|says|"
-    r"wrote|writes|reads)|"
-    r"from the (?:issue|ticket|docs?|readme|slack|thread|ci run|logs?|output)|summari[sz]e (?:this|the following)|"
-    r"(?:around|at) lines? \d|copied from|pasted?|quot(?:e|ing)|transcript|conversation|translate|proofread|"
-    r"error (?:message|log|output)s?:|output:|log:|here(?:'s| is) (?:the|an?|my) (?:error|log|output|text|email|"
-    r"message|diff|stack))"
-)  # for text in lower case
-_SPEAKER = re.compile(
-    r"^\s*(?:user|agent|assistant|human|system|claude|codex|cursor|copilot|gemini|opencode)\s{0,3}:",
-    re.IGNORECASE | re.MULTILINE,
 )
 _HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
 _BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
@@ -59,18 +46,6 @@ _QUESTION = re.compile(
 )
 
 
-_OURS = (
-    "a add all also always an and are as at be claude code codebase coding commit convention conventions decided "
-    "decision decisions do everyone everywhere few follow following for forward from future general going guideline "
-    "guidelines have hello here here's hey hi i important in is it keep like mind my need note notes now of ok okay "
-    "on our please point points prefer preference preferences principle principles project reminder remember repo "
-    "repository requirement requirements rule rules so some standard standards stick style team that the there "
-    "these thing things this three to two us use want we we've with work you your"
-)
-_HEADING = frozenset(_OURS.split())
-"""The words of which a person makes a heading of their own rules: `Rules for this repo:`, `From now on:`."""
-
-
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence, verbatim as it stands in the turn; `question` where it asks; `first` where it opens the "
@@ -86,11 +61,6 @@ def clip(text: str, most: int = MOST) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
 
 
-def third_party(text: str) -> bool:
-    """Whether a message mostly hands over somebody else's words (a review, a log, a conversation)."""
-    return bool(_THIRD.search(text[:400].lower())) or len(_SPEAKER.findall(text[:MOST])) > 1
-
-
 @lru_cache(maxsize=8)  # several signals read the same message
 def spoken(text: str) -> tuple[Sentence, ...]:
     """The sentences a person said themselves, in order. A message that is a paste gives none."""
@@ -99,9 +69,10 @@ def spoken(text: str) -> tuple[Sentence, ...]:
     text = clip(_TAGS.sub("\n", text[: 4 * MOST]) if "<" in text else text)
     if third_party(text):
         return ()
+    text = text[: before_handed_over(text)]
     lines = _own_lines(_BULLETS.sub("> ", text) if _ORDERED.match(text) else text)
     out: list[Sentence] = []
-    for line in _before_handed_over(lines):
+    for line in lines:
         for part in _split(_MARK.sub("", line)):
             piece = part.strip()
             if 1 < len(piece) <= LONGEST:
@@ -129,18 +100,6 @@ def _own_lines(text: str) -> list[str]:
     if total > 12 and (pasted * 3 > total or len(kept) > 30):  # a listing with some words around it
         return kept[:1]
     return _joined(kept)
-
-
-def _before_handed_over(lines: list[str]) -> list[str]:
-    """The lines up to one that hands over what follows it (`Delete this rule:`, `Translate this:`): all after it is
-    a text that is spoken of. Only a line in which each word is one of a heading of rules hands nothing over."""
-    for at, line in enumerate(lines):
-        whole = f"{lines[at - 1]} {line}" if at and line[:1].islower() else line
-        lead = _split(_MARK.sub("", whole))[-1].rstrip(" *_")
-        words = re.findall(r"[^\W\d_][\w']*", lead.lower().replace("’", "'"))
-        if lead.endswith((":", "：", "—", "–")) and not _HEADING.issuperset(words):
-            return lines[: at + 1]
-    return lines
 
 
 def _joined(lines: list[str]) -> list[str]:

@@ -24,21 +24,11 @@ _TOOLS = (
     "vite vitest vscode vue wal webpack websocket websockets wget windows winston worktree wsl xml yaml yarn yq "
     "yup zap zod zsh "
 )
-_WORKFLOW = (
-    "asdf awk bash biome black bun cat conda docker eslint find fish gh git glab grep hatch isort jest just make "
-    "merge mise mocha mypy nox npm npx pdm pip pipx pnpm podman poetry prettier pyright pytest rebase rg ruff sed "
-    "squash task tox unittest uv uvx vitest yarn zsh "
-)
 _PLAIN = (
     "black clap click cmd container cursor enum express faker fetch fish flask float go hatch helm just linux "
     "logging make markdown nest next node nox pick readme remix requests rest solid spark store vite windows zap "
 )
-_AD_HOC = "grep rg find fish cat sed awk jq curl wget bash zsh sh git gh glab ssh less head tail vim "
 
 TOOLS = frozenset(_TOOLS.split())
-WORKFLOW = frozenset(_WORKFLOW.split())
-"""What one works with (a package manager, a runner, version control), not what is built."""
-AD_HOC = frozenset(_AD_HOC.split())
-"""Tools one reaches for at the moment: to use one of them, even for a reason, is no choice of the project."""
 PLAIN = frozenset(_PLAIN.split())
 """Names that are ordinary English words too."""

@@ -35,6 +35,11 @@ ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "arch
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
 FROM_SESSIONS: tuple[ProposedAction, ...] = ("add", "update", "supersede", "resolve")
 """What a candidate of a session can be; `merge` where it changes one memory and ends others besides."""
+_FORMER: dict[str, Signal] = {
+    **dict.fromkeys(("correction", "rule", "remark"), "prompt"),
+    **dict.fromkeys(("choice", "diagnosis", "lesson", "question"), "reply"),
+}
+"""What earlier versions called where a proposal comes from."""
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
 
@@ -305,7 +310,7 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         turn=rest.rpartition("#")[2] if said else "",
         platform=_one_of(known_platform, "platform", get_args(Platform), path) if said else None,
         time=time if isinstance(time, datetime) and time.tzinfo and not said else memory.created,
-        signal=_one_of(fields, "signal", get_args(Signal), path) if said else None,
+        signal=_signal(fields, path) if said else None,
         flags=_texts(fields, "flags"),
         replaces=_texts(fields, "replaces"),
         undecided=_texts(fields, "undecided"),
@@ -315,6 +320,13 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         saved=text if saved is None else saved,
     )
     return _against(proposal, store)
+
+
+def _signal(fields: dict[str, Yaml], path: Path) -> Signal:
+    """Where a proposal comes from; earlier versions had other names for it."""
+    former = _FORMER.get(_text(fields, "signal"))
+    signal: Signal = former or _one_of(fields, "signal", get_args(Signal), path)
+    return signal
 
 
 def _against(proposal: Proposal, store: Store) -> Proposal:

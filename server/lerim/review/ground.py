@@ -287,7 +287,7 @@ def as_candidate(memory: MemoryRecord, said: datetime) -> Candidate:
         session=session if known else "",
         turn=turn if known else "",
         time=said,
-        signal="choice",
+        signal="prompt",
     )
 
 

@@ -17,6 +17,8 @@ _SOURCES = ("prompt", "answer", "feedback", "plan", "reply")
 _KINDS = ("paragraph", "bullet", "number", "heading", "quote")
 _CALLS: Final = ("edit", "write")
 _WORD = re.compile(r"[\w./-]{4,}")
+_HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
+_BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 
 NAMES: Final[tuple[str, ...]] = (
     *(f"source {name}" for name in _SOURCES),
@@ -46,7 +48,7 @@ NAMES: Final[tuple[str, ...]] = (
         "edits after",
     ),
     *("errors before", "errors after", "denied", "accepted", "refuted", "committed words", "prompt length"),
-    *("said in prompt", "said before", "said after", "typed by hand"),
+    *("said in prompt", "said before", "said after", "typed by hand", "headings", "bullets"),
 )
 """The features in their order. The trained model names them, so that one made for others is not used."""
 
@@ -124,6 +126,8 @@ def features(
             else (after.text[:2000].lower() if after else ""),
         ),
         float(passage.source == "answer" and passage.text.partition("\n")[0] not in passage.before),
+        math.log1p(len(_HEADINGS.findall(turn.text))),
+        math.log1p(len(_BULLETS.findall(turn.text))),
     ]
     return row
 

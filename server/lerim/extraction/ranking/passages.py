@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from lerim.extraction.ranking.sentences import LineKind, sentences_of
+from lerim.facts.handed_over import before_handed_over, third_party
 from lerim.sessions.model import Turn
 from lerim.sessions.typed import parts_of
 
@@ -42,8 +43,9 @@ def passages_of(turn: Turn) -> Iterator[Passage]:
     """The passages of a turn. Of a person's message only their own words count, of a script's message nothing does."""
     if turn.role == "user":
         if turn.kind != "shell" and not turn.unattended and not turn.sidechain:
-            own = [part.text for part in parts_of(turn.text) if part.own]
-            yield from _of_texts(turn, "prompt", own)
+            own = "".join(part.text for part in parts_of(turn.text) if part.own)
+            if not third_party(own):
+                yield from _of_texts(turn, "prompt", [own[: before_handed_over(own)]])
         return
     yield from _of_texts(turn, "reply", [turn.text])
     for call in turn.tool_calls:

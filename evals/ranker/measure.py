@@ -1,0 +1,149 @@
+"""Makes `features.csv.gz` anew from the labels and the labelled sessions, which are not in the repository.
+
+usage: measure.py FOLDER      FOLDER/OWNER+NAME/SESSION.jsonl (see laid_out.py)
+
+One row a passage of every session that is not set aside: project, the session's line in sessions.jsonl, prompts before it, its label, the memories it
+states, its type, its features. Texts stay out: the quotes of the labels are in sentences.jsonl.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parents[2] / "server"), str(Path(__file__).parent)]
+
+from laid_out import LABELS, Labelled, labelled, turns_of
+
+from lerim.errors import LerimError
+from lerim.extraction.ranking.exchange import Measured, measured
+from lerim.extraction.ranking.features import NAMES
+from lerim.extraction.said import light
+from lerim.facts.draft import Exchange
+from lerim.sessions.model import Turn
+
+COMPARED = 100
+"""Letters and digits of a quote by which its passage is found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A label of a sentence: how it was judged `alone` ("yes", "maybe", "no", "" where it was not), and the weight of
+    the memory it states ("must", "maybe", "")."""
+
+    turn: str
+    said: str
+    alone: str
+    memory: str
+    type: str
+
+
+def exchanges(turns: Iterator[Turn]) -> Iterator[tuple[Exchange, Exchange, Turn | None, int]]:
+    """The exchanges of a session as extraction judges them: the one before, this one, the person's next words, and how
+    many prompts came before."""
+    before, now, number = Exchange(), Exchange(), 0
+    for turn in turns:
+        if turn.kind == "shell":
+            continue
+        if turn.role == "user":
+            if now.prompt or now.replies:
+                yield before, now, turn, number
+                number += now.prompt is not None
+                before = light(now)
+            now = Exchange(prompt=turn)
+        else:
+            now = replace(now, replies=(*now.replies, turn)[-400:])
+    if now.prompt or now.replies:
+        yield before, now, None, number
+
+
+def sentences() -> dict[tuple[str, str], list[Sentence]]:
+    """The labels of sentences by project and session."""
+    out: dict[tuple[str, str], list[Sentence]] = defaultdict(list)
+    for line in (LABELS / "sentences.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        label = Sentence(row["turn"], row["said"], row.get("alone", ""), row.get("memory", ""), row.get("type", ""))
+        out[row["project"], row["session"]].append(label)
+    return out
+
+
+def rows(folder: Path, session: Labelled, labels: list[Sentence]) -> Iterator[list[str]]:
+    """The rows of one session, without its project and number. Raises LerimError, OSError."""
+    found = [
+        (one, number)
+        for before, now, after, number in exchanges(turns_of(folder, session))
+        for one in measured(before, now, after, number)
+    ]
+    places: dict[str, list[int]] = defaultdict(list)
+    for at, (one, _) in enumerate(found):
+        places[_key(one.passage.text)[:40]].append(at)
+    told: dict[int, Sentence] = {}
+    states: dict[int, set[int]] = defaultdict(set)
+    for label in labels:
+        for at in _places(label.said, label.turn, found, places)[:1]:
+            old = told.get(at, label)
+            told[at] = replace(label, alone=label.alone or old.alone, memory=label.memory or old.memory)
+            for number, memory in enumerate(session.must):
+                if label.memory == "must" and label.turn in memory.turns:
+                    states[at].add(number)
+    for number, memory in enumerate(session.must):
+        for at in _places(memory.said, "", found, places):
+            states[at].add(number)
+    for at, (one, number) in enumerate(found):
+        sentence = told.get(at)
+        judged = "" if sentence is None else sentence.memory or (sentence.alone and f"alone {sentence.alone}")
+        kind = "" if sentence is None or judged in ("", "alone no") else sentence.type
+        yield [
+            str(number),
+            judged,
+            " ".join(map(str, sorted(states[at]))) if at in states else "",
+            kind,
+            *(f"{value:.3f}".rstrip("0").rstrip(".") for value in one.features),
+        ]
+
+
+def _key(text: str) -> str:
+    return re.sub(r"\W+", "", text.lower())
+
+
+def _places(said: str, turn: str, found: list[tuple[Measured, int]], places: dict[str, list[int]]) -> list[int]:
+    """Where a quote stands; of several places those of the turn it names, where that is one of them."""
+    key = _key(said)[:COMPARED]
+    all_of_it = [at for at in places[key[:40]] if _key(found[at][0].passage.text)[:COMPARED].startswith(key)]
+    all_of_it = all_of_it or [
+        at for at in places[key[:40]] if key.startswith(_key(found[at][0].passage.text)[:COMPARED])
+    ]
+    return [at for at in all_of_it if found[at][0].passage.turn == turn] or all_of_it
+
+
+def main() -> None:
+    """Writes the file and prints how much there is."""
+    folder, labels, out, missing = Path(sys.argv[1]), sentences(), io.StringIO(newline=""), 0
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["project", "session", "prompts", "label", "states", "type", *NAMES])
+    count = passages = 0
+    for line, session in enumerate(labelled()):
+        if session.held:
+            continue
+        try:
+            made = list(rows(folder, session, labels[session.project, session.session]))
+        except (LerimError, OSError) as error:
+            print(f"{session.project} {session.session}: {error}", file=sys.stderr)
+            missing += 1
+            continue
+        table.writerows([session.project, str(line), *row] for row in made)
+        count, passages = count + 1, passages + len(made)
+    (LABELS / "features.csv.gz").write_bytes(gzip.compress(out.getvalue().encode(), 9, mtime=0))
+    print(f"{passages} passages of {count} sessions, {missing} sessions missing")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""Makes the ranker from `features.csv.gz`, and measures it on projects it was not trained on: `make train`.
+
+Needs no session: the rows carry their features. The same file, lock and kind of machine give the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+import sys
+import warnings
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+HERE = Path(__file__).parent
+SERVER = HERE.parents[1] / "server"
+sys.path[:0] = [str(SERVER)]
+
+from lerim.extraction.ranking.cut import above_the_cut  # noqa: E402
+
+RANKER = SERVER / "lerim/extraction/ranking/ranker.json"
+FOLDS = 10
+ROUNDS = 300
+FIRST, FURTHER = 1.2, 5.6
+"""So many passages a session are worth a look by themselves, and so many beside one that is."""
+WEIGHTS = {"must": (1, 1.5), "maybe": (1, 0.6), "alone yes": (1, 1.0), "alone maybe": (1, 0.25)}
+"""What each label says, and how much it counts; all else says no and counts once."""
+TREES = {
+    "objective": "binary",
+    "num_leaves": 15,
+    "learning_rate": 0.04,
+    "min_data_in_leaf": 30,
+    "feature_fraction": 0.2,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "lambda_l2": 10,
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": 1,
+    "verbose": -1,
+    "seed": 7,
+}
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The passages of all labelled sessions, row by row, in the order of the file."""
+
+    names: list[str]
+    project: list[str]
+    session: list[str]
+    prompts: list[int]
+    label: list[str]
+    states: list[frozenset[int]]
+    type: list[str]
+    features: Numbers
+
+    @property
+    def keep(self) -> Numbers:
+        return np.array([float(one in WEIGHTS) for one in self.label])
+
+    @property
+    def weight(self) -> Numbers:
+        return np.array([WEIGHTS.get(one, (0, 1.0))[1] for one in self.label])
+
+
+def read() -> Labels:
+    """The labels of the repository."""
+    with gzip.open(HERE / "features.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    project, session, prompts, label, states, kind = (list(column) for column in zip(*(row[:6] for row in rows)))
+    return Labels(
+        head[6:],
+        project,
+        session,
+        [int(one) for one in prompts],
+        label,
+        [frozenset(map(int, one.split())) for one in states],
+        kind,
+        np.array([[float(value) for value in row[6:]] for row in rows]),
+    )
+
+
+def trees(labels: Labels, rows: NDArray[np.bool_]) -> Any:
+    """A model of these rows."""
+    data = lightgbm.Dataset(labels.features[rows], labels.keep[rows], weight=labels.weight[rows])
+    return lightgbm.train(TREES, data, ROUNDS)
+
+
+def unseen(labels: Labels) -> Numbers:
+    """The score of each passage by a model that saw no session of its project."""
+    sizes = {name: labels.project.count(name) for name in set(labels.project)}
+    fold = {name: at % FOLDS for at, name in enumerate(sorted(sizes, key=lambda one: (-sizes[one], one)))}
+    folds, out = np.array([fold[name] for name in labels.project]), np.zeros(len(labels.label))
+    for one in range(FOLDS):
+        out[folds == one] = trees(labels, folds != one).predict(labels.features[folds == one], raw_score=True)
+    return out
+
+
+def thresholds(labels: Labels, scores: Numbers) -> tuple[float, float]:
+    """The two figures of the cut: as many passages a session as `FIRST` and `FURTHER` say reach them."""
+    sessions, ranked = len(set(labels.session)), np.sort(scores)[::-1]
+    return round(float(ranked[int(FIRST * sessions)]), 3), round(float(ranked[int(FURTHER * sessions)]), 3)
+
+
+def figures(labels: Labels, scores: Numbers, first: float, further: float) -> dict[str, float]:
+    """What comes of the cut on all labelled sessions. A proposal is right where its label says must or may."""
+    must = [len(json.loads(line)["must"]) for line in (HERE / "sessions.jsonl").read_text("utf-8").splitlines()]
+    rows: dict[str, list[int]] = defaultdict(list)
+    for at, session in enumerate(labels.session):
+        rows[session].append(at)
+    came = right = found = empty = left_empty = 0
+    ranked: list[tuple[float, bool]] = []
+    for session, here in rows.items():
+        prompts = 1 + max(labels.prompts[at] for at in here)
+        places = above_the_cut([float(scores[at]) for at in here], prompts, first, further)
+        picked = [here[place] for place in places]
+        came += len(picked)
+        right += sum(labels.label[at] in ("must", "maybe", "alone yes") for at in picked)
+        ranked += [(float(scores[at]), labels.label[at] in ("must", "maybe", "alone yes")) for at in picked]
+        found += len(frozenset().union(*(labels.states[at] for at in picked))) if picked else 0
+        empty += must[int(session)] == 0
+        left_empty += must[int(session)] == 0 and not picked
+    top = [good for _, good in sorted(ranked, reverse=True)[: len(ranked) // 3]]
+    musts = sum(must[int(session)] for session in rows)
+    return {
+        "sessions": len(rows),
+        "proposals a session": round(came / len(rows), 2),
+        "right by the labels": round(right / came, 3),
+        "right in the top third": round(sum(top) / len(top), 3),
+        "must come": musts,
+        "of these found": round(found / musts, 3),
+        "nothing must come": empty,
+        "of these left empty": round(left_empty / empty, 3),
+    }
+
+
+def types(labels: Labels) -> dict[str, list[float]]:
+    """For each type a bias and the weights of the features, as they stand (not standardized)."""
+    rows = np.array([bool(one) for one in labels.type])
+    scaler = StandardScaler().fit(labels.features[rows])
+    weight = [2.0 if label == "must" else 1.0 for label, one in zip(labels.label, rows) if one]
+    kinds = [kind for kind in labels.type if kind]
+    fitted = LogisticRegression(C=0.03, max_iter=5000).fit(scaler.transform(labels.features[rows]), kinds, weight)
+    out = {}
+    for name, weights, bias in zip(fitted.classes_, fitted.coef_, fitted.intercept_):
+        plain = weights / scaler.scale_
+        out[str(name)] = [_short(float(bias - plain @ scaler.mean_)), *(_short(float(one)) for one in plain)]
+    return out
+
+
+def exported(booster: Any) -> list[dict[str, list[float]]]:
+    """The trees as the program reads them."""
+    return [_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
+
+
+def _tree(root: dict[str, Any]) -> dict[str, list[float]]:
+    out: dict[str, list[float]] = {"feature": [], "at": [], "yes": [], "no": [], "leaf": []}
+
+    def add(node: dict[str, Any]) -> int:
+        if "leaf_value" in node:
+            out["leaf"].append(_short(node["leaf_value"]))
+            return -len(out["leaf"])
+        at = len(out["feature"])
+        out["feature"].append(node["split_feature"])
+        out["at"].append(_short(node["threshold"]))
+        for side in ("yes", "no"):
+            out[side].append(0)
+        out["yes"][at] = add(node["left_child"])
+        out["no"][at] = add(node["right_child"])
+        return at
+
+    if "leaf_value" in root:  # a tree of one leaf: a question both answers of which lead there
+        return {"feature": [0], "at": [0.0], "yes": [-1], "no": [-1], "leaf": [_short(root["leaf_value"])]}
+    add(root)
+    return out
+
+
+def _short(value: float) -> float:
+    """Four digits: more make the file larger and change nothing."""
+    return float(f"{value:.4g}") if math.isfinite(value) else value
+
+
+def main() -> None:
+    """Writes ranker.json and scores.json, and prints the figures."""
+    warnings.filterwarnings("ignore")
+    labels = read()
+    scores = unseen(labels)
+    first, further = thresholds(labels, scores)
+    model = {
+        "names": labels.names,
+        "first": first,
+        "further": further,
+        "trees": exported(trees(labels, np.ones(len(labels.label), dtype=bool))),
+        "types": types(labels),
+    }
+    RANKER.write_text(json.dumps(model, separators=(",", ":")) + "\n", "utf-8")
+    told = figures(labels, scores, first, further)
+    (HERE / "scores.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
+    print(f"{RANKER.name}: {RANKER.stat().st_size / 1000:.0f} kB")
+    for name, value in told.items():
+        print(f"{name:24} {value}")
+
+
+if __name__ == "__main__":
+    main()

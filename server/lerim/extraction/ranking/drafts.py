@@ -1,0 +1,184 @@
+"""From a passage that ranks to a draft: what was said as it was said, with what it refers back to and what came of it.
+
+Nothing is worded anew. The title is the sentence, or its first clauses; the body has the whole, the sentence before it
+where it points back at that, and what the agent did about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lerim.extraction.ranking.exchange import Measured, measured
+from lerim.extraction.ranking.outright import is_outright
+from lerim.extraction.ranking.passages import Passage
+from lerim.extraction.ranking.ranker import Type, chance, model, score, type_of
+from lerim.extraction.ranking.sentences import sentences_of
+from lerim.extraction.ranking.taken_back import called_off, corrected
+from lerim.extraction.title import title_of
+from lerim.facts.artifacts import artifacts
+from lerim.facts.commands import parse
+from lerim.facts.draft import Draft, Quote, Scene
+from lerim.facts.outcome import takes_back, verdict
+from lerim.facts.where import changed, named
+from lerim.facts.wording import capital, code, listing, sentence, squeeze
+from lerim.memory.record import LearningKind, Primitive, Speaker
+
+BELOW = 1.0
+"""How far below `further` a score may lie for its passage to be kept within reach."""
+OF_ONE_EXCHANGE = 12
+CONTEXT = 200
+"""Characters of a sentence before that are told with a passage that points back at it."""
+_POINTS_BACK = re.compile(
+    r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she|here|there|so|and|but|also|both|such|which|same|the "
+    r"(?:same|latter|former|above)|das|dies\w{0,2}|es|eso|esto|cela|ça|no|yes|nope)\b(?![-'])",
+    re.IGNORECASE,
+)
+_UNRESOLVED = re.compile(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
+_EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
+_FORMS: dict[Type, tuple[Primitive, LearningKind | None]] = {
+    "decision": ("decision", None),
+    "rule": ("learning", "preference"),
+    "pitfall": ("learning", "pitfall"),
+    "fact": ("learning", "insight"),
+    "procedure": ("learning", "procedure"),
+    "question": ("question", None),
+}
+
+
+class Ranked(NamedTuple):
+    """A draft and how it ranks. `refuted` says what took it back; "" where nothing did."""
+
+    draft: Draft
+    score: float
+    refuted: str = ""
+
+
+def ranked_drafts(scene: Scene, number: int) -> list[Ranked]:
+    """The passages of an exchange that are worth a look or nearly so, the best first; at most `OF_ONE_EXCHANGE`.
+
+    `number` is how many prompts came before. Raises RankerError where the package's model is another program's.
+    """
+    learned = model()
+    found: list[tuple[float, int, Measured]] = []
+    passages = list(measured(scene.before, scene.now, scene.after, number))
+    prompt = scene.now.prompt.text if scene.now.prompt else ""
+    for at, one in enumerate(passages):
+        worth = score(one.features)
+        if is_outright(one.passage, prompt):
+            worth = max(worth, learned.first)
+        if worth >= learned.further - BELOW:
+            found.append((-worth, at, one))
+    out: list[Ranked] = []
+    for minus, at, one in sorted(found)[:OF_ONE_EXCHANGE]:
+        context = _context(one.passage, scene)
+        worth = -minus
+        if context is None and _UNRESOLVED.match(one.passage.text) and one.passage.source != "answer":
+            worth = min(worth, learned.further - BELOW / 2)
+        draft = _draft(one, scene, worth, context)
+        if draft is not None:
+            following = [each.passage for each in passages[at + 1 :]]
+            out.append(Ranked(draft, worth, _refuted(one.passage, following, scene)))
+    return out
+
+
+def _refuted(passage: Passage, following: list[Passage], scene: Scene) -> str:
+    """Why a passage no longer stands at the end of its exchange; "" where it does."""
+    if passage.is_persons:
+        same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
+        if called_off(passage, same):
+            return "the person calls it off right after it"
+        back = scene.after is not None and takes_back(scene.after)
+        return "the person's next words take it back" if back else ""
+    if verdict(scene.after) == "refuted":
+        return "the person's next words take it back"
+    later = (reply.text for reply in scene.now.replies if reply.ordinal > passage.ordinal)
+    if corrected(passage.text, later):
+        return "the agent found later that it was wrong"
+    return ""
+
+
+def _draft(one: Measured, scene: Scene, worth: float, context: Quote | None) -> Draft | None:
+    passage, turn = one.passage, one.turn
+    kind: Type = "question" if passage.text.rstrip(' *"`)').endswith(("?", "？")) else type_of(one.features)
+    if kind == "question" and not passage.text.rstrip(' *"`)').endswith(("?", "？")):
+        kind = "fact"  # a statement of what is open is told as it is
+    if kind == "question" and scene.after is not None and passage.source != "feedback":
+        return None  # the person went on: what was asked was answered, or no longer matters
+    primitive, learning = _FORMS[kind]
+    text = _plain(passage.text)
+    title, body = title_of(text), _body(passage, text, context, scene)
+    if passage.source == "answer":
+        primitive, learning = "decision", None
+        title = title_of(f"{_plain(passage.heading).rstrip()} {capital(text)}")
+    who: Speaker = "user" if passage.is_persons else "assistant"
+    quotes = [Quote(passage.text, turn.id, who)]
+    if context is not None:
+        quotes.append(context)
+    return Draft(
+        signal=passage.source,
+        basis="ranked",
+        primitive=primitive,
+        kind=learning,
+        title=title,
+        body=body,
+        turn=turn,
+        quotes=tuple(quotes),
+        artifacts=artifacts(text, scene.known),
+        references=named(scene, text) or (changed(scene, scene.now) if passage.is_persons else ()),
+        chance=chance(worth),
+    )
+
+
+def _body(passage: Passage, text: str, context: Quote | None, scene: Scene) -> str:
+    whole = sentence(text) if not text.endswith(("。", "！", "？", ":")) else text
+    if passage.source == "answer":
+        why = f" {sentence(_plain(passage.before))}" if passage.before else ""
+        whole = f"Asked: “{_plain(passage.heading)}” Answered: “{text}”.{why}"
+    before = f"Before it: “{_plain(context.text)}”" if context else ""
+    return " ".join(part for part in (whole, before, _outcome(passage, scene)) if part)
+
+
+def _context(passage: Passage, scene: Scene) -> Quote | None:
+    """The sentence that a passage points back at: the one before it, else the other side's last or first words."""
+    if passage.source == "answer" or not _POINTS_BACK.match(passage.text):
+        return None
+    who: Speaker = "user" if passage.is_persons else "assistant"
+    if passage.before:
+        return Quote(_short(passage.before), passage.turn, who)
+    if not passage.is_persons:
+        prompt = scene.now.prompt
+        said = next(_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
+        return Quote(said, prompt.id, "user") if said and prompt is not None else None
+    for reply in reversed(scene.before.replies):
+        if reply.text:
+            *_, said = ("", *_sentences(reply.text))
+            return Quote(said, reply.id, "assistant") if said else None
+    return None
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (_short(text[one.start : one.end]) for one in sentences_of(text))
+
+
+def _outcome(passage: Passage, scene: Scene) -> str:
+    """What the agent did about a person's words: the files it changed, and whether what it ran last passed."""
+    files = changed(scene, scene.now) if passage.is_persons else ()
+    if not files:
+        return ""
+    told = f"The agent changed {listing([code(path) for path in files])}"
+    ran = [call for reply in scene.now.replies for call in reply.tool_calls if call.kind == "shell"]
+    last = ran[-1] if ran else None
+    if last is not None and last.exit_code == 0 and (command := parse(last.command).text) and len(command) <= CONTEXT:
+        return f"{told}; {code(command)} then passed."
+    return f"{told}."
+
+
+def _plain(text: str) -> str:
+    return squeeze(_EMPHASIS.sub("", text))
+
+
+def _short(text: str) -> str:
+    """A sentence, or as much of it as a quote may have."""
+    return text if len(text) <= CONTEXT else text[:CONTEXT].rpartition(" ")[0]

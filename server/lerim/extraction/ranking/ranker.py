@@ -1,0 +1,81 @@
+"""The learned ranker, in plain Python: how likely a passage states something worth keeping, and of which type.
+
+`ranker.json` holds some hundred small decision trees (gradient boosting) and, for the types, linear weights.
+`make train` makes it from the labels in `evals/ranker`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from lerim.errors import RankerError
+from lerim.extraction.ranking.features import NAMES
+
+Type = Literal["decision", "rule", "pitfall", "fact", "procedure", "question"]
+FILE: Final = Path(__file__).with_name("ranker.json")
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A decision tree. Node `i` asks whether feature `feature[i]` is at most `at[i]`; `yes[i]` and `no[i]` are the next
+    nodes, or leaves where they are negative: leaf `-n - 1`."""
+
+    feature: list[int]
+    at: list[float]
+    yes: list[int]
+    no: list[int]
+    leaf: list[float]
+
+
+class Model(msgspec.Struct, frozen=True):
+    """What was learned. `first` and `further` are the cut (`cut.py`); `types` has for each type a bias and a weight for
+    each feature."""
+
+    names: list[str]
+    first: float
+    further: float
+    trees: list[Tree]
+    types: dict[Type, list[float]]
+
+
+@cache
+def model() -> Model:
+    """The model of the package. Raises RankerError where it was trained on other features than these."""
+    learned = msgspec.json.decode(FILE.read_bytes(), type=Model)
+    if tuple(learned.names) != NAMES:
+        message = "The ranker was made for another version of Lerim, so nothing can be proposed without a model."
+        raise RankerError(message, where=str(FILE), todo="Install Lerim again.")
+    return learned
+
+
+def score(features: Sequence[float]) -> float:
+    """How a passage ranks: the log odds that it states something worth keeping. Raises RankerError."""
+    total = 0.0
+    for tree in model().trees:
+        feature, at, yes, no = tree.feature, tree.at, tree.yes, tree.no
+        node = 0
+        while node >= 0:
+            node = yes[node] if features[feature[node]] <= at[node] else no[node]
+        total += tree.leaf[-node - 1]
+    return total
+
+
+def chance(score: float) -> float:
+    """A score as a chance between 0 and 1."""
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+def type_of(features: Sequence[float]) -> Type:
+    """What kind of thing a passage most likely states. Raises RankerError."""
+    types = model().types
+
+    def fit(name: Type) -> float:
+        bias, *weights = types[name]
+        return bias + sum(weight * value for weight, value in zip(weights, features, strict=True) if value)
+
+    return max(types, key=fit)

@@ -1,0 +1,60 @@
+"""What was said and did not stand: the person calls it off, or the agent finds that it was wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from lerim.extraction.ranking.passages import Passage
+from lerim.extraction.ranking.sentences import sentences_of
+
+HALF = 0.5
+"""The share of a statement's longer words that its correction has, too."""
+_CALLED_OFF = re.compile(
+    r"\W{0,4}(?:no,? |ok,? |sorry,? |well,? |hmm,? |but |and )*(?:"
+    r"(?:scratch|forget|ignore|skip|drop|undo|revert|cancel) (?:that|this|it|the above|those)\b"
+    r"|never ?mind|on second thoughts?\b|i changed my mind|actually,? (?:no\b|let'?s not|don'?t)"
+    r"|(?:that|this|it|these|those)(?: is| was|'s| are)? (?:wrong|not (?:right|true|needed|what)|a bad idea)"
+    r"|(?:that|this|it|these|those) (?:should|must|shall|need|needs|do|does|will)(?:n'?t| not)(?: to)? "
+    r"(?:be (?:changed|done|removed|touched|there|the case)|happen|apply|change))",
+    re.IGNORECASE,
+)
+_TOOK_BACK = re.compile(
+    r"\W{0,4}(?:hmm,? |ah,? |oh,? |ok(?:ay)?,? |wait,? |so )*(?:"
+    r"i was (?:wrong|mistaken)|i misread|i misunderstood|my (?:mistake|earlier|previous|assumption)|correction\b"
+    r"|that(?:'s| is| was) (?:not (?:right|true|correct|the (?:cause|problem|issue))|wrong|incorrect)"
+    r"|(?:actually|in fact|on closer (?:look|inspection)|it turns out|turns out|contrary to)\b.{0,160}"
+    r"\b(?:not|n'?t|no|never|wrong|instead|isn|wasn)\b|scratch that|wait,? (?:no|that))",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[\w./-]{4,60}")
+
+
+def called_off(passage: Passage, following: Sequence[Passage]) -> bool:
+    """Whether the person takes a passage of their own message back right after it. After a list, all its points are:
+    `following` are the passages after it in the same text."""
+    rest = iter(following)
+    after = next(rest, None)
+    if passage.kind in ("bullet", "number", "quote"):
+        while after is not None and after.kind == passage.kind:
+            after = next(rest, None)
+    return after is not None and _CALLED_OFF.match(after.text.replace("’", "'")) is not None
+
+
+def corrected(statement: str, later: Iterable[str]) -> bool:
+    """Whether what the agent wrote later says that this statement of its own was wrong."""
+    words = _words(statement)
+    for text in later:
+        for one in sentences_of(text):
+            said = text[one.start : one.end].replace("’", "'")
+            if _TOOK_BACK.match(said) and _shares(words, f"{said} {text[one.end : one.end + 200]}"):
+                return True
+    return False
+
+
+def _shares(words: frozenset[str], text: str) -> bool:
+    return bool(words) and len(words & _words(text)) >= HALF * len(words)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word[:7] for word in _WORD.findall(text.lower()))
