@@ -2,7 +2,8 @@
 
 usage: measure.py FOLDER      FOLDER/OWNER+NAME/SESSION.jsonl (see laid_out.py)
 
-One row a passage of every session that is not set aside: project, the session's line in sessions.jsonl, prompts before it, its label, the memories it
+One row a passage of every session that is not set aside: project, the session's line in sessions.jsonl, prompts before it, whether it is outright a rule, its
+label, the memories it
 states, its type, its features. Texts stay out: the quotes of the labels are in sentences.jsonl.
 """
 
@@ -26,6 +27,7 @@ from laid_out import LABELS, Labelled, labelled, turns_of
 from lerim.errors import LerimError
 from lerim.extraction.ranking.exchange import Measured, measured
 from lerim.extraction.ranking.features import NAMES
+from lerim.extraction.ranking.outright import is_outright
 from lerim.extraction.said import light
 from lerim.facts.draft import Exchange
 from lerim.sessions.model import Turn
@@ -78,12 +80,12 @@ def sentences() -> dict[tuple[str, str], list[Sentence]]:
 def rows(folder: Path, session: Labelled, labels: list[Sentence]) -> Iterator[list[str]]:
     """The rows of one session, without its project and number. Raises LerimError, OSError."""
     found = [
-        (one, number)
+        (one, number, now.prompt.text if now.prompt else "")
         for before, now, after, number in exchanges(turns_of(folder, session))
         for one in measured(before, now, after, number)
     ]
     places: dict[str, list[int]] = defaultdict(list)
-    for at, (one, _) in enumerate(found):
+    for at, (one, _, _) in enumerate(found):
         places[_key(one.passage.text)[:40]].append(at)
     told: dict[int, Sentence] = {}
     states: dict[int, set[int]] = defaultdict(set)
@@ -97,12 +99,13 @@ def rows(folder: Path, session: Labelled, labels: list[Sentence]) -> Iterator[li
     for number, memory in enumerate(session.must):
         for at in _places(memory.said, "", found, places):
             states[at].add(number)
-    for at, (one, number) in enumerate(found):
+    for at, (one, number, prompt) in enumerate(found):
         sentence = told.get(at)
         judged = "" if sentence is None else sentence.memory or (sentence.alone and f"alone {sentence.alone}")
         kind = "" if sentence is None or judged in ("", "alone no") else sentence.type
         yield [
             str(number),
+            str(int(is_outright(one.passage, prompt))),
             judged,
             " ".join(map(str, sorted(states[at]))) if at in states else "",
             kind,
@@ -114,7 +117,7 @@ def _key(text: str) -> str:
     return re.sub(r"\W+", "", text.lower())
 
 
-def _places(said: str, turn: str, found: list[tuple[Measured, int]], places: dict[str, list[int]]) -> list[int]:
+def _places(said: str, turn: str, found: list[tuple[Measured, int, str]], places: dict[str, list[int]]) -> list[int]:
     """Where a quote stands; of several places those of the turn it names, where that is one of them."""
     key = _key(said)[:COMPARED]
     all_of_it = [at for at in places[key[:40]] if _key(found[at][0].passage.text)[:COMPARED].startswith(key)]
@@ -128,7 +131,7 @@ def main() -> None:
     """Writes the file and prints how much there is."""
     folder, labels, out, missing = Path(sys.argv[1]), sentences(), io.StringIO(newline=""), 0
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(["project", "session", "prompts", "label", "states", "type", *NAMES])
+    table.writerow(["project", "session", "prompts", "outright", "label", "states", "type", *NAMES])
     count = passages = 0
     for line, session in enumerate(labelled()):
         if session.held:

@@ -31,7 +31,7 @@ from lerim.extraction.ranking.cut import above_the_cut  # noqa: E402
 RANKER = SERVER / "lerim/extraction/ranking/ranker.json"
 FOLDS = 10
 ROUNDS = 300
-FIRST, FURTHER = 1.2, 5.6
+FIRST, FURTHER = 0.9, 5.2
 """So many passages a session are worth a look by themselves, and so many beside one that is."""
 WEIGHTS = {"must": (1, 1.5), "maybe": (1, 0.6), "alone yes": (1, 1.0), "alone maybe": (1, 0.25)}
 """What each label says, and how much it counts; all else says no and counts once."""
@@ -61,6 +61,7 @@ class Labels:
     project: list[str]
     session: list[str]
     prompts: list[int]
+    outright: list[bool]
     label: list[str]
     states: list[frozenset[int]]
     type: list[str]
@@ -79,16 +80,17 @@ def read() -> Labels:
     """The labels of the repository."""
     with gzip.open(HERE / "features.csv.gz", "rt", encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
-    project, session, prompts, label, states, kind = (list(column) for column in zip(*(row[:6] for row in rows)))
+    project, session, prompts, outright, label, states, kind = map(list, zip(*(row[:7] for row in rows)))
     return Labels(
-        head[6:],
+        head[7:],
         project,
         session,
         [int(one) for one in prompts],
+        [one == "1" for one in outright],
         label,
         [frozenset(map(int, one.split())) for one in states],
         kind,
-        np.array([[float(value) for value in row[6:]] for row in rows]),
+        np.array([[float(value) for value in row[7:]] for row in rows]),
     )
 
 
@@ -206,7 +208,8 @@ def main() -> None:
         "types": types(labels),
     }
     RANKER.write_text(json.dumps(model, separators=(",", ":")) + "\n", "utf-8")
-    told = figures(labels, scores, first, further)
+    raised = np.where(labels.outright, np.maximum(scores, first), scores)
+    told = figures(labels, raised, first, further)
     (HERE / "scores.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
     print(f"{RANKER.name}: {RANKER.stat().st_size / 1000:.0f} kB")
     for name, value in told.items():

@@ -324,9 +324,10 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
 
 def _signal(fields: dict[str, Yaml], path: Path) -> Signal:
     """Where a proposal comes from; earlier versions had other names for it."""
-    former = _FORMER.get(_text(fields, "signal"))
-    signal: Signal = former or _one_of(fields, "signal", get_args(Signal), path)
-    return signal
+    if former := _FORMER.get(_text(fields, "signal")):
+        return former
+    known: tuple[Signal, ...] = get_args(Signal)
+    return _one_of(fields, "signal", known, path)
 
 
 def _against(proposal: Proposal, store: Store) -> Proposal:

@@ -74,7 +74,7 @@ def ranked_drafts(scene: Scene, number: int) -> list[Ranked]:
     for minus, at, one in sorted(found)[:OF_ONE_EXCHANGE]:
         context = _context(one.passage, scene)
         worth = -minus
-        if context is None and _UNRESOLVED.match(one.passage.text) and one.passage.source != "answer":
+        if context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text):
             worth = min(worth, learned.further - BELOW / 2)
         draft = _draft(one, scene, worth, context)
         if draft is not None:

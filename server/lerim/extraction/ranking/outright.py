@@ -1,4 +1,8 @@
-"""What a person says outright: a rule in so many words, or the answer to what the agent asked. It is always shown."""
+"""What a person says outright: a rule, a preference, a choice between two, in so many words. It is worth a look.
+
+Of all rules by words that were tried on the labelled sessions these add: more of what must come is found, as much of
+what is proposed is right, and no more sessions with nothing to keep give something (`evals/README.md`).
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,16 @@ LONGEST_PROMPT = 4_000
 LONGEST = 300
 _RULE = re.compile(
     r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)"
-    r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\b(?:instead of|rather than|over)\b"
-    r"|\bprefer\b.{1,80}\bto\b",
+    r"|\binstead of\b|\brather than\b|\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
+    r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b|\bprefer\b.{1,80}\bto\b"
+    r"|\bi (?:don'?t|do not) (?:want|like|think)\b",
     re.IGNORECASE,
 )
 
 
 def is_outright(passage: Passage, prompt: str) -> bool:
-    """Whether a person answered a question of the agent, or stated a rule in a message of their own."""
-    if passage.source == "answer":
-        return bool(passage.text.strip())
-    if not passage.is_persons or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
+    """Whether a person states a rule, in the message `prompt` or on denying or approving a call."""
+    if passage.source not in ("prompt", "feedback") or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
         return False
-    return not passage.text.rstrip().endswith("?") and _RULE.search(passage.text) is not None
+    said = passage.text.rstrip(' *"`)').replace("’", "'")
+    return not said.endswith("?") and _RULE.search(said) is not None
