@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from lerim.facts.draft import Signal
+from lerim.facts.draft import FormerSignal, Signal
 from lerim.memory.record import Evidence, LearningKind, Primitive
 from lerim.sessions.model import Platform
 
@@ -45,7 +45,7 @@ class Candidate:
     session: str
     turn: str
     time: datetime
-    signal: Signal
+    signal: Signal | FormerSignal
     flags: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar, get_args
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import surer
-from lerim.facts.draft import Signal
+from lerim.facts.draft import FormerSignal, Signal
 from lerim.memory import files, record
 from lerim.memory.header import Yaml, load, split
 from lerim.memory.lines import Value
@@ -35,11 +35,7 @@ ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "arch
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
 FROM_SESSIONS: tuple[ProposedAction, ...] = ("add", "update", "supersede", "resolve")
 """What a candidate of a session can be; `merge` where it changes one memory and ends others besides."""
-_FORMER: dict[str, Signal] = {
-    **dict.fromkeys(("correction", "rule", "remark"), "prompt"),
-    **dict.fromkeys(("choice", "diagnosis", "lesson", "question"), "reply"),
-}
-"""What earlier versions called where a proposal comes from."""
+_SIGNALS: tuple[Signal | FormerSignal, ...] = (*get_args(Signal), *get_args(FormerSignal))
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
 
@@ -75,7 +71,7 @@ class Proposal:
     turn: str
     platform: Platform | None
     time: datetime
-    signal: Signal | None
+    signal: Signal | FormerSignal | None
     flags: tuple[str, ...]
     replaces: tuple[str, ...]
     undecided: tuple[str, ...]
@@ -310,7 +306,7 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         turn=rest.rpartition("#")[2] if said else "",
         platform=_one_of(known_platform, "platform", get_args(Platform), path) if said else None,
         time=time if isinstance(time, datetime) and time.tzinfo and not said else memory.created,
-        signal=_signal(fields, path) if said else None,
+        signal=_one_of(fields, "signal", _SIGNALS, path) if said else None,
         flags=_texts(fields, "flags"),
         replaces=_texts(fields, "replaces"),
         undecided=_texts(fields, "undecided"),
@@ -320,14 +316,6 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         saved=text if saved is None else saved,
     )
     return _against(proposal, store)
-
-
-def _signal(fields: dict[str, Yaml], path: Path) -> Signal:
-    """Where a proposal comes from; earlier versions had other names for it."""
-    if former := _FORMER.get(_text(fields, "signal")):
-        return former
-    known: tuple[Signal, ...] = get_args(Signal)
-    return _one_of(fields, "signal", known, path)
 
 
 def _against(proposal: Proposal, store: Store) -> Proposal:
