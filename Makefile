@@ -39,7 +39,7 @@ bench: .venv/made-from $(ENCODING) lerim.vsix
 	@$(BIN)/python scripts/bench.py
 
 train: build/train/made-from
-	@build/train/bin/python evals/ranker/train.py
+	@PYTHONPATH=server build/train/bin/python evals/ranker/train.py
 
 build/train/made-from: requirements-train.lock
 	@$(PYTHON) scripts/environment.py build/train requirements-train.lock

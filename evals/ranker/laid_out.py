@@ -1,4 +1,4 @@
-"""Reads the labelled sessions where they were laid out: FOLDER/OWNER+NAME/SESSION.jsonl (.json of Gemini CLI, .md of SpecStory).
+"""Reads the labelled sessions where they were laid out: FOLDER/OWNER+NAME/SESSION with its ending.
 
 Agents' own files are read by the readers of the program. SpecStory's markdown, which no agent writes, is read here.
 """

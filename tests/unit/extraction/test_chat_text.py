@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from lerim.facts.retold import RUN, retold
 
 from lerim.extraction.candidate import Candidate
-from lerim.facts.retold import RUN, retold
 from lerim.facts.where import unrepeated
 from lerim.review import queue
 from lerim.sessions.model import Answer, Edit, ToolCall, Turn

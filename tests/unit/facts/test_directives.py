@@ -1,6 +1,6 @@
 import pytest
-
 from lerim.facts.directives import directive
+
 from lerim.facts.wording import clean, fit, title_fault
 
 RULES = [

@@ -1,7 +1,6 @@
 """Faults that were mended as the rules they broke, and shouting in plain letters."""
 
 import pytest
-
 from lerim.facts.lasting import calm, past, rule
 
 

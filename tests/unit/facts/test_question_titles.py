@@ -1,5 +1,4 @@
 import pytest
-
 from lerim.facts.questions import title_of
 
 
