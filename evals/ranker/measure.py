@@ -3,7 +3,8 @@
 usage: measure.py FOLDER      holds OWNER+NAME/SESSION.jsonl (.json of Gemini CLI, .md of SpecStory)
 
 One row a passage of every session that is not set aside: project, the session's line in sessions.jsonl, prompts before
-it, whether it is outright a rule, its label, the memories it states, its type, its features. Texts stay out: the quotes of the labels are in sentences.jsonl.
+it, whether it is outright a rule, its label, the memories it states, its type, its features. Texts stay out: the quotes
+of the labels are in sentences.jsonl.
 """
 
 from __future__ import annotations
