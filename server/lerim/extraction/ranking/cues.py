@@ -129,6 +129,16 @@ CUES: Mapping[str, re.Pattern[str]] = {
         r"i (?:guess|figure|assume|think|wonder|suppose|believe)|wondering|does (?:that|this) mean|makes me|so does|or is|"
         r"right\?|am i|is there|are there|would it|not sure|curious"
     ),
+    "is at work": _words(
+        r"let me|let's|i'm|i'll|checking|check if|look(?:ing)? (?:at|into|for)|inspect\w*|to see|to ensure|whether"
+        r"|final|also|diff|section|the (?:issue|plan|fix|change|test|code|file)s?"
+    ),
+    "names a system": _words(
+        r"(?:github )?actions|cach(?:e|es|ed|ing)|dependenc(?:y|ies)|shells?|users?|servers?|sessions?|defaults?|hooks?"
+        r"|packages?|plugins?|services?|installed|automatically|compatib\w+|lock\w*|repo(?:sitory)?|project|workspace"
+    ),
+    "asks about": _words(r"does|how|explain|see|working|where|could|some|request|review|fix|continue|look|check|help"),
+    "compares": _words(r"as|than|like|vs|same|similar|unlike|both|either|between"),
     "makes a rule": re.compile(
         r"\b(?:should|must|shall|need(?:s)? to|ha(?:s|ve) to|ought to) (?:not |never |always |only )?be\b"
         r"|\bwe (?:use|don'?t|do not|never|always|only|keep|prefer|already)\b|\bmust not\b|\bshould(?:n'?t| not)\b"
