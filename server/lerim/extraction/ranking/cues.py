@@ -118,7 +118,8 @@ CUES: Mapping[str, re.Pattern[str]] = {
     ),
     "is of the moment": _words(
         r"right now|just (?:now|reset|merged|pushed|did|saw|noticed)|i(?:'ve| have) just|yesterday|today|tomorrow|again"
-        r"|this (?:pr|commit|branch|error|message|time|change|one|task|issue|session)|the (?:last|latest|new|previous|next)"
+        r"|this (?:pr|commit|branch|error|message|time|change|one|task|issue|session)"
+        r"|the (?:last|latest|new|previous|next)"
         r"|at the moment|for now|so far|any ?more|what i asked|state of"
     ),
     "wants": _words(
@@ -126,8 +127,9 @@ CUES: Mapping[str, re.Pattern[str]] = {
         r"|let'?s|how about|what about|what if"
     ),
     "wonders": _words(
-        r"i (?:guess|figure|assume|think|wonder|suppose|believe)|wondering|does (?:that|this) mean|makes me|so does|or is|"
-        r"right\?|am i|is there|are there|would it|not sure|curious"
+        r"i (?:guess|figure|assume|think|wonder|suppose|believe)"
+        r"|wondering|does (?:that|this) mean|makes me|so does|or is"
+        r"|right\?|am i|is there|are there|would it|not sure|curious"
     ),
     "is at work": _words(
         r"let me|let's|i'm|i'll|checking|check if|look(?:ing)? (?:at|into|for)|inspect\w*|to see|to ensure|whether"
