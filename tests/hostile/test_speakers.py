@@ -153,7 +153,7 @@ def test_what_a_person_says_beside_a_paste_is_theirs(desk: Desk, isolated: Path)
     said = f"Always use uv to install packages, never pip.\n\n<document_content>\n{RULE}\n</document_content>"
     AGENTS["claude"](isolated, desk.repo, "beside", [Said(said), Told("Understood.")])
     desk.sync(SyncOptions(explicit=True))
-    assert desk.waiting() == ["Use uv to install packages, not pip"]
+    assert desk.waiting() == ["Always use uv to install packages, never pip"]
 
 
 def claude_prompts(fields: Fields) -> Sequence[Fields]:
