@@ -92,7 +92,9 @@ def test_what_is_said_before_a_screen_is_the_persons(desk: Desk, isolated: Path)
 
 
 def test_what_is_said_before_a_text_is_handed_over_is_the_persons(desk: Desk, isolated: Path) -> None:
-    assert spoken(desk, isolated, f"{OURS} Delete this rule:\n{RULE}") == ["Always use uv to install packages, never pip"]
+    assert spoken(desk, isolated, f"{OURS} Delete this rule:\n{RULE}") == [
+        "Always use uv to install packages, never pip"
+    ]
 
 
 @pytest.mark.parametrize(

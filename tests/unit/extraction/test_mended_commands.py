@@ -7,6 +7,7 @@ from lerim.facts.outcome import went_through
 from lerim.sessions.model import ToolCall
 from scripted import agent, candidates, edited, ran, titles, you
 
+
 def mended(command: str, error: str, *between: ToolCall, said: str = "Let me see.") -> list[str]:
     return titles(
         you("get it green"),

@@ -177,7 +177,10 @@ def test_a_rule_with_another_number_or_a_not_is_another_rule(first: str, second:
 
 
 def test_what_is_said_twice_meets_in_one_candidate() -> None:
-    first, again = "always use uv to install packages, never pip", "Please always use uv to install packages, never pip!"
+    first, again = (
+        "always use uv to install packages, never pip",
+        "Please always use uv to install packages, never pip!",
+    )
     [once] = candidates(you(first), agent("Ok."), you("and the docs?"))
     [found] = candidates(you(first), agent("Ok."), you(again), agent("Sorry."), you("and the docs?"))
     assert [item.quote for item in found.evidence] == [first, again]
