@@ -130,9 +130,10 @@ def content(title: str) -> tuple[str, ...]:
 
 
 def alike(one: Claim, two: Claim) -> bool:
-    """Whether two claims say the same; the same words with the sides swapped, another number or a "not" do not."""
+    """Whether two claims say the same: one has hardly a word more than the other. The same words with the sides swapped,
+    another name or number, or a "not" do not."""
     a, b = set(one.words), set(two.words)
-    same = bool(a) and len(a & b) >= _SAME * len(a | b)
+    same = bool(a) and (a <= b or b <= a) and len(a & b) >= _SAME * len(a | b)
     return same and not opposed(one, two) and not turned(one.title, two.title) and not turned(two.title, one.title)
 
 
