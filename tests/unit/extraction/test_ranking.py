@@ -27,11 +27,12 @@ RULES = [
 ]
 WORDS = st.sampled_from(
     [
-        *("always", "never", "use", "`src/a.py`", "uv", "instead of", "pip,", "the", "**cache**", "was", "when", "likely"),
-        *("it", "This", "because", "not", "3", "don't.", "No, ", "e.g.", "by default.", "über", "总是", "\n- ", "\n\n", "? "),
-        *("please", "- ", "1. ", "__init__", "snake_case", "! ", "## Rules\n", "; ", " — ", "(", ")", "“", "”", "```"),
+        *("always", "never", "use", "`src/a.py`", "uv", "instead of", "pip,", "the", "**cache**", "was", "when"),
+        *("it", "This", "because", "not", "3", "don't.", "No, ", "e.g.", "by default.", "über", "总是", "likely"),
+        *("please", "- ", "1. ", "__init__", "snake_case", "! ", "## Rules\n", "; ", " — ", "(", ")", "“", "”"),
+        *("\n- ", "\n\n", "? ", "```"),
     ]
-)  # fmt: skip
+)
 TALK = st.lists(WORDS, max_size=30).map(" ".join)
 
 
