@@ -13,8 +13,6 @@ Signal = Literal["prompt", "answer", "feedback", "plan", "reply", "fixed-command
 """Where a proposal comes from: what a person typed, answered, or said on denying or approving a call; a plan they
 approved; what the agent wrote; a command that failed and then passed; an error several sessions met; the ground they
 worked on; a model."""
-FormerSignal = Literal["correction", "choice", "diagnosis", "lesson", "rule", "remark", "question"]
-"""What earlier versions called where a proposal comes from: candidates of theirs are still read."""
 Basis = Literal["ranked", "fixed", "replaced", "met", "worked", "model"]
 """On what a draft rests: it ranked high among what was said; a command's exit codes show it (fixed: the same command,
 replaced: another); several sessions met the same error, or worked on it; a model said so."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
-from lerim.extraction.candidate import Candidate
+from lerim.extraction.candidate import FORMER_SIGNALS, Candidate
 from lerim.extraction.confidence import surer
-from lerim.facts.draft import FormerSignal, Signal
+from lerim.facts.draft import Signal
 from lerim.memory import files, record
 from lerim.memory.header import Yaml, load, split
 from lerim.memory.lines import Value
@@ -35,7 +35,6 @@ ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "arch
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
 FROM_SESSIONS: tuple[ProposedAction, ...] = ("add", "update", "supersede", "resolve")
 """What a candidate of a session can be; `merge` where it changes one memory and ends others besides."""
-_SIGNALS: tuple[Signal | FormerSignal, ...] = (*get_args(Signal), *get_args(FormerSignal))
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
 
@@ -71,7 +70,7 @@ class Proposal:
     turn: str
     platform: Platform | None
     time: datetime
-    signal: Signal | FormerSignal | None
+    signal: Signal | None
     flags: tuple[str, ...]
     replaces: tuple[str, ...]
     undecided: tuple[str, ...]
@@ -306,7 +305,7 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         turn=rest.rpartition("#")[2] if said else "",
         platform=_one_of(known_platform, "platform", get_args(Platform), path) if said else None,
         time=time if isinstance(time, datetime) and time.tzinfo and not said else memory.created,
-        signal=_one_of(fields, "signal", _SIGNALS, path) if said else None,
+        signal=_signal(fields, path) if said else None,
         flags=_texts(fields, "flags"),
         replaces=_texts(fields, "replaces"),
         undecided=_texts(fields, "undecided"),
@@ -316,6 +315,14 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         saved=text if saved is None else saved,
     )
     return _against(proposal, store)
+
+
+def _signal(fields: dict[str, Yaml], path: Path) -> Signal:
+    """Where a proposal comes from; earlier versions had other names for it."""
+    if former := FORMER_SIGNALS.get(_text(fields, "signal")):
+        return former
+    known: tuple[Signal, ...] = get_args(Signal)
+    return _one_of(fields, "signal", known, path)
 
 
 def _against(proposal: Proposal, store: Store) -> Proposal:
