@@ -48,7 +48,7 @@ def doubted(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
         return candidate
     wanted = telling(candidate.title)
     near = [sentence for sentence in said if len(telling(sentence) & wanted) * 2 >= len(wanted)]
-    if (near and all(_turned(candidate.title, sentence) for sentence in near)) or _adds(candidate.body, said):
+    if (near and all(turned(candidate.title, sentence) for sentence in near)) or _adds(candidate.body, said):
         return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, TURNED))))
     return candidate
 
@@ -65,7 +65,9 @@ def _around(quote: str, turn: str, heard: Sequence[Heard]) -> str:
     return quote
 
 
-def _turned(title: str, sentence: str) -> bool:
+def turned(title: str, sentence: str) -> bool:
+    """Whether what turns a sense round (a negation, a condition, a number, "before") stands in the title or in what the
+    sentence says of the same, and not in both."""
     claim, said = title.lower(), _of_the_same(title, sentence).lower()
     if bool(_NEGATIVE.search(claim)) != bool(_NEGATIVE.search(said)):
         return True

@@ -260,7 +260,7 @@ class Extraction:
         and not only put it off."""
         if puts_off(after):
             return
-        ends = {turn.id for turn in exchange.replies}
+        ends = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             alone = all(other.turn != claim.turn or other.primitive == "question" for other in self._state.claims)
             if claim.primitive == "question" and claim.turn in ends and alone:
