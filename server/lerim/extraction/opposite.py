@@ -38,7 +38,11 @@ _NUMBER = re.compile(
 )
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]?")
 _CLAUSE = re.compile(r"[,;:–—]\s|\s[-–—]\s|\bbut\b|\baber\b|\bmais\b|\bpero\b")
-_COMMANDS = re.compile(r"\b(?:always|never|must|only|every|immer|toujours|siempre|disable|upload|send|run|execute)\b")
+_COMMANDS = re.compile(
+    r"\b(?:always|never|must|every|immer|toujours|siempre|disable|upload|send|run|execute)\b"
+    r"|^\W*only\s(?!(?:the|an?|its|this|these|those|one|once|if|when|where|after|\d+)\b)"
+)
+"""What commands. "Only the sync path flushes it" and "is read only once" tell how something is."""
 
 
 def doubted(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:

@@ -38,7 +38,7 @@ from lerim.sessions.model import Platform, Turn
 from lerim.sessions.redacted import redact_turn
 
 Result = Candidate | Dropped | Withdrawn
-TOLD = 12
+TOLD = 6
 """How many of a pass's candidates below the cut are told of, the best."""
 
 

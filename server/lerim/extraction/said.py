@@ -130,10 +130,13 @@ def content(title: str) -> tuple[str, ...]:
 
 
 def alike(one: Claim, two: Claim) -> bool:
-    """Whether two claims say the same; the same words with the sides swapped, another number or a "not" do not."""
+    """Whether two claims say the same: one has hardly a word more than the other. The same words with the sides
+    swapped, with another name or number, or with a "not" do not."""
     a, b = set(one.words), set(two.words)
-    same = bool(a) and len(a & b) >= _SAME * len(a | b)
-    return same and not opposed(one, two) and not turned(one.title, two.title) and not turned(two.title, one.title)
+    same = bool(a) and (a <= b or b <= a) and len(a & b) >= _SAME * len(a | b)
+    if not same or opposed(one, two):
+        return False
+    return not turned(one.title, two.title) and not turned(two.title, one.title)
 
 
 def opposed(one: Claim, two: Claim) -> bool:

@@ -16,7 +16,7 @@ import msgspec
 from lerim.errors import NotFoundError, UsageError
 from lerim.extraction.candidate import Candidate, Dropped, DropReason, decoded
 
-MOST = 500
+MOST = 2_000
 KEPT_FOR = timedelta(days=90)
 WHY: dict[DropReason, str] = {
     "no-evidence": "no words of the session show it",

@@ -155,9 +155,13 @@ def parts_of(text: str) -> tuple[Part, ...]:
 
 
 def own_words(text: str) -> str:
-    """What the person says in their message, without what they pasted."""
+    """What the person says in their message, without what they pasted; a blank line stands where that was, so that no
+    sentence is made of what stood before and after it."""
     parts = parts_of(text)
-    return text if all(part.own for part in parts) else "\n".join(part.text for part in parts if part.own).strip()
+    if all(part.own for part in parts):
+        return text
+    own = (part.text if part.text.endswith("\n") else f"{part.text}\n" for part in parts if part.own)
+    return "\n".join(own).strip()
 
 
 def _joined(parts: list[Part]) -> list[Part]:

@@ -168,8 +168,8 @@ def test_the_later_of_two_opposite_rules_stands(first: str, second: str) -> None
     ("first", "second"),
     [
         ("Always wait 30 seconds for the gateway of the shop", "Always wait 60 seconds for the gateway of the shop"),
-        ("Always run the seed script before each test of the shop", "Never run the seed script before each test of the shop"),
-        ("Remember that the worker is restarted by the deploy", "Remember that the worker is not restarted by the deploy"),
+        ("Always run the seed script before tests", "Never run the seed script before tests"),
+        ("Remember the worker is restarted by deploys", "Remember the worker is not restarted by deploys"),
     ],
 )  # fmt: skip
 def test_a_rule_with_another_number_or_a_not_is_another_rule(first: str, second: str) -> None:
