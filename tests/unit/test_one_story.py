@@ -11,7 +11,7 @@ from desk import Desk
 from lerim.extraction.ranking.passages import passages_of
 from lerim.paths import Home
 from lerim.review import queue
-from lerim.sessions.discovery import discover
+from lerim.sessions.discovery import discover, open_databases
 from lerim.sessions.platforms import roots_of
 from lerim.sessions.readers import READERS
 from stories import BEFORE, FIRST, SECOND
@@ -24,7 +24,7 @@ CANDIDATES = {
     "No, use structlog instead of print in src/log.py": "user",
     "`npm test` fails in session after session: connect ECONNREFUSED 127.0.0.1:5432 (database of the…": "tool",
 }
-"""What the story teaches, and who says so first."""
+"""What the story teaches in so many words, and who says so first."""
 PLANNED = ("Store the rates in SQLite, because the site is often down.", False)
 PASSAGES = {
     ("No, use pathlib instead of os.path in src/app.py.", True),
@@ -51,14 +51,17 @@ def test_the_same_story_gives_the_same_candidates_whichever_agent_wrote_it(
     assert report.problems == []
     proposals = queue.pending(desk.place)[0]
     assert len({one.record.title for one in proposals}) == len(proposals)
-    assert {one.record.title: one.record.evidence[0].who for one in proposals} == CANDIDATES
+    found = {one.record.title: one.record.evidence[0].who for one in proposals}
+    assert found.items() >= CANDIDATES.items()
     assert {one.record.source.partition(":")[0] for one in proposals} == {agent.partition("-")[0]}
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_the_same_passages_are_ranked_whichever_agent_wrote_them(repo: Path, isolated: Path, agent: str) -> None:
     AGENTS[agent](isolated, repo, "first", FIRST)
-    [found] = discover(roots_of(os.environ, Home(isolated / ".lerim")), [str(repo)]).transcripts
+    stores = discover(roots_of(os.environ, Home(isolated / ".lerim")), [str(repo)])
+    open_databases(stores, {})
+    [found] = stores.transcripts
     turns = list(READERS[found.platform].read(found))
     said = {(one.text, one.is_persons) for turn in turns for one in passages_of(turn)}
     assert PASSAGES - said == UNTOLD.get(agent, set())

@@ -29,7 +29,9 @@ def edit(desk: Desk, name: str, old: str, new: str) -> list[Fields]:
 
 
 def test_a_question_that_was_left_open_is_resolved_by_the_correction_that_answers_it(desk: Desk) -> None:
-    asked = DECISION.replace("Use uv", "Should the job queue use Redis or Postgres?").replace("2026-08-01", "2026-01-01")
+    asked = DECISION.replace("Use uv", "Should the job queue use Redis or Postgres?").replace(
+        "2026-08-01", "2026-01-01"
+    )
     put(desk.place, asked, "questions")
     desk.session(
         DECIDED,
