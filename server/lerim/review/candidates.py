@@ -35,7 +35,7 @@ ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "arch
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
 FROM_SESSIONS: tuple[ProposedAction, ...] = ("add", "update", "supersede", "resolve")
 """What a candidate of a session can be; `merge` where it changes one memory and ends others besides."""
-_FORMER: dict[str, Signal] = {
+FORMER_SIGNALS: dict[str, Signal] = {
     **dict.fromkeys(("correction", "rule", "remark"), "prompt"),
     **dict.fromkeys(("choice", "diagnosis", "lesson", "question"), "reply"),
 }
@@ -324,7 +324,7 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
 
 def _signal(fields: dict[str, Yaml], path: Path) -> Signal:
     """Where a proposal comes from; earlier versions had other names for it."""
-    if former := _FORMER.get(_text(fields, "signal")):
+    if former := FORMER_SIGNALS.get(_text(fields, "signal")):
         return former
     known: tuple[Signal, ...] = get_args(Signal)
     return _one_of(fields, "signal", known, path)
