@@ -15,10 +15,11 @@ does not matter, and rejections alone raise nothing: no weight can be above zero
 at a time, with the bound 1/4 on the curvature of the logistic loss, which never overshoots (Böhning and Lindsay,
 "Monotonicity of quadratic-approximation algorithms", 1988).
 
-Two limits keep anything from being silenced for good. The shift is at most `MOST` either way. And a passage that the
-learned ranker alone would propose by itself (`s >= first`; everything a person says outright is scored so) never falls
-below `further`: it no longer starts the list of a session, but still comes where the session has something else to
-show. See `cut.py` for `first` and `further`.
+Two limits keep anything from being silenced for good. The shift is at most `MOST` either way. And what the learned
+ranker alone would propose by itself (`s >= first`; everything a person says outright is scored so) has a floor: it
+stays at `first` until the decisions are clear (a shift below `-CLEAR`: about seven rejections of its kind), and never
+falls below `further`. So it may no longer start the list of a session, but still comes where the session has something
+else to show. See `cut.py` for `first` and `further`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from lerim.extraction.ranking.ranker import model
 
 MOST: Final = 1.5
 """How far a score is moved at most, in log odds."""
+CLEAR: Final = 0.75
+"""How far decisions must move a score down before what would be proposed by itself no longer is."""
 PULL: Final = 2.0
 """How strongly weights are pulled to zero: as much as that many decisions hold against one."""
 LATEST: Final = 1_000
@@ -126,8 +129,10 @@ def shift(correction: Correction, aspects: Sequence[str]) -> float:
 
 def personal_score(correction: Correction, score: float, aspects: Sequence[str]) -> float:
     """The score that a passage ranks by for this person. Raises RankerError."""
-    moved = score + shift(correction, aspects)
-    return max(moved, model().further) if score >= model().first else moved
+    moved = score + (by := shift(correction, aspects))
+    if score < model().first:
+        return moved
+    return max(moved, model().further if by < -CLEAR else model().first)
 
 
 def _chance(score: float) -> float:
