@@ -14,7 +14,7 @@ CREATE TABLE left_out (
 ) WITHOUT ROWID;
 """
 _JUDGMENTS = """
-CREATE TABLE judgments (
+CREATE TABLE IF NOT EXISTS judgments (
     number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, at REAL NOT NULL,
     what TEXT NOT NULL, signal TEXT NOT NULL, primitive TEXT NOT NULL, kind TEXT, score REAL NOT NULL,
     features BLOB NOT NULL
