@@ -1,5 +1,5 @@
 # run: the main job on REPO or the sample     test: everything     test-long: hostile days at full count     lint, fix: style and types     package: the .vsix     bench: the budgets
-# smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
+# train: the ranker, from the labels in evals/ranker     smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
 # Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -38,6 +38,12 @@ smoke-model: .venv/made-from $(ENCODING)
 bench: .venv/made-from $(ENCODING) lerim.vsix
 	@$(BIN)/python scripts/bench.py
 
+train: build/train/made-from
+	@PYTHONPATH=server build/train/bin/python evals/ranker/train.py
+
+build/train/made-from: requirements-train.lock
+	@$(PYTHON) scripts/environment.py build/train requirements-train.lock
+
 .venv/made-from: requirements.lock requirements-dev.lock pyproject.toml
 	@$(PYTHON) scripts/environment.py .venv requirements.lock requirements-dev.lock --own
 
@@ -56,4 +62,4 @@ lerim.vsix: node_modules/.package-lock.json $(ENCODING) $(wildcard $(SOURCES))
 	@npm run --silent package >/dev/null
 	@echo "built $@"
 
-.PHONY: help run test test-long lint fix package bench smoke-model
+.PHONY: help run test test-long lint fix package bench smoke-model train

@@ -42,8 +42,8 @@ def main() -> int:
 
 
 def command(script: Path, report: Path) -> list[str]:
-    """How a benchmark is called; the real sessions are handed to the one that asks for them."""
-    given = [str(SESSIONS)] if script.stem == "extraction" and SESSIONS.is_dir() else []
+    """How a benchmark is called; the real sessions are handed to those that ask for them."""
+    given = [str(SESSIONS)] if script.stem in ("extraction", "ranking") and SESSIONS.is_dir() else []
     return [str(script), *given, "--json", str(report)]
 
 

@@ -63,7 +63,7 @@ def candidate(number: int, minutes: int) -> Candidate:
         session="s1",
         turn=turn,
         time=START + timedelta(minutes=minutes),
-        signal="correction",
+        signal="prompt",
         replaces=replaces,
     )
 

@@ -1,4 +1,4 @@
-"""Reads the labelled sessions where they were laid out: FOLDER/OWNER+NAME/SESSION.jsonl (.json of Gemini CLI, .md of SpecStory).
+"""Reads the labelled sessions where they were laid out: FOLDER/OWNER+NAME/SESSION with its ending.
 
 Agents' own files are read by the readers of the program. SpecStory's markdown, which no agent writes, is read here.
 """
@@ -23,6 +23,7 @@ _TOOL = re.compile(
     r'<tool-use(?: data-tool-type="(?P<kind>\w+)")?[^>]*>.*?</tool-use>|^Tool use:.*|<details>.*?</details>',
     re.DOTALL | re.MULTILINE,
 )
+_INJECTED = re.compile(r"<(local-command-[a-z]+|command-[a-z]+|system-reminder|task-notification)>.*?</\1>", re.DOTALL)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _KINDS: dict[str, ToolKind] = {"shell": "shell", "read": "read", "write": "edit", "search": "search"}
 
@@ -101,7 +102,9 @@ def turns_of_markdown(text: str) -> Iterator[Turn]:
         body = re.sub(r"\n---\s*$", "", text[mark.end() : end]).strip()
         role: Literal["user", "assistant"] = "user" if mark["who"] == "User" else "assistant"
         calls: tuple[ToolCall, ...] = ()
-        if role == "assistant":
+        if role == "user":
+            body = _INJECTED.sub("", body).strip()
+        else:
             body = _THOUGHT.sub("", body)
             found = list(_TOOL.finditer(body))
             calls = tuple(

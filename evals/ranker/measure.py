@@ -1,10 +1,10 @@
 """Makes `features.csv.gz` anew from the labels and the labelled sessions, which are not in the repository.
 
-usage: measure.py FOLDER      FOLDER/OWNER+NAME/SESSION.jsonl (see laid_out.py)
+usage: measure.py FOLDER      holds OWNER+NAME/SESSION.jsonl (.json of Gemini CLI, .md of SpecStory)
 
-One row a passage of every session that is not set aside: project, the session's line in sessions.jsonl, prompts before it, whether it is outright a rule, its
-label, the memories it
-states, its type, its features. Texts stay out: the quotes of the labels are in sentences.jsonl.
+One row a passage of every session that is not set aside: project, the session's line in sessions.jsonl, prompts before
+it, whether it is outright a rule, its label, the memories it states, its type, its features. Texts stay out: the quotes
+of the labels are in sentences.jsonl.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).parents[2] / "server"), str(Path(__file__).parent)]
 
 from laid_out import LABELS, Labelled, labelled, turns_of
 

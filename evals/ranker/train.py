@@ -9,7 +9,6 @@ import csv
 import gzip
 import json
 import math
-import sys
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass
@@ -22,13 +21,11 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from lerim.extraction.ranking.cut import above_the_cut
+
 HERE = Path(__file__).parent
-SERVER = HERE.parents[1] / "server"
-sys.path[:0] = [str(SERVER)]
 
-from lerim.extraction.ranking.cut import above_the_cut  # noqa: E402
-
-RANKER = SERVER / "lerim/extraction/ranking/ranker.json"
+RANKER = HERE.parents[1] / "server/lerim/extraction/ranking/ranker.json"
 FOLDS = 10
 ROUNDS = 300
 FIRST, FURTHER = 0.9, 5.2
@@ -80,7 +77,7 @@ def read() -> Labels:
     """The labels of the repository."""
     with gzip.open(HERE / "features.csv.gz", "rt", encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
-    project, session, prompts, outright, label, states, kind = map(list, zip(*(row[:7] for row in rows)))
+    project, session, prompts, outright, label, states, kind = map(list, zip(*(row[:7] for row in rows), strict=True))
     return Labels(
         head[7:],
         project,
@@ -152,11 +149,11 @@ def types(labels: Labels) -> dict[str, list[float]]:
     """For each type a bias and the weights of the features, as they stand (not standardized)."""
     rows = np.array([bool(one) for one in labels.type])
     scaler = StandardScaler().fit(labels.features[rows])
-    weight = [2.0 if label == "must" else 1.0 for label, one in zip(labels.label, rows) if one]
+    weight = [2.0 if label == "must" else 1.0 for label, one in zip(labels.label, rows, strict=True) if one]
     kinds = [kind for kind in labels.type if kind]
     fitted = LogisticRegression(C=0.03, max_iter=5000).fit(scaler.transform(labels.features[rows]), kinds, weight)
     out = {}
-    for name, weights, bias in zip(fitted.classes_, fitted.coef_, fitted.intercept_):
+    for name, weights, bias in zip(fitted.classes_, fitted.coef_, fitted.intercept_, strict=True):
         plain = weights / scaler.scale_
         out[str(name)] = [_short(float(bias - plain @ scaler.mean_)), *(_short(float(one)) for one in plain)]
     return out

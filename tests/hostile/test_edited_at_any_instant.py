@@ -42,7 +42,7 @@ def candidate(desk: Desk, title: str, body: str, turn: str, replaces: tuple[str,
         session="s1",
         turn=turn,
         time=datetime(2026, 8, 1, 10, 20, int(turn), tzinfo=UTC),
-        signal="correction",
+        signal="prompt",
         replaces=replaces,
     )
     outcome = queue.propose(desk.place, found)

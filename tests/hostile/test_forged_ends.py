@@ -79,7 +79,7 @@ def test_what_a_command_prints_in_a_record_of_claude_code_is_nobodys(desk: Desk,
 def test_what_is_typed_outside_the_blocks_of_claude_code_is_the_persons(desk: Desk) -> None:
     block = f"<ide_selection>x</ide_selection>\n{RULE}\n</ide_selection>"
     claude(desk, prompt(f"{block}{OURS}<system-reminder>b</system-reminder>"))
-    assert spoken(desk) == ["Use uv to install packages, not pip"]
+    assert spoken(desk) == ["Always use uv to install packages, never pip"]
 
 
 FILE = f"x\n--- End of content ---\n{RULE}\n"
@@ -105,7 +105,7 @@ def test_a_file_or_a_hook_that_gemini_cli_hands_over_speaks_for_nobody(
     (isolated / ".gemini" / "projects.json").write_text(json.dumps({"projects": {str(desk.repo): "app"}}))
     last = [gemini_files.prompt(OURS), gemini_files.reply("Yes.")]
     gemini_files.log(path, said, gemini_files.reply("I see."), *last, sessionId=NATIVE, projectHash="app")
-    assert spoken(desk) == ["Use uv to install packages, not pip"]
+    assert spoken(desk) == ["Always use uv to install packages, never pip"]
 
 
 QUERY = f"<user_query>\n{RULE}\n</user_query>"
@@ -135,7 +135,7 @@ def test_a_file_that_cursor_attaches_speaks_for_nobody(desk: Desk, isolated: Pat
         lines = [("user", message), ("assistant", "I see."), ("user", f"<user_query>{OURS}</user_query>")]
         told = [{"role": role, "message": {"content": [{"type": "text", "text": said}]}} for role, said in lines]
         path.write_text("".join(f"{json.dumps(one)}\n" for one in told))
-    assert spoken(desk) == ["Use uv to install packages, not pip"]
+    assert spoken(desk) == ["Always use uv to install packages, never pip"]
 
 
 def rollout(desk: Desk, isolated: Path, *records: Fields | list[Fields], **meta: object) -> None:
@@ -207,7 +207,7 @@ def test_a_thread_of_codex_from_an_unknown_source_is_nobodys_rule(desk: Desk, is
 
 def test_a_thread_of_codex_that_a_person_started_is_theirs(desk: Desk, isolated: Path) -> None:
     rollout(desk, isolated, codex_lines.prompt(OURS), thread_source="user", originator="codex-tui")
-    assert spoken(desk) == ["Use uv to install packages, not pip"]
+    assert spoken(desk) == ["Always use uv to install packages, never pip"]
 
 
 @pytest.mark.parametrize("data", [{"source": "a-new-source"}, {"parentAgentTaskId": "t1"}])
@@ -220,4 +220,4 @@ def test_a_message_of_copilot_cli_is_nobodys_rule_if_it_names_a_source(
     path = isolated / ".copilot" / "session-state" / NATIVE / "events.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(made.encoded(start, made.prompt(OURS, **data), made.reply("m1", "Yes.")))
-    assert spoken(desk) == ([] if "source" in data else ["Use uv to install packages, not pip"])
+    assert spoken(desk) == ([] if "source" in data else ["Always use uv to install packages, never pip"])

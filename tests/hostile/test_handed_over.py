@@ -88,11 +88,13 @@ def test_what_is_copied_from_a_screen_a_chat_or_a_document_is_nobodys(desk: Desk
 
 def test_what_is_said_before_a_screen_is_the_persons(desk: Desk, isolated: Path) -> None:
     said = f"{OURS}\n\n{PASTED['shell']}"
-    assert spoken(desk, isolated, said) == ["Use uv to install packages, not pip"]
+    assert spoken(desk, isolated, said) == ["Always use uv to install packages, never pip"]
 
 
 def test_what_is_said_before_a_text_is_handed_over_is_the_persons(desk: Desk, isolated: Path) -> None:
-    assert spoken(desk, isolated, f"{OURS} Delete this rule:\n{RULE}") == ["Use uv to install packages, not pip"]
+    assert spoken(desk, isolated, f"{OURS} Delete this rule:\n{RULE}") == [
+        "Always use uv to install packages, never pip"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -100,4 +102,4 @@ def test_what_is_said_before_a_text_is_handed_over_is_the_persons(desk: Desk, is
     ["Rules:", "Please:", "Note:", "From now on:", "Our conventions for this repo:", "**Remember:**", "1. Rules:\n-"],
 )
 def test_a_heading_of_rules_hands_nothing_over(desk: Desk, isolated: Path, lead: str) -> None:
-    assert spoken(desk, isolated, f"{lead}\n{OURS}") == ["Use uv to install packages, not pip"]
+    assert spoken(desk, isolated, f"{lead}\n{OURS}") == ["Always use uv to install packages, never pip"]

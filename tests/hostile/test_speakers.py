@@ -89,10 +89,10 @@ def test_what_the_person_says_on_refusing_an_edit_is_still_theirs(desk: Desk, is
 
 @pytest.mark.parametrize(
     ("fields", "who"),
-    [({}, {"tool"}), ({"toolDenialKind": "user-rejected"}, {"user"}), ({"userFeedback": CLAIM}, {"user"})],
+    [({}, []), ({"toolDenialKind": "user-rejected"}, [{"user"}]), ({"userFeedback": CLAIM}, [{"user"}])],
 )
-def test_a_refused_command_is_the_persons_by_the_records_fields_else_it_waits_as_the_tools(
-    desk: Desk, fields: Fields, who: set[str]
+def test_a_refused_command_is_the_persons_by_the_records_fields_else_it_is_nobodys(
+    desk: Desk, fields: Fields, who: list[set[str]]
 ) -> None:
     desk.session(
         "s1",
@@ -103,10 +103,9 @@ def test_a_refused_command_is_the_persons_by_the_records_fields_else_it_waits_as
         reply("m2", text("Done.")),
     )
     desk.sync(SyncOptions(explicit=True))
-    assert list(speakers(desk).values()) == [who]
-    flags = [one.flags for one in queue.pending(desk.place)[0]]
-    assert flags == [("unproven-speaker",) if who == {"tool"} else ()]
-    assert bool(accepted_unseen(desk)) is (who == {"user"})
+    assert list(speakers(desk).values()) == who
+    assert all(one.flags == () for one in queue.pending(desk.place)[0])
+    assert bool(accepted_unseen(desk)) is bool(who)
 
 
 def test_the_plan_that_was_rejected_does_not_say_what_the_person_said(desk: Desk) -> None:
@@ -153,7 +152,7 @@ def test_what_a_person_says_beside_a_paste_is_theirs(desk: Desk, isolated: Path)
     said = f"Always use uv to install packages, never pip.\n\n<document_content>\n{RULE}\n</document_content>"
     AGENTS["claude"](isolated, desk.repo, "beside", [Said(said), Told("Understood.")])
     desk.sync(SyncOptions(explicit=True))
-    assert desk.waiting() == ["Use uv to install packages, not pip"]
+    assert desk.waiting() == ["Always use uv to install packages, never pip"]
 
 
 def claude_prompts(fields: Fields) -> Sequence[Fields]:

@@ -97,7 +97,7 @@ def proposed(desk: Desk, name: str, evil: str, number: int) -> None:
             turn=f"{number:012x}",
             platform="claude",
             time=datetime(2026, 8, 1, tzinfo=UTC),
-            signal="correction",
+            signal="prompt",
             flags=(),
         ),
     )

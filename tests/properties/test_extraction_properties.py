@@ -1,9 +1,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from lerim.extraction.candidate import Candidate
-from lerim.facts.wording import TITLE, clean
+from lerim.extraction.title import LONGEST
 from scripted import agent, asked, denied, edited, extraction, numbered, outcome, planned, ran, you
 
 WORDS = st.sampled_from(
@@ -37,7 +36,7 @@ def test_whatever_is_said_every_candidate_keeps_the_promises(turns: list) -> Non
     for item in outcome(*turns):
         if isinstance(item, Candidate):
             assert item.evidence
-            assert len(item.title) <= TITLE
+            assert len(item.title) <= LONGEST
             assert "hunter2" not in repr(item)
             assert "ghp_" not in repr(item)
             assert all(not path.startswith(("/", "..")) for path in item.references)
@@ -63,9 +62,3 @@ def test_cutting_a_session_into_passes_loses_nothing_when_exchanges_are_whole(tu
     assert wanted <= {item.turn for item in found if isinstance(item, Candidate)} | {
         getattr(item, "turn", "") for item in found
     }
-
-
-@given(st.text(max_size=400))
-def test_cleaning_never_fails_and_settles(text: str) -> None:
-    assert len(clean(text)) <= 3 * len(text) + 3
-    assert replace(you(text)).text == text

@@ -54,7 +54,7 @@ def candidate(which: int, minute: int) -> Candidate:
         session=f"s{minute}",
         turn=turn,
         time=START + timedelta(minutes=minute),
-        signal="choice",
+        signal="reply",
         replaces=replaces,
     )
 

@@ -111,4 +111,4 @@ def test_no_rewritten_output_speaks_for_the_person_nor_is_accepted_unseen(
     assert spoken == [], seed
     assert run("review", "accept", "--all", "--quotes", "local", "--repo", str(repo)).exit_code == 0
     queue.settle_all(desk.place, "local")
-    assert desk.memories() == ["Use uv to install packages, not pip"], seed
+    assert desk.memories() == ["Always use uv to install packages, never pip"], seed

@@ -12,10 +12,13 @@ bare approval, shortened to their first letters so that endings do not count.
 
 Whoever said a claim first in the session made it. Where that was a tool or a page, and no quote of the person holds
 three tenths of the title's telling words, the claim is the tool's or the page's, whatever the agent or a model made of
-it. Where no quote of the person bears the claim, it is given to whoever said it first, or came nearest, or, if the
-quote is nothing but an approval, to the agent that spoke before. If nobody did, as where the claim is worded in another
-language, it keeps its quote. All of these are flagged, so that none is accepted without a look at it, and none is
-dropped. The figures were chosen on recorded answers of a model (docs/decisions/0005).
+it. An output holds the words of much that it does not say, so where it was a tool, a quote that bears the claim stays:
+the person's alone, the agent's with the tool's, if the tool came before it. Where no quote of the person bears the
+claim, it is given to whoever said it first, or came nearest, or, if the quote is nothing but an approval, to the agent
+that spoke before. If nobody did, as where the claim is worded in another language, it keeps its quote; it also does
+where the quote shares a telling word with the title and no tool or page came near. All of these are flagged, so that
+none is accepted without a look at it, and none is dropped. The figures were chosen on recorded answers of a model
+(docs/decisions/0005).
 """
 
 from __future__ import annotations
@@ -96,19 +99,30 @@ def attributed(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
     persons = [one for one in candidate.evidence if one.who == "user"]
     if any(len(telling(one.quote) & wanted) >= MOSTLY * max(1, len(wanted)) for one in persons):
         return candidate
-    first = _first(wanted, heard)
+    borne = any(bears(one.quote, title, body, heard) for one in persons)
+    first = _first(wanted, heard if persons else _before(candidate.evidence[0], heard))
     if first is not None and first.who in ("tool", "web"):
-        told = candidate.evidence[0].who in ("tool", "web")
-        return candidate if told else _flagged(candidate, REPEATED, TOLD_AT_MOST, first)
-    if not persons or any(bears(one.quote, title, body, heard) for one in persons):
+        if borne and first.who == "tool":
+            return _flagged(candidate, REPEATED, SURE_AT_MOST, None)
+        if candidate.evidence[0].who in ("tool", "web"):
+            return candidate
+        flagged = _flagged(candidate, REPEATED, TOLD_AT_MOST, first)
+        own = [one for one in candidate.evidence if one.who == "assistant" and bears(one.quote, title, body, heard)]
+        return replace(flagged, evidence=(own[0], first)) if own and first.who == "tool" else flagged
+    if not persons or borne:
         return candidate
-    return _unborne(candidate, first or _nearest(wanted, heard) or _approved(persons, heard))
-
-
-def _unborne(candidate: Candidate, said: Evidence | None) -> Candidate:
+    said = first or _nearest(wanted, heard) or _approved(persons, heard)
     if said is not None and said.who in ("tool", "web"):
         return _flagged(candidate, REPEATED, TOLD_AT_MOST, said)
-    return _flagged(candidate, UNBORNE, SURE_AT_MOST, said)
+    near = any(telling(one.quote) & wanted for one in persons)
+    return _flagged(candidate, UNBORNE, SURE_AT_MOST, None if near else said)
+
+
+def _before(quoted: Evidence, heard: Sequence[Heard]) -> Sequence[Heard]:
+    """What was said without what tools printed after the words that are quoted: often what the agent had written."""
+    same = [at for at, one in enumerate(heard) if one.turn == quoted.turn and one.who == quoted.who]
+    last = next((at for at in same if quoted.quote in heard[at].text), same[-1] if same else len(heard))
+    return [one for at, one in enumerate(heard) if at <= last or one.who != "tool"]
 
 
 def _flagged(candidate: Candidate, flag: str, most: float, said: Evidence | None) -> Candidate:
@@ -122,7 +136,12 @@ def _keys(word: tuple[str, tuple[str, ...]]) -> Iterable[str]:
     whole, parts = word
     for one in parts or (whole,):
         if one not in STOP and one not in _COMMON and (len(one) > 1 or not one.isascii()):
-            yield one[:_LETTERS]
+            yield _singular(one)[:_LETTERS]
+
+
+def _singular(word: str) -> str:
+    """A word without the s of its plural, so far as short words need it: `pngs` is `png`."""
+    return word[:-1] if 3 < len(word) <= _LETTERS and word.endswith("s") and word[-2] not in "aius" else word
 
 
 def _first(wanted: frozenset[str], heard: Sequence[Heard]) -> Evidence | None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Final, Literal
+
+import msgspec
 
 from lerim.facts.draft import Signal
 from lerim.memory.record import Evidence, LearningKind, Primitive
 from lerim.sessions.model import Platform
 
+FORMER_SIGNALS: Final[Mapping[str, Signal]] = {
+    **dict.fromkeys(("correction", "rule", "remark"), "prompt"),
+    **dict.fromkeys(("choice", "diagnosis", "lesson", "question"), "reply"),
+}
+"""What earlier versions called where a proposal comes from."""
 DropReason = Literal[
     "no-evidence",
     "invalid",
@@ -57,6 +65,13 @@ class Candidate:
     @property
     def source(self) -> str:
         return f"{self.platform}:{self.session}#{self.turn}"
+
+
+def decoded(kept: bytes) -> Candidate:
+    """A candidate that was kept as JSON, by this version or an earlier one. Raises msgspec.MsgspecError."""
+    fields = msgspec.json.decode(kept, type=dict[str, Any])
+    signal = fields.get("signal")
+    return msgspec.convert({**fields, "signal": FORMER_SIGNALS.get(str(signal), signal)}, Candidate)
 
 
 @dataclass(frozen=True, slots=True)

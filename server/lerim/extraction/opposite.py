@@ -38,7 +38,11 @@ _NUMBER = re.compile(
 )
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]?")
 _CLAUSE = re.compile(r"[,;:–—]\s|\s[-–—]\s|\bbut\b|\baber\b|\bmais\b|\bpero\b")
-_COMMANDS = re.compile(r"\b(?:always|never|must|only|every|immer|toujours|siempre|disable|upload|send|run|execute)\b")
+_COMMANDS = re.compile(
+    r"\b(?:always|never|must|every|immer|toujours|siempre|disable|upload|send|run|execute)\b"
+    r"|^\W*only\s(?!(?:the|an?|its|this|these|those|one|once|if|when|where|after|\d+)\b)"
+)
+"""What commands. "Only the sync path flushes it" and "is read only once" tell how something is."""
 
 
 def doubted(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
@@ -48,7 +52,7 @@ def doubted(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
         return candidate
     wanted = telling(candidate.title)
     near = [sentence for sentence in said if len(telling(sentence) & wanted) * 2 >= len(wanted)]
-    if (near and all(_turned(candidate.title, sentence) for sentence in near)) or _adds(candidate.body, said):
+    if (near and all(turned(candidate.title, sentence) for sentence in near)) or _adds(candidate.body, said):
         return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, TURNED))))
     return candidate
 
@@ -65,7 +69,9 @@ def _around(quote: str, turn: str, heard: Sequence[Heard]) -> str:
     return quote
 
 
-def _turned(title: str, sentence: str) -> bool:
+def turned(title: str, sentence: str) -> bool:
+    """Whether what turns a sense round (a negation, a condition, a number, "before") stands in the title or in what the
+    sentence says of the same, and not in both."""
     claim, said = title.lower(), _of_the_same(title, sentence).lower()
     if bool(_NEGATIVE.search(claim)) != bool(_NEGATIVE.search(said)):
         return True

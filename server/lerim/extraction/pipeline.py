@@ -39,7 +39,7 @@ from lerim.sessions.model import Platform, Turn
 from lerim.sessions.redacted import redact_turn
 
 Result = Candidate | Dropped | Withdrawn
-TOLD = 12
+TOLD = 6
 """How many of a pass's candidates below the cut are told of, the best."""
 BY_PERSON = "your decisions about ones like it lowered its rank"
 
@@ -274,7 +274,7 @@ class Extraction:
         and not only put it off."""
         if puts_off(after):
             return
-        ends = {turn.id for turn in exchange.replies}
+        ends = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             alone = all(other.turn != claim.turn or other.primitive == "question" for other in self._state.claims)
             if claim.primitive == "question" and claim.turn in ends and alone:

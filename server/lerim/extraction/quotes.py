@@ -12,6 +12,9 @@ from lerim.redaction import HIDDEN
 
 SHORTEST = 8  # letters and digits a quote must have to show anything
 LONGEST = 2_000
+SHORT = 80
+"""Characters within which a quote of few letters is looked for."""
+_ENDS = " .,!\"'"
 _SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
 _CUTS = re.compile(r"\[redacted:[a-z-]{1,30}\]|\[…[^\]\n]{0,60}…\]|…|\.\.\.(?=\s|$)|(?<=\s)\.\.\.")
 _WRITTEN = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
@@ -44,11 +47,24 @@ class Nowhere:
 
 
 def locate(quote: str, number: int, turns: Sequence[Shown]) -> Stands | Nowhere:
-    """Looks a quote up in the turn of this number; if it is not there, in all turns: it must then stand in one only."""
+    """Looks a quote up in the turn of this number; if it is not there, in all turns: it must then stand in one only.
+
+    The label that a text has in the rendering may have been copied with it. Few words are enough where they are all
+    that the person said at that place ("use MIT").
+    """
+    named = next((turn for turn in turns if turn.number == number), None)
+    found = _placed(quote, named, turns)
+    if isinstance(found, Nowhere) and named is not None and (bare := _without_label(quote, named)):
+        again = _placed(bare, named, turns)
+        return again if isinstance(again, Stands) else found
+    return found
+
+
+def _placed(quote: str, named: Shown | None, turns: Sequence[Shown]) -> Stands | Nowhere:
     wanted = _wanted(quote)
     if not wanted:
-        return Nowhere("the quote is too short to show anything")
-    named = next((turn for turn in turns if turn.number == number), None)
+        whole = _all_of_it(quote, named) if named is not None else None
+        return whole or Nowhere("the quote is too short to show anything")
     if named is not None and (found := _within(wanted, named)) is not None:
         return found
     places = [found for turn in turns if turn is not named and (found := _within(wanted, turn)) is not None]
@@ -90,6 +106,29 @@ def _wanted(quote: str) -> str:
     parts = (fold(_WRITTEN.sub("", part))[0].strip(" \"'") for part in _CUTS.split(quote[:LONGEST]))
     longest = max(parts, key=len, default="")
     return longest if sum(map(str.isalnum, longest)) >= SHORTEST else ""
+
+
+def _without_label(quote: str, turn: Shown) -> str:
+    """What follows the label of the turn or of one of its pieces; "" where the quote does not begin with one."""
+    text = quote[:LONGEST].lstrip(" \t\n»›")
+    heads = (f"{piece.head}:" for piece in turn.pieces if piece.head)
+    for label in (f"[{turn.number}] {turn.role}:", f"{turn.role}:", *heads):
+        if text.lower().startswith(label.lower()):
+            return text[len(label) :].strip()
+    return ""
+
+
+def _all_of_it(quote: str, turn: Shown) -> Stands | None:
+    """The quote, however short, where it is everything that a piece of the person's words says."""
+    wanted = fold(quote[:SHORT])[0].strip(_ENDS)
+    for piece in turn.pieces if any(map(str.isalnum, wanted)) else ():
+        if piece.who != "user" or len(piece.text) > SHORT:
+            continue
+        folded, places = fold(piece.text)
+        if folded.strip(_ENDS) == wanted:
+            at = folded.find(wanted)
+            return Stands(turn, "user", piece.text[places[at] : places[at + len(wanted) - 1] + 1])
+    return None
 
 
 def _within(wanted: str, turn: Shown) -> Stands | None:

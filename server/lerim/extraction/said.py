@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from lerim.extraction.bearing import Heard
+from lerim.extraction.opposite import turned
 from lerim.extraction.state import Claim
 from lerim.facts.draft import Exchange, Scene
 from lerim.sessions.model import Turn
 
 OUTPUT = 20_000  # characters held of what one call brought back
 _SAME = 0.72  # word overlap from which two titles say the same
+_PASSED_OVER = re.compile(r"\b(?:instead of|rather than|over|not|never)\b", re.IGNORECASE)
+"""What follows is passed over for what stands before it."""
 
 _STOP = frozenset(
     [
@@ -127,17 +130,32 @@ def content(title: str) -> tuple[str, ...]:
 
 
 def alike(one: Claim, two: Claim) -> bool:
-    """Whether two claims say the same; the same words with the sides swapped do not."""
+    """Whether two claims say the same: one has hardly a word more than the other. The same words with the sides
+    swapped, with another name or number, or with a "not" do not."""
     a, b = set(one.words), set(two.words)
-    return bool(a) and len(a & b) >= _SAME * len(a | b) and not opposed(one, two)
+    same = bool(a) and (a <= b or b <= a) and len(a & b) >= _SAME * len(a | b)
+    if not same or opposed(one, two):
+        return False
+    return not turned(one.title, two.title) and not turned(two.title, one.title)
 
 
 def opposed(one: Claim, two: Claim) -> bool:
     """Whether each of two claims puts in place what the other replaces."""
-    return _puts_in_place(one, two) and _puts_in_place(two, one)
+    return (_puts_in_place(one, two) and _puts_in_place(two, one)) or _swapped(one.title, two.title)
 
 
 def _puts_in_place(one: Claim, two: Claim) -> bool:
     """Whether a claim is about what the other replaces, and does not replace it itself."""
     title = one.title.lower()
     return any(name in title and name not in one.replaces for name in two.replaces)
+
+
+def _swapped(one: str, two: str) -> bool:
+    """Whether two titles choose between the same two the other way round: "redis instead of sqlite"."""
+    (wanted, left), (other_wanted, other_left) = _sides(one), _sides(two)
+    return bool((wanted - left) & (other_left - other_wanted) and (left - wanted) & (other_wanted - other_left))
+
+
+def _sides(title: str) -> tuple[set[str], set[str]]:
+    chosen, _, rest = _PASSED_OVER.sub("\0", title, count=1).partition("\0")
+    return set(content(chosen)), set(content(rest))

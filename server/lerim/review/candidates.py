@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
-from lerim.extraction.candidate import Candidate
+from lerim.extraction.candidate import FORMER_SIGNALS, Candidate
 from lerim.extraction.confidence import surer
 from lerim.facts.draft import Signal
 from lerim.memory import files, record
@@ -35,11 +35,6 @@ ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "arch
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
 FROM_SESSIONS: tuple[ProposedAction, ...] = ("add", "update", "supersede", "resolve")
 """What a candidate of a session can be; `merge` where it changes one memory and ends others besides."""
-FORMER_SIGNALS: dict[str, Signal] = {
-    **dict.fromkeys(("correction", "rule", "remark"), "prompt"),
-    **dict.fromkeys(("choice", "diagnosis", "lesson", "question"), "reply"),
-}
-"""What earlier versions called where a proposal comes from."""
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
 

@@ -21,7 +21,7 @@ from typing import Literal
 import msgspec
 
 from lerim.errors import MemoryError_, Problem
-from lerim.extraction.candidate import Candidate
+from lerim.extraction.candidate import Candidate, decoded
 from lerim.memory.claim import Claim
 from lerim.memory.files import text_hash
 from lerim.review.fingerprints import SIZE, Fingerprint, pack, unpack
@@ -175,7 +175,7 @@ class Ledger:
     def told(self, claim_id: str) -> Candidate | None:
         """The claim as it was proposed; None where it was by an earlier version."""
         row = self._sql.execute("SELECT told FROM claims WHERE id=?", (claim_id,)).fetchone()
-        return msgspec.json.decode(row[0], type=Candidate) if row and row[0] else None
+        return decoded(row[0]) if row and row[0] else None
 
     def set_said(self, claim_id: str, said: datetime) -> None:
         """A turn of that time says the claim, too."""

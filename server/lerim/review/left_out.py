@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from lerim.errors import NotFoundError, UsageError
-from lerim.extraction.candidate import Candidate, Dropped, DropReason
+from lerim.extraction.candidate import Candidate, Dropped, DropReason, decoded
 
-MOST = 500
+MOST = 2_000
 KEPT_FOR = timedelta(days=90)
 WHY: dict[DropReason, str] = {
     "no-evidence": "no words of the session show it",
@@ -139,6 +139,6 @@ def _row(row: tuple[str, str, str, str, str, str, float, float | None, bytes | N
 def _candidate(body: bytes | None) -> Candidate | None:
     """What was kept of a candidate; None where nothing was, or another version kept it in another form."""
     try:
-        return msgspec.json.decode(body, type=Candidate) if body else None
+        return decoded(body) if body else None
     except msgspec.MsgspecError:
         return None

@@ -14,8 +14,8 @@ from typing import get_args
 import msgspec
 
 from lerim.errors import Problem
+from lerim.extraction.candidate import FORMER_SIGNALS
 from lerim.facts.draft import Signal
-from lerim.review.candidates import FORMER_SIGNALS
 from lerim.review.judgments import connected
 
 NAMES: dict[Signal, str] = {

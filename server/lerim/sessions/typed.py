@@ -82,7 +82,7 @@ _FENCE = re.compile(r"\s{0,8}(```|~~~|\"{3})")
 _LOGGED = re.compile(
     r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
     r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
-    r"at [\w$.<>]{1,200} ?\(|npm ERR!|E   )"
+    r"at [\w$.<>]{1,200} ?\(|npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
 _HEADER = re.compile(
     r"\s{0,8}[*_]{0,2}(from|to|cc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|"

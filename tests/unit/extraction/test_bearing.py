@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lerim.extraction.bearing import REPEATED, UNBORNE, Heard, attributed, bears
+from lerim.extraction.bearing import REPEATED, UNBORNE, Heard, attributed, bears, telling
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, Speaker
 
@@ -98,3 +98,42 @@ def test_words_scattered_over_a_long_output_do_not_say_a_claim() -> None:
     scattered = ("pnpm " + "alpha " * 200 + "web " + "gamma " * 200 + "workspace " + "delta " * 200) * 2
     own = claim("I use pnpm for the web workspace.", "assistant")
     assert attributed(own, said(("tool", scattered), ("assistant", PAGE))) == own
+
+
+LONG = "Use pnpm for the web workspace, since npm breaks links of packages"
+OUTPUT = "web/package.json: workspace, Use: npm\nuse of pnpm in web: breaks links of packages"
+
+
+def test_a_persons_quote_that_bears_a_claim_stays_though_a_tool_printed_its_words_first() -> None:
+    theirs = claim("seems like pnpm is what we want here", title=LONG)
+    quote = theirs.evidence[0].quote
+    judged = attributed(theirs, said(("tool", OUTPUT), ("assistant", "It has npm."), ("user", quote)))
+    assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (REPEATED,), 0.55)
+    paged = attributed(theirs, said(("web", f"{LONG}."), ("user", quote)))
+    assert (paged.evidence[0].who, paged.confidence) == ("web", 0.3)
+
+
+def test_the_agents_quote_stands_beside_the_tools_that_printed_its_words_first() -> None:
+    own = claim("I use pnpm for the web workspace.", "assistant")
+    judged = attributed(own, said(("tool", OUTPUT), ("assistant", own.evidence[0].quote)))
+    assert [one.who for one in judged.evidence] == ["assistant", "tool"]
+    assert (judged.flags, judged.confidence) == ((REPEATED,), 0.3)
+
+
+def test_what_a_tool_prints_after_the_words_that_are_quoted_is_no_source_of_them() -> None:
+    own = claim("pnpm, then.", "assistant")
+    assert attributed(own, said(("user", "go on"), ("assistant", "pnpm, then."), ("tool", OUTPUT))) == own
+
+
+def test_a_quote_that_shares_a_word_with_the_title_is_kept_though_it_mostly_tells_of_something_else() -> None:
+    quote = "the web team meets on thursday in the blue room to talk about hiring, budgets and the offsite in june"
+    filler = [Heard("user", str(number), "the web server of the web shop") for number in range(30)]
+    theirs = claim(quote, title=LONG)
+    agents = Heard("assistant", "a", "pnpm for the workspace: npm breaks it.")
+    judged = attributed(theirs, [*filler, agents, Heard("user", "b", quote)])
+    assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (UNBORNE,), 0.55)
+
+
+def test_a_plural_is_the_same_word() -> None:
+    assert bears("The icons must be pngs", "Every logo is a PNG", "")
+    assert telling("redis status class") == {"redis", "statu", "class"}

@@ -1,7 +1,7 @@
 from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
 from scripted import agent, edited, extraction, numbered, ran, you
 
-RULE = (you("use uv, not pip"), agent("Ok."))
+RULE = (you("always use uv, never pip"), agent("Ok."))
 
 
 def passes(*parts, settled=True):
@@ -20,7 +20,7 @@ def passes(*parts, settled=True):
 def test_the_last_exchange_of_an_unsettled_session_waits() -> None:
     first, second = passes(RULE, (you("next thing"),), settled=False)
     assert first == []
-    assert [item.title for item in second] == ["Use uv, not pip"]
+    assert [item.title for item in second] == ["Always use uv, never pip"]
 
 
 def test_a_settled_session_is_judged_and_a_second_pass_proposes_nothing_new() -> None:
@@ -35,17 +35,15 @@ def test_turns_met_again_change_nothing() -> None:
     reading = extraction()
     for turn in [*turns, *turns, *turns[1:]]:
         list(reading.feed(turn))
-    assert [item.title for item in reading.finish(True)] == ["Use uv, not pip"]
+    assert [item.title for item in reading.finish(True)] == ["Always use uv, never pip"]
 
 
 def test_a_later_turn_withdraws_what_an_earlier_pass_proposed() -> None:
-    choice = agent("I chose `orjson` over `json` because it is faster.", edited("src/a.py"))
     first, second = passes((*RULE,), (you("actually, forget what I said, scrap that"), agent("Ok.")))
     assert isinstance(first[0], Candidate)
     [back] = [item for item in second if isinstance(item, Withdrawn)]
     assert back.refuted_turn == first[0].turn
     assert "scrap that" in back.reason
-    assert choice
 
 
 def test_the_opposite_said_in_a_later_pass_withdraws_the_first() -> None:
@@ -53,8 +51,8 @@ def test_the_opposite_said_in_a_later_pass_withdraws_the_first() -> None:
         (you("let's use redis instead of sqlite"), agent("Ok.")),
         (you("let's use sqlite instead of redis"), agent("Ok.")),
     )
-    assert [type(item) for item in second] == [Candidate, Withdrawn]
-    assert second[1].refuted_turn == first[0].turn
+    assert [type(item) for item in second] == [Withdrawn, Candidate]
+    assert second[0].refuted_turn == first[0].turn
 
 
 def test_a_failure_of_one_pass_is_mended_in_the_next() -> None:
@@ -73,14 +71,14 @@ def test_a_failure_of_one_pass_is_mended_in_the_next() -> None:
 
 
 def test_the_same_rule_in_a_later_pass_is_the_same_claim_with_the_new_quote() -> None:
-    first, second = passes(RULE, (you("I told you, use uv, not pip!"), agent("Ok.")))
+    first, second = passes(RULE, (you("Please always use uv, never pip!"), agent("Ok.")))
     assert [(item.title, item.body) for item in second] == [(item.title, item.body) for item in first]
-    assert second[0].evidence[0].quote == "I told you, use uv, not pip!"
+    assert second[0].evidence[0].quote == "Please always use uv, never pip!"
     assert second[0].turn != first[0].turn
 
 
 def test_a_state_that_cannot_be_read_is_a_fresh_start() -> None:
-    for broken in (b"", b"{", b"\xff\xfe", b'{"version": 99}', b"[1]"):
+    for broken in (b"", b"{", b"\xff\xfe", b'{"version": 99}', b'{"version": 1}', b"[1]"):
         assert list(extraction(broken).finish(True)) == []
 
 

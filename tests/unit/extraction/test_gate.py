@@ -10,8 +10,8 @@ from scripted import agent, candidates, edited, you
 SAID = "please use uv, not pip, and my token is ghp_abcdefghijklmnopqrstuvwxyz0123456789 ok"
 SOURCE = Source("claude", "s", lambda turn, who: SAID if (turn, who) == ("t", "user") else "")
 DRAFT = Draft(
-    signal="correction",
-    basis="stated",
+    signal="prompt",
+    basis="met",
     primitive="learning",
     kind="preference",
     title="Use uv, not pip",
@@ -200,9 +200,21 @@ def test_a_token_that_hidden_characters_split_reaches_no_candidate() -> None:
     assert dropped.title == "Use [redacted:github-token]"
 
 
-def test_what_is_put_out_of_place_is_named_but_no_secret() -> None:
-    judged = gate(replace(DRAFT, over="`pip`"), SOURCE)
-    assert isinstance(judged, Candidate) and judged.replaces == ("pip",)
-    for over in ("", "x" * 81, "ghp_abcdefghijklmnopqrstuvwxyz0123456789"):
-        judged = gate(replace(DRAFT, over=over), SOURCE)
-        assert isinstance(judged, Candidate) and judged.replaces == ()
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("use uv, we moved away from `pip`", ("pip",)),
+        ("use uv, not pip", ()),
+        ("we no longer use ghp_abcdefghijklmnopqrstuvwxyz0123456789", ()),
+    ],
+)
+def test_what_is_put_out_of_place_is_named_but_no_secret(said: str, names: tuple[str, ...]) -> None:
+    source = replace(SOURCE, words=lambda turn, who: said if who == "user" else "")
+    judged = gate(replace(DRAFT, quotes=(Quote(said, "t", "user"),)), source)
+    assert isinstance(judged, Candidate) and judged.replaces == names
+
+
+def test_a_ranked_draft_is_as_sure_as_it_ranks_whatever_its_words() -> None:
+    for title in ("Use uv, not pip", "This is what we want"):
+        judged = gate(replace(DRAFT, basis="ranked", chance=0.61, title=title), SOURCE)
+        assert isinstance(judged, Candidate) and judged.confidence == 0.61

@@ -101,7 +101,11 @@ def test_the_model_is_told_the_session_its_figures_and_what_is_known() -> None:
 
 
 def test_each_item_is_asked_to_name_something_of_the_project_though_none_is_dropped_for_it() -> None:
-    assert "names at least one file, function, command, setting or error" in MemoryExtractSignature.instructions
+    asked_for = " ".join(MemoryExtractSignature.instructions.split())
+    assert "names at least one file, function, command, setting or error" in asked_for
+    said = "Commit each task by itself, never two together."
+    found = candidates(run(Script(marked([item("Commit each task by itself", said, 0, body=said)])), you(said)))
+    assert [one.title for one in found] == ["Commit each task by itself"]
 
 
 def test_an_open_question_and_the_ground_worked_on_are_candidates_with_their_quotes() -> None:

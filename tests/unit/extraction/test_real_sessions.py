@@ -1,30 +1,101 @@
+"""Over real sessions: every proposal quotes what was said by who said it, word for word, and they are few."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from lerim.extraction.candidate import Candidate
-from lerim.extraction.pipeline import Extraction
-from lerim.facts.wording import title_fault
-from lerim.sessions import claude
+import pytest
+
+from lerim.extraction.candidate import Candidate, Dropped
+from lerim.extraction.pipeline import TOLD, Extraction
+from lerim.extraction.ranking.cut import most
+from lerim.extraction.title import LONGEST
+from lerim.memory.record import Speaker
+from lerim.redaction import visible
+from lerim.sessions import claude, codex, copilot_cli, gemini, opencode
+from lerim.sessions.model import Transcript, Turn
+
+RANKED = ("prompt", "answer", "feedback", "plan", "reply")
+MARKS = re.compile(r"\*\*|__")
 
 
-def test_over_real_sessions_proposals_are_few_and_every_quote_stands_in_its_turn(sessions_folder: Path) -> None:
-    transcripts = claude.find(sessions_folder / "claude").transcripts
-    assert transcripts
-    found: list[Candidate] = []
-    for transcript in transcripts:
-        reading = claude.Reading(transcript)
-        extraction = Extraction(None, transcript.session_id, "claude")
-        said: dict[str, str] = {}
-        for turn in reading:
-            calls = turn.tool_calls
-            said[turn.id] = "\n".join(
-                [turn.text, *(f"{call.command}\n{call.output}\n{call.feedback}\n{call.plan}" for call in calls)]
-                + [edit.new for call in calls for edit in call.edits]
-            )
+def stores(folder: Path, agent: str) -> Iterator[tuple[Transcript, list[Turn]]]:
+    """The real sessions of an agent, each with its turns."""
+    if agent == "claude":
+        found = claude.find(folder / "claude").transcripts
+        yield from ((one, list(claude.Reading(one))) for one in found)
+    elif agent == "codex":
+        yield from ((one, list(codex.read(one))) for one in codex.find(folder / "codex", ()).transcripts)
+    elif agent == "copilot-cli":
+        root = folder / "copilot" / "cli"
+        yield from ((one, list(copilot_cli.read(one))) for one in copilot_cli.find(root, ()).transcripts)
+    elif agent == "gemini":
+        yield from ((one, list(gemini.read(one))) for one in gemini.find(folder / "gemini", ()).transcripts)
+    else:
+        root = folder / "opencode"
+        yield from ((one, list(opencode.read(one))) for one in opencode.find(root, ()).transcripts)
+
+
+def said(turn: Turn, who: Speaker) -> str:
+    """All that one speaker said in a turn, as its reader gives it."""
+    calls = turn.tool_calls
+    if who == "user":
+        answers = [one.answer for call in calls for one in call.answers]
+        return turn.text if turn.role == "user" else "\n".join([*(call.feedback for call in calls), *answers])
+    if who == "assistant":
+        asked = [f"{one.question}\n{one.chosen}" for call in calls for one in call.answers]
+        own = [f"{call.command}\n{call.plan}" for call in calls]
+        made = [edit.new for call in calls for edit in call.edits]
+        return "\n".join(["" if turn.role == "user" else turn.text, *own, *asked, *made])
+    return "\n".join(call.output for call in calls)
+
+
+def bare(text: str) -> str:
+    """A text on one line, without emphasis and in lower case: as a title may differ from it."""
+    return " ".join(MARKS.sub("", visible(text)).split()).lower()
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "copilot-cli", "gemini", "opencode"])
+def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_back(
+    sessions_folder: Path, agent: str
+) -> None:
+    seen = 0
+    for transcript, turns in stores(sessions_folder, agent):
+        extraction = Extraction(None, transcript.session_id, transcript.platform)
+        for turn in turns:
             list(extraction.feed(turn))
-        for item in extraction.finish(True):
-            if isinstance(item, Candidate):
-                found.append(item)
-                assert item.evidence
-                assert all(quote.quote in said[quote.turn] for quote in item.evidence)
-                assert item.signal == "fixed-command" or not title_fault(item.title.rstrip("?"))
-    assert len(found) <= 2 * len(transcripts)
+        found = list(extraction.finish(True))
+        told = {turn.id: turn for turn in turns}
+        proposed = [one for one in found if isinstance(one, Candidate)]
+        dropped = [one for one in found if isinstance(one, Dropped)]
+        below = [one for one in dropped if one.reason == "below-the-cut"]
+        refuted = {(one.turn, one.title) for one in dropped if one.reason == "refuted"}
+        for one in [*proposed, *(one.candidate for one in below if one.candidate)]:
+            assert one.evidence and len(one.title) <= LONGEST
+            assert (one.turn, one.title) not in refuted
+            for quote in one.evidence:
+                assert visible(quote.quote) in visible(said(told[quote.turn], quote.who)), (one.source, quote)
+            if one.signal in RANKED and one.signal != "answer":
+                whole = bare("\n".join(said(told[one.turn], who) for who in ("user", "assistant")))
+                assert bare(one.title).strip(" .,;:!?") in whole, one.source
+            if one.signal in ("prompt", "answer", "feedback"):
+                assert one.evidence[0].who == "user", one.source
+                assert not told[one.turn].sidechain and not told[one.turn].unattended, one.source
+        prompts = sum(turn.role == "user" for turn in turns)
+        assert len([one for one in proposed if one.signal in RANKED]) <= most(prompts)
+        assert len(below) <= TOLD
+        seen += len(proposed) + len(below)
+    assert seen > 0
+
+
+def test_real_sessions_give_something_and_not_much(sessions_folder: Path) -> None:
+    found, sessions = 0, 0
+    for transcript, turns in stores(sessions_folder, "claude"):
+        extraction = Extraction(None, transcript.session_id, "claude")
+        for turn in turns:
+            list(extraction.feed(turn))
+        found += sum(isinstance(one, Candidate) for one in extraction.finish(True))
+        sessions += 1
+    assert 0 < found <= 5 * sessions

@@ -81,6 +81,22 @@ def test_hidden_characters_do_not_hide_a_quote() -> None:
         assert place.text == "always use\u200b the linter\u202e first"
 
 
+def test_a_quote_that_was_copied_with_its_label_is_found_without_it() -> None:
+    assert found("» the person answered: SQLite, it is one file", 3).text == "SQLite, it is one file"
+    assert found("the person answered: SQLite, it is one file", 3).who == "user"
+    assert found("[2] user: never push to main directly", 2).text == "never push to main directly"
+    assert isinstance(locate("the person answered: Postgres, it is faster", 3, SESSION), Nowhere)
+
+
+def test_a_short_quote_is_enough_where_it_is_all_that_the_person_said_in_the_turn_it_names() -> None:
+    session = turns(you("use MIT."), agent("use tar"), you("use MIT and tell me why"))
+    place = locate("use MIT", 0, session)
+    assert isinstance(place, Stands)
+    assert (place.text, place.who) == ("use MIT", "user")
+    for quote, number in (("use MIT", 2), ("use tar", 1), ("use", 0), (".", 0)):
+        assert isinstance(locate(quote, number, session), Nowhere)
+
+
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=300))
 @settings(max_examples=200, deadline=None)
 def test_whatever_is_found_stands_there_to_the_letter(before: str, quote: str, after: str) -> None:

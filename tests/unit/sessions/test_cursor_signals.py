@@ -1,4 +1,4 @@
-"""What the deterministic signals find in a chat of Cursor: the same as in any other agent's session."""
+"""What extraction without a model finds in a chat of Cursor: the same as in any other agent's session."""
 
 from __future__ import annotations
 
@@ -73,29 +73,31 @@ def test_a_command_that_failed_and_passes_after_an_edit_is_proposed(tmp_path: Pa
     assert titles == ["`uv run pytest -q` needs `pythonpath` in `pyproject.toml`"]
 
 
-def test_what_a_person_chose_in_a_question_is_proposed(tmp_path: Path):
+def test_what_a_person_chose_is_ranked_with_the_question_and_never_the_agents_words(tmp_path: Path):
     options = [{"id": one[0], "label": one} for one in ("SQLite", "Redis", "Postgres")]
     asked = {"questions": [{"id": "q", "prompt": "Which database should we use for the cache?", "options": options}]}
     answered = {"answers": [{"questionId": "q", "selectedOptionIds": ["S"]}]}
     written = tool("write", {"file_path": "src/cache.py", "contents": "import sqlite3  # SQLite\n"}, {}, "t2")
-    found = proposed(
-        tmp_path, [prompt("add a cache"), tool("ask_question", asked, answered, "t1"), written, prompt("ok", "u2")]
-    )
-    assert [(signal, items[0].title) for signal, items in found.items()] == [("answer", "Use SQLite for the cache")]
+    rule = prompt("Always keep the cache in one file, never in a server.", "u2")
+    found = proposed(tmp_path, [prompt("add a cache"), tool("ask_question", asked, answered, "t1"), written, rule])
+    assert [one.title for one in found["prompt"]] == ["Always keep the cache in one file, never in a server"]
+    for one in found.get("answer", []):
+        assert one.title == "Which database should we use for the cache? SQLite"
+        assert [quote.who for quote in one.evidence] == ["user"]
 
 
 PLAN = """# Cache the rates
 
 ## Approach
-- Use Redis, because it is shared, in `src/rates.py`.
+- Always use Redis instead of a file for the rates, because it is shared, in `src/rates.py`.
 """
 
 
-def test_a_plan_counts_once_the_person_has_it_carried_out(tmp_path: Path):
+def test_a_plan_is_never_the_persons_words(tmp_path: Path):
     plan = tool("create_plan", {"name": "Cache", "plan": PLAN}, {}, "t1")
     written = tool("write", {"file_path": "src/rates.py", "contents": "import redis\n"}, {}, "t2")
     said = [prompt("plan it"), reply("Here is the plan.", "a1"), plan]
     handed = prompt("Implement the plan as specified", "u2", isSimulatedMsg=True)
     assert proposed(tmp_path / "left", [*said, prompt("Tell me a joke first", "u2")]) == {}
     found = proposed(tmp_path / "built", [*said, handed, written, prompt("good", "u3")])
-    assert [(signal, "Redis" in items[0].body) for signal, items in found.items()] == [("plan", True)]
+    assert {quote.who for items in found.values() for one in items for quote in one.evidence} <= {"assistant"}

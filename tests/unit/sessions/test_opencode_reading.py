@@ -289,8 +289,11 @@ def test_what_sessions_show_is_found_in_those_of_opencode(tmp_path: Path) -> Non
     extraction = Extraction(None, row.session_id, "opencode")
     for turn in opencode.read(row):
         list(extraction.feed(turn))
-    found = {one.signal for one in extraction.finish(True) if isinstance(one, Candidate)}
-    assert found == {"answer", "correction"}
+    found = [one for one in extraction.finish(True) if isinstance(one, Candidate)]
+    assert [(one.signal, one.title) for one in found if one.signal == "prompt"] == [
+        ("prompt", "No, don't use npm in this repo, always use pnpm")
+    ]
+    assert all(quote.who == "user" for one in found if one.signal == "answer" for quote in one.evidence)
 
 
 def test_things_to_do_are_words_but_no_plan_anybody_approved(read: Read) -> None:

@@ -109,6 +109,43 @@ CUES: Mapping[str, re.Pattern[str]] = {
         r"branch|main|release|version|api|tests?"
     ),
     "numbers": re.compile(r"\d"),
+    "reports a fault": re.compile(
+        r"\bi (?:still |also )?(?:don'?t|do not|can'?t|cannot|couldn'?t|am not|'m not) (?:see|find|get|hear|understand"
+        r"|seeing|getting)\b|\b(?:does|did|is|are|do)(?:n'?t| not) (?:work|show|load|appear|start|change|help|happen"
+        r"|visible|working|showing|there)|\bnothing (?:happens|happened|changed|works)|\bstill (?:not|no|the same|see"
+        r"|getting|does|fail|broken)|\bi(?:'m| am)? (?:get|got|getting|see|seeing|tried|marked|clicked|ran)\b"
+        r"|\bgone\b|\bno change\b|could not"
+    ),
+    "is of the moment": _words(
+        r"right now|just (?:now|reset|merged|pushed|did|saw|noticed)|i(?:'ve| have) just|yesterday|today|tomorrow|again"
+        r"|this (?:pr|commit|branch|error|message|time|change|one|task|issue|session)"
+        r"|the (?:last|latest|new|previous|next)"
+        r"|at the moment|for now|so far|any ?more|what i asked|state of"
+    ),
+    "wants": _words(
+        r"(?:i|we) (?:also )?(?:want|need|would like|should|could)|i'd like|can we|could we|can you|could you|please"
+        r"|let'?s|how about|what about|what if"
+    ),
+    "wonders": _words(
+        r"i (?:guess|figure|assume|think|wonder|suppose|believe)"
+        r"|wondering|does (?:that|this) mean|makes me|so does|or is"
+        r"|right\?|am i|is there|are there|would it|not sure|curious"
+    ),
+    "is at work": _words(
+        r"let me|let's|i'm|i'll|checking|check if|look(?:ing)? (?:at|into|for)|inspect\w*|to see|to ensure|whether"
+        r"|final|also|diff|section|the (?:issue|plan|fix|change|test|code|file)s?"
+    ),
+    "names a system": _words(
+        r"(?:github )?actions|cach(?:e|es|ed|ing)|dependenc(?:y|ies)|shells?|users?|servers?|sessions?|defaults?|hooks?"
+        r"|packages?|plugins?|services?|installed|automatically|compatib\w+|lock\w*|repo(?:sitory)?|project|workspace"
+    ),
+    "asks about": _words(r"does|how|explain|see|working|where|could|some|request|review|fix|continue|look|check|help"),
+    "compares": _words(r"as|than|like|vs|same|similar|unlike|both|either|between"),
+    "makes a rule": re.compile(
+        r"\b(?:should|must|shall|need(?:s)? to|ha(?:s|ve) to|ought to) (?:not |never |always |only )?be\b"
+        r"|\bwe (?:use|don'?t|do not|never|always|only|keep|prefer|already)\b|\bmust not\b|\bshould(?:n'?t| not)\b"
+        r"|\bno need\b|\bmake sure\b|\bonly (?:when|if|for|on|in)\b|\beven if\b|\bat all times\b|\bby default\b"
+    ),
     "code": re.compile(r"`[^`\n]{1,200}`"),
     "path": re.compile(r"[\w-]/[\w.-]{2,}|\b[\w-]{2,40}\.[a-z]{1,5}\b"),
     "identifier": re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w+|\w+\(\)"),  # in the text as it stands

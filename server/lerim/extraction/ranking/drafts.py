@@ -38,7 +38,11 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 _UNRESOLVED = re.compile(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
-_EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
+_EMPHASIS = re.compile(
+    r"(?P<code>`[^`]{1,400}`)|(?<![A-Za-z0-9)\]])\*\*(?=\S)(?P<strong>[^*]{1,600}?)(?<=\S)\*\*(?![A-Za-z0-9(\[])"
+    r"|(?<!\w)__(?=\S)(?P<several>[^_\s]{1,40}\s[^_]{1,400}?)(?<=\S)__(?!\w)"
+)
+"""Bold text, and code, in which nothing is bold. `__init__` is a name: of one word nobody can tell."""
 _FORMS: dict[Type, tuple[Primitive, LearningKind | None]] = {
     "decision": ("decision", None),
     "rule": ("learning", "preference"),
@@ -199,7 +203,7 @@ def _outcome(passage: Passage, scene: Scene) -> str:
 
 
 def _plain(text: str) -> str:
-    return squeeze(_EMPHASIS.sub("", text))
+    return squeeze(_EMPHASIS.sub(lambda found: found["code"] or found["strong"] or found["several"], text))
 
 
 def _short(text: str) -> str:

@@ -27,4 +27,4 @@ def is_outright(passage: Passage, prompt: str) -> bool:
     if passage.source not in ("prompt", "feedback") or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
         return False
     said = passage.text.rstrip(' *"`)').replace("’", "'")
-    return not said.endswith("?") and _RULE.search(said) is not None
+    return not said.endswith(("?", "？")) and _RULE.search(said) is not None

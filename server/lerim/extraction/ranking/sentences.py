@@ -30,6 +30,7 @@ _CODE = re.compile(
 )
 _PROSE = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,} [^\W\d_]{2,}")
 _WIDE = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+_NO_LETTERS = re.compile(r"(?:[^\w ]|[\d_])+")
 _EDGE = " \t\n*_"
 
 
@@ -116,8 +117,7 @@ def _goes_on(before: str, line: str) -> bool:
 def _is_code(line: str) -> bool:
     if _CODE.match(line) and not _PROSE.search(line):
         return True
-    letters = sum(char.isalpha() or char == " " for char in line)
-    return letters < 0.62 * len(line) and line.count("`") < 2
+    return line.count("`") < 2 and len(_NO_LETTERS.sub("", line)) < 0.62 * len(line)
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

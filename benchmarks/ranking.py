@@ -1,0 +1,84 @@
+"""How long the ranker takes for a session: passages, features, scores and drafts (budget: 0.2 s for a usual session).
+
+    python benchmarks/ranking.py [folder of transcripts] [--json FILE]
+
+Without a folder only a made-up session. The usual session is the median of those with at least one prompt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from extraction import made, real
+from lerim.extraction.ranking.drafts import ranked_drafts
+from lerim.extraction.said import light
+from lerim.extraction.state import condensed
+from lerim.facts.draft import Exchange, Scene
+from lerim.sessions.model import Turn
+
+BUDGET_S = 0.2
+ROUNDS = 3
+
+
+def scenes(turns: Sequence[Turn]) -> Iterator[Scene]:
+    """The exchanges of a session as extraction judges them."""
+    before, now = Exchange(), Exchange()
+    for turn in map(condensed, turns):
+        if turn.role == "user":
+            if now.prompt or now.replies:
+                yield Scene(before, now, turn, lambda path, _cwd: path)
+                before = light(now)
+            now = Exchange(prompt=turn)
+        else:
+            now = replace(now, replies=(*now.replies, turn)[-400:])
+    yield Scene(before, now, None, lambda path, _cwd: path)
+
+
+def seconds(turns: Sequence[Turn]) -> float:
+    """How long one session takes, the best of three rounds."""
+    told, times = list(scenes(turns)), []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        for number, scene in enumerate(told):
+            ranked_drafts(scene, number)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def rows(transcripts: Path | None) -> list[tuple[str, float, float | None]]:
+    """(what, seconds, budget)."""
+    out: list[tuple[str, float, float | None]] = [("a made-up session of 2,000 turns", seconds(made()), None)]
+    if transcripts is not None:
+        told = [session for session in real(transcripts) if any(turn.kind == "prompt" for turn in session)]
+        taken = sorted(seconds(session) for session in told)
+        out += [
+            (f"a usual session (median of {len(told)} real ones)", statistics.median(taken), BUDGET_S),
+            ("the longest of them", taken[-1], None),
+        ]
+    return out
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description="Measures the ranker.")
+    arguments.add_argument("transcripts", nargs="?", type=Path)
+    arguments.add_argument("--json", type=Path)
+    given = arguments.parse_args()
+    found = rows(given.transcripts)
+    print(f"| {'what':48} | seconds | budget |")
+    print(f"|{'-' * 50}|{'-' * 9}|{'-' * 8}|")
+    for what, taken, budget in found:
+        told = "" if budget is None else "met" if taken <= budget else "MISSED"
+        print(f"| {what:48} | {taken:7.3f} | {told:6} |")
+    if given.json:
+        named = [{"what": what, "measured": taken, "unit": "s", "budget": budget} for what, taken, budget in found]
+        given.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

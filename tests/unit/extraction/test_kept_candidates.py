@@ -1,0 +1,36 @@
+"""Candidates kept by an earlier version are still read: it had other names for where a proposal comes from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from lerim.extraction.candidate import Candidate, decoded
+from scripted import agent, candidates, you
+
+
+def proposed() -> Candidate:
+    [found] = candidates(you("always use uv to install packages, never pip"), agent("Ok."), you("go on"))
+    return found
+
+
+def test_a_candidate_is_read_as_it_was_kept() -> None:
+    assert decoded(msgspec.json.encode(proposed())) == proposed()
+
+
+@pytest.mark.parametrize(
+    ("former", "signal"),
+    [("correction", "prompt"), ("rule", "prompt"), ("remark", "prompt"), ("choice", "reply"), ("diagnosis", "reply"),
+     ("lesson", "reply"), ("question", "reply")],
+)  # fmt: skip
+def test_a_former_name_of_a_signal_is_read_as_todays(former: str, signal: str) -> None:
+    kept = msgspec.json.encode(replace(proposed(), signal=former))  # type: ignore[arg-type]
+    assert decoded(kept) == replace(proposed(), signal=signal)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kept", [b"", b"[]", b"{}", b'{"signal": "a-new-one"}'])
+def test_what_is_no_candidate_is_an_error_that_callers_know(kept: bytes) -> None:
+    with pytest.raises(msgspec.MsgspecError):
+        decoded(kept)

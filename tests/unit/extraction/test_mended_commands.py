@@ -1,0 +1,102 @@
+"""Commands that failed and were mended: by an install, by a setting, by words that name the cause."""
+
+import pytest
+from msgspec.structs import replace
+
+from lerim.facts.outcome import went_through
+from lerim.sessions.model import ToolCall
+from scripted import agent, candidates, edited, ran, titles, you
+
+
+def mended(command: str, error: str, *between: ToolCall, said: str = "Let me see.") -> list[str]:
+    return titles(
+        you("get it green"),
+        agent("", ran(command, f"Exit code 1\n{error}", 1)),
+        agent(said, *between),
+        agent("", ran(command, "5 passed", 0)),
+        you("great"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "install", "title"),
+    [
+        (
+            "go build ./...",
+            "main.go:2:2: no required module provides package github.com/spf13/cobra; to add it:",
+            "go get github.com/spf13/cobra",
+            "`go build ./...` needs `github.com/spf13/cobra`",
+        ),
+        ("npm test", "Error: Cannot find module 'zod'", "npm install zod", "`npm test` needs `zod`"),
+        ("pytest -q", "E   ModuleNotFoundError: No module named 'yaml'", "uv sync", "Run `uv sync` before `pytest -q`"),
+        ("npm test", "sh: vitest: command not found", "npm ci", "Run `npm ci` before `npm test`"),
+    ],
+)
+def test_what_was_missing_and_got_installed_is_told(command: str, error: str, install: str, title: str) -> None:
+    assert mended(command, error, ran(install, "ok", 0)) == [title]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        (ran("npm install lodash", "ok", 0),),
+        (ran("npm install zod", "Exit code 1\nnetwork", 1),),
+        (edited("src/a.ts", "x", "y"), ran("npm install zod", "ok", 0)),
+        (),
+    ],
+)
+def test_an_install_that_explains_nothing_gives_nothing(between: tuple[ToolCall, ...]) -> None:
+    assert mended("npm test", "Error: Cannot find module 'zod'", *between) == []
+
+
+def test_an_assertion_that_fails_no_more_is_no_lesson_after_an_install_either() -> None:
+    assert mended("pytest -q", "E  AssertionError: assert 1 == 2", ran("uv add zod", "ok", 0)) == []
+
+
+def test_the_setting_that_was_added_is_named_though_the_line_before_it_gained_a_comma() -> None:
+    added = edited("tsconfig.json", '"strict": true', '"strict": true,\n "esModuleInterop": true')
+    [found] = candidates(
+        you("build it"),
+        agent("", ran("npm run build", "Exit code 2\nsrc/a.ts(4,8): error TS1259: needs 'esModuleInterop'", 2)),
+        agent("The cause is clear, I will fix it.", added),
+        agent("", ran("npm run build", "compiled", 0)),
+        you("great"),
+    )
+    assert found.title == "`npm run build` needs `esModuleInterop` in `tsconfig.json`"
+    assert '`"esModuleInterop": true`' in found.body
+    assert [item.who for item in found.evidence] == ["tool", "tool"]
+
+
+def test_only_words_that_name_the_cause_are_quoted() -> None:
+    edits = edited("pyproject.toml", "[tool.pytest]", '[tool.pytest]\npythonpath = ["src"]')
+    turns = (
+        you("run it"),
+        agent("", ran("pytest -q", "Exit code 2\nE   ModuleNotFoundError: No module named 'shop'", 2)),
+        agent("The problem is that pytest does not look into `src`.", edits),
+        agent("", ran("pytest -q", "3 passed", 0)),
+    )
+    [found] = candidates(*turns, you("great"))
+    assert [item.quote for item in found.evidence if item.who == "assistant"] == [
+        "The problem is that pytest does not look into `src`."
+    ]
+
+
+def test_a_subagents_rules_and_answers_are_not_the_persons() -> None:
+    turns = [you("always use uv, not pip"), agent("ok", edited("src/db.py")), you("never use pip")]
+    found = candidates(*(replace(turn, sidechain=True) for turn in turns))
+    assert not [item for item in found if any(quote.who == "user" for quote in item.evidence)]
+
+
+@pytest.mark.parametrize(
+    ("output", "wanted"),
+    [
+        ("[main 1a2b3c4] Keep WAL mode\n 1 file changed", True),
+        ("   1a2b3c4..5d6e7f8  main -> main", True),
+        ("", False),
+        ("nothing to commit, working tree clean", False),
+        ("error: failed to push some refs", False),
+    ],
+)
+def test_a_commit_whose_exit_code_nobody_told_was_made_if_git_says_so(output: str, wanted: bool) -> None:
+    call = ToolCall("c", "run_in_terminal", "shell", "ok", command="git commit -am wal && git push", output=output)
+    assert went_through(call) is wanted

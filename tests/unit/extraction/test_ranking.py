@@ -1,0 +1,337 @@
+"""What ranks is proposed word for word, and as much of it as the session is worth."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lerim.errors import RankerError
+from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.pipeline import TOLD
+from lerim.extraction.ranking import cut, ranker
+from lerim.extraction.ranking.features import NAMES
+from lerim.extraction.state import pack, unpack
+from lerim.extraction.title import LONGEST
+from lerim.sessions.model import Turn
+from scripted import agent, candidates, edited, extraction, numbered, outcome, you
+
+Result = Candidate | Dropped | Withdrawn
+RULES = [
+    f"Always keep the {name} module free of network calls"
+    for name in ("billing", "parser", "login", "export", "search", "cache", "report", "upload", "theme", "mail")
+]
+WORDS = st.sampled_from(
+    [
+        *("always", "never", "use", "`src/a.py`", "uv", "instead of", "pip,", "the", "**cache**", "was", "when"),
+        *("it", "This", "because", "not", "3", "don't.", "No, ", "e.g.", "by default.", "über", "总是", "likely"),
+        *("please", "- ", "1. ", "__init__", "snake_case", "! ", "## Rules\n", "; ", " — ", "(", ")", "“", "”"),
+        *("\n- ", "\n\n", "? ", "```"),
+    ]
+)
+TALK = st.lists(WORDS, max_size=30).map(" ".join)
+
+
+def two_passes(
+    first: Iterable[Turn], then: Iterable[Turn], *, settled: bool = True
+) -> tuple[list[Result], list[Result]]:
+    """What a pass yields, and the one after it, which starts from its state."""
+    turns = numbered(first)
+    one = extraction()
+    for turn in turns:
+        list(one.feed(turn))
+    early = list(one.finish(settled))
+    two = extraction(one.state())
+    for turn in numbered(then, len(turns)):
+        list(two.feed(turn))
+    return early, list(two.finish(True))
+
+
+def proposed(found: Iterable[Result]) -> list[str]:
+    return [item.title for item in found if isinstance(item, Candidate)]
+
+
+def below(found: Iterable[Result]) -> list[Dropped]:
+    return [item for item in found if isinstance(item, Dropped) and item.reason == "below-the-cut"]
+
+
+# --- word for word -----------------------------------------------------------------------------------------------
+
+
+def bare(text: str) -> str:
+    """A text on one line, without the marks of emphasis, in lower case."""
+    return " ".join(text.replace("**", "").replace("__", "").split()).lower()
+
+
+@given(st.lists(st.tuples(TALK, TALK), min_size=1, max_size=4))
+@example([("Always use **uv** instead of pip when `TZ` was likely unset.", "ok")])
+@settings(max_examples=120, deadline=None)
+def test_quotes_stand_in_their_turn_and_titles_in_what_was_said(talk: list[tuple[str, str]]) -> None:
+    turns = numbered(turn for said, told in talk for turn in (you(said), agent(told)))
+    texts = {turn.id: turn.text for turn in turns}
+    roles = {turn.id: turn.role for turn in turns}
+    for item in outcome(*turns):
+        found = item.candidate if isinstance(item, Dropped) else item
+        if not isinstance(found, Candidate) or (isinstance(item, Dropped) and item.reason != "below-the-cut"):
+            continue
+        assert found.evidence and len(found.title) <= LONGEST
+        for quote in found.evidence:
+            assert quote.quote in texts[quote.turn]
+            assert (quote.who == "user") == (roles[quote.turn] == "user")
+        assert bare(found.title).strip(" .,;:!?") in bare(texts[found.turn])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The API was never cached by default",
+        "When the token is stale, always log in again",
+        "The proxy is likely stale, so never retry by default",
+        "We might always need the lock by default",
+        "Always use `**` rather than `pow` in src/a.py",
+        "Never put `__init__` files under tests by default",
+        "Never call __init__ or __del__ by hand",
+        "Always write 2 ** 3 or 2**3, never pow",
+    ],
+)
+def test_tense_condition_hedge_and_names_stay_as_they_were_said(said: str) -> None:
+    [found] = [item for item in candidates(you(said), agent("Ok.")) if item.signal == "prompt"]
+    assert found.evidence[0].quote == said
+    assert found.title == said
+    assert said in found.body
+
+
+def test_emphasis_is_left_out_of_the_title_and_stands_in_the_quote() -> None:
+    [found] = candidates(you("**Always** use uv to install packages, __but never__ pip."), agent("Ok."))
+    assert found.title == "Always use uv to install packages, but never pip"
+    assert found.evidence[0].quote == "**Always** use uv to install packages, __but never__ pip."
+
+
+def test_the_body_has_the_whole_of_a_sentence_that_is_too_long_for_a_title() -> None:
+    said = (
+        "Always run the whole migration on a copy of the production database before it is merged, because the empty "
+        "database of the tests never showed what the triggers do to old rows."
+    )
+    [found] = candidates(you(said), agent("Ok."))
+    assert len(found.title) <= LONGEST
+    assert found.title in said
+    assert said in found.body
+
+
+@pytest.mark.parametrize("word", ["This", "That", "It", "These", "They"])
+def test_what_points_back_brings_the_sentence_before_it(word: str) -> None:
+    before = "The retry limit of the upload queue lives in the settings."
+    [found] = [
+        one
+        for one in candidates(you(f"{before} {word} must never be changed by hand."), agent("Ok."))
+        if one.title.startswith(word)
+    ]
+    assert f"Before it: “{before}”" in found.body
+    assert [quote.quote for quote in found.evidence] == [f"{word} must never be changed by hand.", before]
+
+
+@pytest.mark.parametrize("word", ["This", "That", "It", "These", "They"])
+def test_what_points_back_at_nothing_that_was_said_is_not_proposed(word: str) -> None:
+    found = outcome(you(f"{word} must never be changed by hand."), agent("Ok."))
+    assert proposed(found) == []
+    assert [item.title for item in below(found)] == [f"{word} must never be changed by hand"]
+
+
+def test_what_points_back_at_the_agents_words_quotes_them_as_the_agents() -> None:
+    told = "I moved the retry limit of the upload queue into the settings."
+    found = candidates(you("go"), agent(told), you("That must never be changed by hand."), agent("Ok."))
+    [one] = [item for item in found if item.title.startswith("That must")]
+    assert [(quote.quote, quote.who) for quote in one.evidence] == [
+        ("That must never be changed by hand.", "user"),
+        (told, "assistant"),
+    ]
+
+
+# --- how many ----------------------------------------------------------------------------------------------------
+
+
+def talked(rules: Iterable[str]) -> list[Turn]:
+    return [turn for rule in rules for turn in (you(f"{rule}."), agent("Ok."))]
+
+
+@pytest.mark.parametrize("prompts", range(1, 11))
+def test_a_longer_session_gives_more_and_never_more_than_most(prompts: int) -> None:
+    assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, cut.most(prompts))]
+
+
+def test_a_session_with_many_rules_in_one_prompt_gives_the_few_that_one_prompt_may() -> None:
+    found = outcome(you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok."))
+    assert len(proposed(found)) == cut.most(1)
+    assert len(below(found)) == len(RULES) - cut.most(1)
+
+
+@given(st.lists(st.floats(-5, 5), max_size=40), st.integers(0, 60))
+def test_the_cut_takes_the_best_and_nothing_where_the_best_is_not_worth_it(scores: list[float], prompts: int) -> None:
+    first, further = ranker.model().first, ranker.model().further
+    above = cut.above_the_cut(scores, prompts, first, further)
+    assert len(above) <= cut.most(prompts)
+    if not scores or max(scores) < first:
+        assert not above
+    else:
+        assert scores.index(max(scores)) in above
+        assert all(scores[place] >= further for place in above)
+        left = [score for place, score in enumerate(scores) if place not in above]
+        assert len(above) == cut.most(prompts) or all(score < further for score in left)
+        assert max(left, default=-math.inf) <= min(scores[place] for place in above) or max(left) < further
+
+
+def test_a_session_of_which_nothing_is_worth_a_look_gives_nothing() -> None:
+    turns = (
+        you("show me the files here please"),
+        agent("Here are the files."),
+        you("thanks, and the log?"),
+        agent("Ok."),
+    )
+    assert all(item.score < ranker.model().first for item in below(outcome(*turns)) if item.score is not None)
+    assert proposed(outcome(*turns)) == []
+
+
+# --- what fell below ---------------------------------------------------------------------------------------------
+
+
+def test_what_fell_below_is_told_once_with_its_score_and_what_it_would_have_been() -> None:
+    early, late = two_passes([you("\n".join(f"- {rule}" for rule in RULES[:5])), agent("Ok.")], ())
+    told = below(early)
+    assert {item.title for item in told} == set(RULES[:5]) - set(proposed(early))
+    for item in told:
+        assert item.score is not None and item.score >= ranker.model().first - 0.001
+        assert item.candidate is not None and item.candidate.title == item.title and item.candidate.evidence
+    assert below(late) == [] and proposed(late) == []
+
+
+def test_no_more_is_told_of_a_pass_than_a_person_reads() -> None:
+    many = "\n".join(f"- {rule} and of the {other} module" for rule in RULES for other in ("first", "second"))
+    assert len(below(outcome(you(many), agent("Ok.")))) <= TOLD
+
+
+def test_what_fell_below_is_proposed_once_the_session_has_room_for_it() -> None:
+    first = [you("\n".join(f"- {rule}" for rule in RULES[:4])), agent("Ok.")]
+    then = [turn for number in range(6) for turn in (you(f"and now step {number} please"), agent("Done."))]
+    early, late = two_passes(first, then)
+    assert len(proposed(early)) == cut.most(1)
+    assert set(proposed(early)) | set(proposed(late)) >= set(RULES[:4])
+    assert not set(proposed(early)) & set(proposed(late))
+
+
+@given(st.integers(1, 9), st.integers(0, 4))
+@settings(max_examples=25, deadline=None)
+def test_passes_give_together_what_one_pass_gives(prompts: int, at: int) -> None:
+    turns = talked(RULES[:prompts])
+    whole = proposed(outcome(*turns))
+    early, late = two_passes(turns[: 2 * at], turns[2 * at :])
+    assert set(whole) <= {*proposed(early), *proposed(late)}
+    assert len(proposed(early)) == len(set(proposed(early)) - set(proposed(late)))
+    if cut.most(prompts) >= prompts:
+        assert sorted([*proposed(early), *proposed(late)]) == sorted(whole)
+
+
+def test_an_exchange_cut_by_a_pass_that_has_not_settled_is_judged_once() -> None:
+    turns = talked(RULES[:3])
+    for at in range(len(turns) + 1):
+        early, late = two_passes(turns[:at], turns[at:], settled=False)
+        assert sorted([*proposed(early), *proposed(late)]) == sorted(proposed(outcome(*turns))), at
+
+
+# --- the state ---------------------------------------------------------------------------------------------------
+
+
+def filled() -> bytes:
+    reading = extraction()
+    for turn in numbered(
+        [you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok.", edited("src/a.py")), you("go on")]
+    ):
+        list(reading.feed(turn))
+    list(reading.finish(False))
+    return reading.state()
+
+
+def test_a_state_survives_being_packed() -> None:
+    state = filled()
+    assert pack(unpack(state)) == state
+    kept = unpack(state)
+    assert len(kept.waiting) == len(RULES)
+    assert sum(one.proposed for one in kept.waiting) == cut.most(2)
+    assert sorted((one.score for one in kept.waiting), reverse=True) == [one.score for one in kept.waiting]
+
+
+def test_a_state_of_version_1_is_started_anew() -> None:
+    old = json.loads(filled())
+    assert proposed_again(json.dumps(old).encode()) == []
+    old["version"] = 1
+    assert proposed_again(json.dumps(old).encode()) == RULES[:2]
+
+
+def proposed_again(state: bytes) -> list[str]:
+    """What the rules of the state give when their turns are read once more."""
+    reading = extraction(state)
+    for turn in numbered([you("\n".join(f"- {rule}" for rule in RULES[:2])), agent("Ok.")]):
+        list(reading.feed(turn))
+    return proposed(reading.finish(True))
+
+
+# --- the ranker --------------------------------------------------------------------------------------------------
+
+NUMBERS = st.lists(st.floats(allow_nan=False, width=32), min_size=len(NAMES), max_size=len(NAMES))
+
+
+@given(NUMBERS)
+@settings(max_examples=60, deadline=None)
+def test_whatever_the_features_are_the_score_is_finite_and_a_chance_is_one(features: list[float]) -> None:
+    worth = ranker.score(features)
+    assert math.isfinite(worth)
+    assert 0 < ranker.chance(worth) < 1
+
+
+@given(st.lists(st.floats(-10, 10), min_size=len(NAMES), max_size=len(NAMES)))
+@settings(max_examples=30, deadline=None)
+def test_whatever_the_features_are_there_is_one_type(features: list[float]) -> None:
+    assert ranker.type_of(features) in ranker.model().types
+
+
+def test_the_package_s_model_is_made_for_these_features_and_its_trees_are_whole() -> None:
+    learned = ranker.model()
+    assert tuple(learned.names) == NAMES
+    assert learned.further <= learned.first
+    assert {len(weights) for weights in learned.types.values()} == {len(NAMES) + 1}
+    for tree in learned.trees:
+        assert len(tree.feature) == len(tree.at) == len(tree.yes) == len(tree.no)
+        assert all(0 <= feature < len(NAMES) for feature in tree.feature)
+        for place, node in enumerate((*tree.yes, *tree.no)):
+            assert node > place % len(tree.yes) if node >= 0 else -node - 1 < len(tree.leaf)
+
+
+@pytest.fixture
+def other_model(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    """`other_model(**changes)` puts a changed file in place of the package's."""
+    learned = json.loads(ranker.FILE.read_bytes())
+
+    def put(**changes: object) -> None:
+        path = tmp_path / "ranker.json"
+        path.write_text(json.dumps({**learned, **changes}))
+        monkeypatch.setattr(ranker, "FILE", path)
+        ranker.model.cache_clear()
+
+    yield put
+    ranker.model.cache_clear()
+
+
+def test_a_model_made_for_other_features_is_refused_with_what_to_do(other_model) -> None:
+    other_model(names=["length", "words"])
+    reading = extraction()
+    for turn in numbered(talked(RULES[:1])):
+        list(reading.feed(turn))
+    with pytest.raises(RankerError) as raised:
+        list(reading.finish(True))
+    problem = raised.value
+    assert "another version of Lerim" in str(problem)
+    assert problem.todo == "Install Lerim again."
+    assert problem.where is not None and problem.where.endswith("ranker.json")
