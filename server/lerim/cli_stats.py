@@ -14,7 +14,7 @@ from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.project import listed, locate
 from lerim.review.judgments import count, ledgers
-from lerim.review.signal_figures import COUNTS, SignalFigures, by_signal, together
+from lerim.review.signal_outcomes import COUNTS, SignalOutcome, by_signal, together
 
 if TYPE_CHECKING:
     from lerim.project import Project
@@ -28,8 +28,8 @@ class SignalStatistics(msgspec.Struct, frozen=True):
     repositories; `problems` are ledgers that could not be read."""
 
     by: Literal["signal"]
-    groups: list[SignalFigures]
-    total: SignalFigures
+    groups: list[SignalOutcome]
+    total: SignalOutcome
     learned_from: int
     problems: list[Problem]
 

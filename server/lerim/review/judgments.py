@@ -35,7 +35,7 @@ _LAST = (
 )
 
 
-class _Ranked(msgspec.Struct):
+class _AsProposed(msgspec.Struct):
     """What is needed of a candidate as it was proposed, also by an earlier version."""
 
     signal: str
@@ -62,7 +62,7 @@ class JudgmentTable:
         from lerim.extraction.ranking.personal import named_features
 
         row = self._sql.execute("SELECT told FROM claims WHERE id=?", (candidate,)).fetchone()
-        made = _ranked(row[0]) if row and row[0] else None
+        made = _as_proposed(row[0]) if row and row[0] else None
         features = named_features(made.features) if made else {}
         if made is None or made.score is None or not features:
             return
@@ -81,9 +81,9 @@ class JudgmentTable:
         self._sql.execute("DELETE FROM judgments WHERE action=?", (action,))
 
 
-def _ranked(told: bytes) -> _Ranked | None:
+def _as_proposed(told: bytes) -> _AsProposed | None:
     try:
-        return msgspec.json.decode(told, type=_Ranked)
+        return msgspec.json.decode(told, type=_AsProposed)
     except msgspec.MsgspecError:
         return None
 

@@ -14,7 +14,7 @@ from lerim.extraction.ranking.features import NAMES
 from lerim.review import queue
 from lerim.review.judgments import count, forget, ledgers
 from lerim.review.place import Place
-from lerim.review.signal_figures import by_signal
+from lerim.review.signal_outcomes import by_signal
 from rights import bound, close
 
 Make = Callable[..., Candidate]

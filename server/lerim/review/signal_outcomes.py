@@ -32,7 +32,7 @@ NAMES: dict[Signal, str] = {
 """Each signal as a person reads it."""
 
 
-class SignalFigures(msgspec.Struct, frozen=True):
+class SignalOutcome(msgspec.Struct, frozen=True):
     """What became of one signal's candidates. `proposed` are all that were put before the person, also those that wait,
     were withdrawn or gave way; `accepted` counts those of `edited` that were accepted, too. `left_out` are not
     proposed; `proposed_anyway` were, because the person wanted them."""
@@ -47,7 +47,7 @@ class SignalFigures(msgspec.Struct, frozen=True):
     proposed_anyway: int
 
 
-COUNTS = SignalFigures.__struct_fields__[2:]
+COUNTS = SignalOutcome.__struct_fields__[2:]
 """The names of the figures."""
 
 
@@ -57,7 +57,7 @@ class _Made(msgspec.Struct):
 
 def by_signal(
     ledgers: Iterable[Path], since: datetime | None = None, until: datetime | None = None
-) -> tuple[list[SignalFigures], list[Problem]]:
+) -> tuple[list[SignalOutcome], list[Problem]]:
     """The figures of every signal that proposed or left out something in these ledgers, those that proposed most first;
     of what was said between two times (None: without a bound). A ledger that cannot be read is a problem."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -76,17 +76,17 @@ def by_signal(
     return [_figures(name, counts[name]) for name in order], problems
 
 
-def together(figures: Iterable[SignalFigures]) -> SignalFigures:
+def together(figures: Iterable[SignalOutcome]) -> SignalOutcome:
     """All signals in one row."""
     total: Counter[str] = Counter()
     for one in figures:
         total.update({name: getattr(one, name) for name in COUNTS})
-    return SignalFigures("", "total", **{name: total[name] for name in COUNTS})
+    return SignalOutcome("", "total", **{name: total[name] for name in COUNTS})
 
 
-def _figures(signal: str, counted: Counter[str]) -> SignalFigures:
+def _figures(signal: str, counted: Counter[str]) -> SignalOutcome:
     name = next(told for known, told in NAMES.items() if known == signal)
-    return SignalFigures(signal, name, **{what: counted[what] for what in COUNTS})
+    return SignalOutcome(signal, name, **{what: counted[what] for what in COUNTS})
 
 
 def _counted(db: sqlite3.Connection, low: float, high: float) -> Iterator[tuple[str, str]]:
