@@ -205,10 +205,9 @@ def _in_one_place(memory: MemoryRecord, candidate: Candidate) -> bool:
 
 
 def _elsewhere(memory: MemoryRecord, candidate: Candidate) -> bool:
-    """Whether each names a file in its title that the other does not refer to."""
+    """Whether the candidate names a file of its own, and the memory refers to others."""
     mine, theirs = _places(candidate.references), _places(memory.references)
-    named = {place for place in theirs if place in memory.title}, {place for place in mine if place in candidate.title}
-    return bool(named[0] and named[1]) and not mine & theirs
+    return bool(theirs) and not mine & theirs and any(place in candidate.title for place in mine)
 
 
 def _worked_on_one(memory: MemoryRecord, candidate: Candidate) -> bool:
