@@ -48,7 +48,7 @@ def sync_command(
     until: Annotated[str, typer.Option(metavar="WHEN", help="Only sessions started before then.")] = "",
     accept_above: Annotated[
         float | None,
-        typer.Option(metavar="0.7", min=0.0, max=1.0, help="Write candidates of at least this confidence unseen."),
+        typer.Option(metavar="0.7", min=0.0, max=1.0, help="Write unseen what is at least so likely worth keeping."),
     ] = None,
     quotes: QuotesOption = None,
     model: Annotated[

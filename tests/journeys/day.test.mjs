@@ -49,7 +49,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     talk.edit("log a line when the log file cannot be opened", loggerFile, 'const LogsDir = ".entire/logs"', 'const LogsDir = ".entire/logs" // relative to the root', "I added a `fmt.Println` for it in `logger.go`.");
     talk.say("no, always use slog.String attributes, never fmt.Sprintf, for log lines: they must stay searchable", "Understood, I will keep to `slog.String`.");
     talk.edit("now name the agent in the context", contextFile, "type contextKey int", "type contextKey int // private: no key of another package collides", "Done: `contextKey` in `context.go`.");
-    talk.say("Always use the private contextKey type for context values, never string keys", "Right, `contextKey` it is.");
+    talk.say("Always use the private contextKey type of context.go for context values, never string keys", "Right, `contextKey` it is.");
     talk.say("Never write to os.Stdout in logger.go, use os.Stderr", "Agreed, only `os.Stderr` there.");
     talk.say("From now on run mise run lint before every commit", "I will.");
     talk.say("Never rename LogsDir in logger.go", "I will leave `LogsDir` alone.");
@@ -77,7 +77,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
 
   await run("a candidate shows its evidence, and o opens the turn it comes from", async () => {
     await panel.select(/contextKey/);
-    await panel.says(/Always use the private contextKey type for context values, never string keys/);
+    await panel.says(/Always use the private contextKey type of context\.go for context values, never string keys/);
     await screen.shot("candidate");
     await panel.press("o");
     await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("Always use the private contextKey type"));
@@ -98,7 +98,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     assert.match(path, /\d{8}-[a-z0-9-]+\.md$/);
     const text = readFileSync(path, "utf8");
     assert.match(text, /^---\nid: .*\ntitle: .*\ncreated: .*\nupdated: .*\nsource: claude:[0-9a-f-]{36}#[0-9a-f]+\nconfidence: .*\ntags:/);
-    assert.match(text, /quote: .*Always use the private contextKey type for context values, never string keys/);
+    assert.match(text, /quote: .*Always use the private contextKey type of context\.go for context values, never string keys/);
     assert.match(text, new RegExp(contextFile.replaceAll(".", "\\.")));
     assert.equal(git(root, "status", "--porcelain", "-uall", ".lerim/memory").trim(), `?? ${path.slice(root.length + 1)}`, "the memory is for git");
   });
@@ -192,7 +192,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     const text = await screen.hover("package", /contextKey/);
     assert.match(text, /decision|preference/);
     assert.match(text, /confidence \d+ ?%/);
-    assert.match(text, /“Always use the private contextKey type for context values, never string keys”/);
+    assert.match(text, /“Always use the private contextKey type of context\.go for context values, never string keys”/);
     assert.match(text, /\(the person\)/);
     await screen.shot("hover");
     await screen.hoverLink("Open transcript");

@@ -11,6 +11,7 @@ import { Transcript } from "./records.mjs";
 import { step } from "./screen.mjs";
 import { JOURNEY, until } from "./until.mjs";
 
+const filler = "The importer reads rows and hands them on to the next one. ".repeat(60);
 const said = "the totals of `src/cart.py` are kept in cents by agreement with billing";
 const kept = "Totals are cents in `src/cart.py`";
 const invented = "Deploy to us-east-1 only";
@@ -33,7 +34,7 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     const items = [item(kept, said), item(invented, "we have always deployed to that region and to no other", { when: said })];
     writeFileSync(join(folder, "script.json"), JSON.stringify({ models: ["scripted"], items, held: [] }));
     const talk = new Transcript(machine.claude, root);
-    talk.say(`In src/cart.py, as you know, ${said}, whatever the form says.`, "Noted.");
+    talk.say(`In src/cart.py, as you know, ${said}, whatever the form says. ${filler}`, "Noted.");
     talk.say("ok", "Gladly.");
     person.settings({ "lerim.model.provider": "editor", "lerim.extract.gate": "all" });
     cpSync(join(repository, "tests/journeys/model-extension"), join(machine.root, "extensions", "journeys.scripted-model-0.0.1"), { recursive: true });

@@ -35,7 +35,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   const { machine, screen, root } = person;
   const model = new Answering([
     { text: "The cache in `src/cache.py` is kept in SQLite.", from: "Keep the cache in src/cache.py in SQLite" },
-    { text: "Prices in `src/cart.py` are integer cents.", from: "Keep the prices in src/cart.py in integer cents" },
+    { text: "Prices in `src/cart.py` are integer cents.", from: "Always keep the prices in src/cart.py in integer cents" },
   ]);
   let panel;
   const run = (name, body) => step(t, () => screen, name, body);
@@ -86,8 +86,8 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     const talk = new Transcript(machine.claude, root, new Date(Date.now() - 2 * day));
     talk.say("What does src/cart.py do?", "`total` adds up prices, `discount` takes off the rate.");
     talk.say("Always retry `send` 3 times in src/cart.py", "Three times it is.");
-    talk.say("We keep the prices in src/cart.py in integer cents, not in floats, from now on", "Integer cents it is.");
-    talk.say("We keep the cache in src/cache.py in SQLite, not in Redis, from now on", "The cache is in SQLite then.");
+    talk.say("Always keep the prices in src/cart.py in integer cents, not in floats", "Integer cents it is.");
+    talk.say("Keep the cache in src/cache.py in SQLite, never in Redis", "The cache is in SQLite then.");
     talk.say("thanks", "Gladly.");
     await model.start();
     person.settings();
@@ -113,9 +113,9 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.notification(/1 session read, 3 new candidates/);
     await clear();
     await listed(/Waiting for review\s*3/);
-    await listed(/Keep the prices in src\/cart\.py in integer cents.*replaces a memory/);
+    await listed(/Always keep the prices in src\/cart\.py in integer cents.*replaces a memory/);
     await screen.shot("waiting");
-    await row(/Keep the prices in src\/cart\.py in integer cents/).click();
+    await row(/Always keep the prices in src\/cart\.py in integer cents/).click();
     panel = await Panel.open(screen);
     await panel.says(/Takes the place of/);
   });
@@ -129,10 +129,10 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   });
 
   await run("a superseded decision is struck through, with its successor", async () => {
-    await panel.select(/Keep the prices/);
+    await panel.select(/Always keep the prices/);
     const [ending] = await panel.endings();
     assert.match(ending.struck, /^Keep the prices in src\/cart\.py in floats, not in integer cents$/);
-    assert.match(ending.becomes, /Keep the prices in src\/cart\.py in integer cents/);
+    assert.match(ending.becomes, /Always keep the prices in src\/cart\.py in integer cents/);
     assert.equal(ending.line, "line-through");
     await screen.shot("superseded");
   });
@@ -152,7 +152,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   });
 
   await run("accepted, the old ones are over on both sides; undo brings one back", async () => {
-    for (const [pattern, quotes] of [[/Always retry/, true], [/Keep the prices/, false], [/Keep the cache/, false]]) {
+    for (const [pattern, quotes] of [[/Always retry/, true], [/Always keep the prices/, false], [/Keep the cache/, false]]) {
       await panel.select(pattern);
       await panel.press("a");
       if (quotes) {
@@ -179,7 +179,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
 
   await run("what was replaced is not shown in the source any more", async () => {
     await screen.openFile("src/cart.py");
-    const hover = await screen.hover("def", /Keep the prices in src\/cart\.py in integer cents/);
+    const hover = await screen.hover("def", /Always keep the prices in src\/cart\.py in integer cents/);
     assert.doesNotMatch(hover, /in floats, not/);
   });
 

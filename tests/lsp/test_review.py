@@ -32,7 +32,7 @@ CANDIDATE = Candidate(
     session="11111111-2222-3333-4444-555555555555",
     turn="0123456789ab",
     time=datetime(2026, 8, 1, tzinfo=UTC),
-    signal="correction",
+    signal="prompt",
 )
 
 

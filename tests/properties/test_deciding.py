@@ -46,7 +46,7 @@ def said(title: str, body: str, at: datetime) -> Candidate:
         session="s",
         turn="t2",
         time=at,
-        signal="choice",
+        signal="reply",
     )
 
 

@@ -53,7 +53,7 @@ class Reviews(RuleBasedStateMachine):
             session="s",
             turn=turn,
             time=NOW + timedelta(minutes=self.turn),
-            signal="choice",
+            signal="reply",
         )
         before = {one.id: one.edited for one in self.waiting()}
         outcome = queue.propose(self.place, candidate)

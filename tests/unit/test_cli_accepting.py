@@ -44,7 +44,7 @@ def propose(place: Place, title: str, turn: str, who: Speaker = "user", flags: t
             session="11111111-2222-4333-8444-555555555555",
             turn=turn,
             time=datetime(2026, 7, 3, 10, 0, tzinfo=UTC),
-            signal="correction",
+            signal="prompt",
             flags=flags,
         ),
     )

@@ -29,7 +29,7 @@ CANDIDATE = Candidate(
     session="11111111-2222-4333-8444-555555555555",
     turn="aaaaaaaaaaaa",
     time=datetime(2026, 7, 3, 10, 0, tzinfo=UTC),
-    signal="correction",
+    signal="prompt",
 )
 
 

@@ -42,7 +42,7 @@ def propose(place: Place, title: str = "Use uv, not pip", turn: str = "aaaaaaaaa
             session="11111111-2222-4333-8444-555555555555",
             turn=turn,
             time=datetime(2026, 7, 3, 10, 0, tzinfo=UTC),
-            signal="correction",
+            signal="prompt",
         ),
     )
     assert isinstance(done, queue.Proposed)

@@ -70,7 +70,7 @@ def said(
         session="s1",
         turn=turn,
         time=time,
-        signal="rule",
+        signal="prompt",
     )
     outcome = queue.propose(desk.place, candidate)
     assert isinstance(outcome, queue.Proposed), outcome

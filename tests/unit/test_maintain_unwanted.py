@@ -34,7 +34,7 @@ def said(desk: Desk, title: str = "Retry uploads 3 times", primitive: Primitive 
     """The id of a memory that a session gave and the person accepted."""
     candidate = Candidate(
         *(primitive, "pitfall" if primitive == "learning" else None, title, "It is `upload.py` that does.", 0.9),
-        *((), (), (Evidence(f"he said {title}", TURN, "user"),), "claude", "s1", TURN, NOW, "rule"),
+        *((), (), (Evidence(f"he said {title}", TURN, "user"),), "claude", "s1", TURN, NOW, "prompt"),
     )
     outcome = queue.propose(desk.place, candidate)
     assert isinstance(outcome, queue.Proposed), outcome

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from by_hand import DECISION, put
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
 from lerim.paths import Home
 from lerim.review import queue
 
-ASKED = "00000000-0000-4000-8000-000000000001"
 DECIDED = "00000000-0000-4000-8000-000000000002"
 
 
@@ -28,19 +28,11 @@ def edit(desk: Desk, name: str, old: str, new: str) -> list[Fields]:
     ]
 
 
-def test_a_choice_that_was_left_open_is_resolved_by_the_correction_that_makes_it(desk: Desk) -> None:
-    desk.session(
-        ASKED,
-        prompt("Read src/app.py"),
-        reply("a", text("Read.")),
-        prompt("We haven't decided yet whether to use Redis or Postgres for the job queue."),
-        reply("b", text("Noted.")),
+def test_a_question_that_was_left_open_is_resolved_by_the_correction_that_answers_it(desk: Desk) -> None:
+    asked = DECISION.replace("Use uv", "Should the job queue use Redis or Postgres?").replace(
+        "2026-08-01", "2026-01-01"
     )
-    desk.sync()
-    [question] = queue.pending(desk.place)[0]
-    assert question.record.title == "Undecided: whether to use Redis or Postgres for the job queue?"
-    assert queue.accept(desk.place, question.id, quotes="shared").ok
-
+    put(desk.place, asked, "questions")
     desk.session(
         DECIDED,
         prompt("Set up the job queue in src/app.py"),
@@ -52,17 +44,7 @@ def test_a_choice_that_was_left_open_is_resolved_by_the_correction_that_makes_it
     )
     desk.sync()
     [decision] = queue.pending(desk.place)[0]
-    assert (decision.action, decision.record.title) == ("resolve", "Use Postgres, not Redis, for the job queue")
+    title = "No, use Postgres instead of Redis for the job queue"
+    assert (decision.action, decision.record.title) == ("resolve", title)
     assert queue.accept(desk.place, decision.id, quotes="shared").ok
-    assert desk.memories() == ["Use Postgres, not Redis, for the job queue"]
-
-
-def test_a_question_the_agent_ended_with_waits_until_it_is_put_off_and_then_still(desk: Desk) -> None:
-    asked = "Should `load` in src/app.py retry on timeouts only, or on every error?"
-    desk.session(ASKED, prompt("Add retries to src/app.py"), *edit(desk, "retry", "load()", "retry(load)"))
-    desk.session(ASKED, reply("q", text(f"Done. {asked}")))
-    desk.sync()
-    assert desk.waiting() == [asked]
-    desk.session(ASKED, prompt("Let's decide that later."), reply("l", text("Fine.")), prompt("ok, commit it"))
-    desk.sync()
-    assert desk.waiting() == [asked]
+    assert desk.memories() == [title]

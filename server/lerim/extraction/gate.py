@@ -6,6 +6,7 @@ What is not let through keeps the candidate it would have been, so that a person
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -27,6 +28,13 @@ QUOTE = 200  # characters of the longest quote
 QUOTES = 3
 REPLACED = 80  # characters of the longest name or value that is put out of place
 SHORTEST = 8  # what is left of a quote beside a secret must be at least this long
+_INSTEAD_OF = re.compile(
+    r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`"
+    r"|(?!(?:the|a|an|it|its|this|that|these|those|my|our|your)\b)"
+    r"[\w@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})",
+    re.IGNORECASE,
+)
+"""What a person passes over for another choice."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -122,6 +130,8 @@ def _superseded(draft: Draft) -> Iterator[str]:
         read = {"user": extract_from_prompt, "assistant": extract_from_response}.get(quote.who)
         for fact in read(quote.text, draft.turn.ordinal) if read else ():
             yield from fact.supersedes
+        if quote.who == "user" and not quote.text.rstrip().endswith("?"):
+            yield from (found["name"].strip("`") for found in _INSTEAD_OF.finditer(quote.text))
 
 
 def _malformed(draft: Draft, title: str) -> str:

@@ -3,6 +3,7 @@ what ranks below the cut so far."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import msgspec
@@ -21,6 +22,8 @@ OUTPUT = 2_400
 REPLIES = 400  # turns of one exchange held at once
 WAITING = 120  # ranked candidates held of a session, the best
 HEARD = 60_000  # characters held of who said what, the latest
+NEARBY = 400  # characters in which the end of a line or a sentence is looked for, where a text is cut
+_END = re.compile(r"\n|[.!?]\s|[。！？]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +116,12 @@ def _condensed(call: ToolCall) -> ToolCall:
 
 
 def _clip(text: str, most: int) -> str:
+    """A text, or its head and tail with a blank line between them. They end and begin with a line or a sentence where
+    one does nearby: half a sentence may say the opposite of the whole."""
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
+    if len(text) <= most:
+        return text
+    head, tail = text[: most // 2], text[-(most // 2) :]
+    ends = [found.end() for found in _END.finditer(head, len(head) - NEARBY)]
+    begins = _END.search(tail, 0, NEARBY)
+    return f"{head[: ends[-1]] if ends else head}\n\n{tail[begins.end() :] if begins else tail}"

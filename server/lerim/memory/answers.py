@@ -30,7 +30,12 @@ _FEW = 3
 _LISTED = 10_000_000
 _COMPARED = 2_000_000
 _TOKEN = re.compile(r"[^\W_]{2,}")
-_SAID_SO = re.compile(r"^\s*(?:decided|decision|settled|resolved|agreed)\s*[:-]\s*", re.IGNORECASE)
+_SAID_SO = re.compile(
+    r"^\s*(?:(?:(?:decided|decision|settled|resolved|agreed)\s*[:-]|(?:no|nope|yes|ok(?:ay)?),|(?:and|but|so)\b,?"
+    r"|(?:from now on|going forward)\b,?)\s*){1,4}",
+    re.IGNORECASE,
+)
+"""What a person says before what they settle."""
 _IN_PLACE = re.compile(r"[,;]\s*(?:and )?not (?P<what>[^,;]+)(?:,(?=\s)|$)", re.IGNORECASE)
 """In place of what: “Use uv, not pip, in CI”."""
 _ASIDE = re.compile(r"(?:[,;]\s*(?:with|because|since|so that)|\s(?:because|since|so that))\b.*", re.IGNORECASE)

@@ -122,6 +122,9 @@ _SCREEN = re.compile(
 """Begins what is copied from a terminal, an agent's screen, a chat or a document; nothing tells where that ends."""
 
 
+_PLAN = re.compile(r"\s{0,8}Implement the following plan:[ \t]{0,8}\n")
+
+
 class Part(NamedTuple):
     """A stretch of a person's message: their own words, or what they pasted (`own` is False)."""
 
@@ -135,6 +138,8 @@ def parts_of(text: str) -> tuple[Part, ...]:
     end, so that a block lasts to the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
     parts: list[Part] = []
     at = 0
+    if plan := _PLAN.match(text):  # how Claude Code hands a plan of its own to a new session
+        return (Part(True, plan.group()), Part(False, text[plan.end() :]))
     ends = {found[1].lower(): found.end() for found in _CLOSES.finditer(text)}
     for opened in _BLOCK.finditer(text):
         start, name = opened.start(), opened[1].lower()
@@ -155,9 +160,13 @@ def parts_of(text: str) -> tuple[Part, ...]:
 
 
 def own_words(text: str) -> str:
-    """What the person says in their message, without what they pasted."""
+    """What the person says in their message, without what they pasted; a blank line stands where that was, so that no
+    sentence is made of what stood before and after it."""
     parts = parts_of(text)
-    return text if all(part.own for part in parts) else "\n".join(part.text for part in parts if part.own).strip()
+    if all(part.own for part in parts):
+        return text
+    own = (part.text if part.text.endswith("\n") else f"{part.text}\n" for part in parts if part.own)
+    return "\n".join(own).strip()
 
 
 def _joined(parts: list[Part]) -> list[Part]:

@@ -204,6 +204,9 @@ def test_a_token_that_hidden_characters_split_reaches_no_candidate() -> None:
     ("said", "names"),
     [
         ("use uv, we moved away from `pip`", ("pip",)),
+        ("use uv instead of pip", ("pip",)),
+        ("use uv rather than `pip install`", ("pip install",)),
+        ("use uv instead of the old way", ()),
         ("use uv, not pip", ()),
         ("we no longer use ghp_abcdefghijklmnopqrstuvwxyz0123456789", ()),
     ],

@@ -151,6 +151,28 @@ def test_what_points_back_at_the_agents_words_quotes_them_as_the_agents() -> Non
     ]
 
 
+@pytest.mark.parametrize("pasted", ["<file>x</file>", "\n```\nx\n```\n", "\n> x\n"])
+def test_no_sentence_is_made_of_what_stands_before_and_after_a_paste(pasted: str) -> None:
+    before, after = "Always use the shared cache client of the project in this", "and never the raw client of redis"
+    found = outcome(you(f"{before} {pasted} {after}"), agent("Ok."))
+    assert sorted(one.lower() for one in proposed(found)) == sorted((before.lower(), after))
+
+
+def test_no_sentence_is_made_of_the_head_and_the_tail_of_a_long_text() -> None:
+    filler = "Look at the request once more and tell what it holds in the end, with all its parts. " * 60
+    told = " ".join(
+        f"The contract is that part {number} of the reader never writes by default." for number in range(90)
+    )
+    turns = numbered([you(f"{RULES[0]}. {filler}"), agent(told), you("ok"), agent(filler)])
+    texts = {turn.id: turn.text for turn in turns}
+    for item in outcome(*turns):
+        found = item.candidate if isinstance(item, Dropped) else item
+        assert isinstance(found, Candidate)
+        for quote in found.evidence:
+            assert quote.quote in texts[quote.turn]
+            assert quote.quote.endswith(".")
+
+
 # --- how many ----------------------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,8 @@ def asked(title: str) -> MemoryRecord:
         (QUEUE, "Use Postgres for the job queue, not Redis"),
         (QUEUE, "Use Postgres instead of Redis for the job queue"),
         (QUEUE, "Decided: Postgres for the job queue"),
+        (QUEUE, "No, use Postgres instead of Redis for the job queue"),
+        (QUEUE, "And from now on use Postgres instead of Redis for the job queue"),
         ("Undecided: whether to use Redis or Postgres for jobs?", "Use Postgres, not Redis, for jobs"),
         (PATHS, "Use pathlib, not os.path, in src/app.py"),
         (INSTALLER, "Use uv, not pip"),

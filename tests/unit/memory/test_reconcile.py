@@ -37,7 +37,7 @@ def candidate(title: str, body: str, **more: object) -> Candidate:
         "session": "s",
         "turn": "t2",
         "time": NOW + timedelta(days=1),
-        "signal": "choice",
+        "signal": "reply",
     }
     return Candidate(**{**fields, **more})  # type: ignore[arg-type]
 

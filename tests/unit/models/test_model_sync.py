@@ -40,7 +40,7 @@ def test_what_a_model_finds_waits_for_review_beside_what_the_rules_found(desk: D
         report = told(desk)
     assert report["model"] == "openai:m"
     assert (report["usage"]["calls"], report["usage"]["input_tokens"], report["usage"]["cost"]) == (3, 3_000, 0.006)
-    assert {one["signal"] for one in report["candidates"]} == {"model", "correction"}
+    assert {one["signal"] for one in report["candidates"]} == {"model", "prompt"}
     [found] = [one for one in report["candidates"] if one["signal"] == "model"]
     assert found["title"] == "`Money` holds cents in `src/app.py`"
     assert found["references"] == ["src/app.py"]
@@ -167,7 +167,7 @@ def test_what_the_rules_proposed_of_a_turn_is_not_proposed_again(desk: Desk) -> 
     same = item("Use `pathlib` rather than `os.path` in src/app.py", "use pathlib instead of os.path in src/app.py", 2)
     with model(desk, finds(same)):
         report = told(desk)
-    assert [one["signal"] for one in report["candidates"]] == ["correction"]
+    assert [one["signal"] for one in report["candidates"]] == ["prompt"]
     assert report["dropped"] == {"duplicate": 1}
 
 

@@ -48,7 +48,7 @@ def make() -> Make:
             "session": "s1",
             "turn": turn,
             "time": START + timedelta(minutes=minutes),
-            "signal": "correction",
+            "signal": "prompt",
         }
         return Candidate(**{**values, **more})  # type: ignore[arg-type]
 

@@ -14,7 +14,7 @@ from lerim.review import queue
 from lerim.review.place import Place
 
 Make = Callable[..., Candidate]
-QUESTION = {"primitive": "question", "kind": None, "signal": "question"}
+QUESTION = {"primitive": "question", "kind": None, "signal": "reply"}
 
 
 def proposed(place: Place, candidate: Candidate) -> queue.Proposal:

@@ -77,11 +77,11 @@ def test_what_was_superseded_long_ago_is_not_proposed_from_a_turn_before_that(
 def test_a_question_that_was_answered_is_not_asked_again_from_an_earlier_turn(
     place: Place, make: Make, clone: Callable[[], Place]
 ) -> None:
-    asked = make("Where do we store the build cache?", "Open.", primitive="question", signal="question")
+    asked = make("Where do we store the build cache?", "Open.", primitive="question", signal="reply")
     name = accepted(place, asked)
     decision = acts.promote(place, name, "Store the build cache in `~/.cache/build`", "There is room.").path
     clone()
-    earlier = make(asked.title, asked.body, turn="t2", minutes=-5, primitive="question", signal="question")
+    earlier = make(asked.title, asked.body, turn="t2", minutes=-5, primitive="question", signal="reply")
     again = queue.propose(place, earlier)
     assert isinstance(again, queue.AlreadyKnown) and again.id == Path(decision or "").stem
 

@@ -119,7 +119,7 @@ def test_a_killed_accept_that_ends_others_is_finished_or_not_begun(place: Place,
         asked = make(
             *(f"Should installs of {name} use uv?", "Not said.", f"q{instants}"),
             primitive="question",
-            signal="question",
+            signal="reply",
         )
         question = propose(place, asked)
         assert queue.accept(place, question.id).ok

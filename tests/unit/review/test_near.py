@@ -31,7 +31,7 @@ def proposed(place: Place, days: int, title: str, body: str) -> Proposed:
             session=f"s{days}",
             turn=f"t{days}",
             time=time,
-            signal="choice",
+            signal="reply",
         ),
     )
     assert isinstance(result, Proposed)

@@ -13,7 +13,7 @@ ASKED = {
     "primitive": "question",
     "title": "Extract the quota check, or not?",
     "body": "Nobody answered.",
-    "signal": "question",
+    "signal": "reply",
 }
 
 

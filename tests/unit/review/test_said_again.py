@@ -40,7 +40,7 @@ def said(days: float, title: str = TITLE, body: str = "Set `POOL_TIMEOUT`.") -> 
         session=f"s{days}",
         turn=turn,
         time=NOW - timedelta(days=days),
-        signal="rule",
+        signal="prompt",
     )
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-PROMPTS_A_PROPOSAL: Final = 3
-AT_LEAST: Final = 2
+PROMPTS_A_PROPOSAL: Final = 2
+AT_LEAST: Final = 3
 
 
 def most(prompts: int) -> int:

@@ -18,7 +18,7 @@ from lerim.extraction.ranking.personal import MOST, NONE, Correction, aspects, n
 from lerim.extraction.ranking.ranker import Type, chance, model, score, type_of
 from lerim.extraction.ranking.sentences import sentences_of
 from lerim.extraction.ranking.taken_back import called_off, corrected
-from lerim.extraction.title import title_of
+from lerim.extraction.title import LONGEST, title_of
 from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import parse
 from lerim.facts.draft import Draft, Quote, Scene
@@ -124,7 +124,8 @@ def _draft(one: Measured, scene: Scene, worth: float, context: Quote | None) -> 
     text = _plain(passage.text)
     title, body = title_of(text), _body(passage, text, context, scene)
     if passage.source == "answer":
-        title = title_of(f"{_plain(passage.heading).rstrip()} {capital(text)}")
+        both = f"{_plain(passage.heading).rstrip()} {capital(text)}"
+        title = title_of(both if len(both) <= LONGEST else text)  # cut, only the question would be left
     who: Speaker = "user" if passage.is_persons else "assistant"
     quotes = [Quote(passage.text, turn.id, who)]
     if context is not None:
