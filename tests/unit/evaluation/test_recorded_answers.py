@@ -31,5 +31,5 @@ def test_a_models_answers_add_what_rules_cannot_find_and_not_one_invented_word(
     assert rules.faithfulness == both.faithfulness == 1.0
     assert both.sessions == rules.sessions == 36
     assert both.recall >= 0.8 > rules.recall
-    assert both.precision >= 0.88
+    assert both.precision >= 0.8
     assert both.tokens > 0
