@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 RANKER = HERE.parents[1] / "server/lerim/extraction/ranking/ranker.json"
 FOLDS = 10
 ROUNDS = 300
-FIRST, FURTHER = 1.0, 7.0
+FIRST, FURTHER = 0.8, 7.0
 """So many passages a session are worth a look by themselves, and so many beside one that is."""
 WEIGHTS = {"must": (1, 1.5), "maybe": (1, 0.6), "alone yes": (1, 1.0), "alone maybe": (1, 0.25)}
 """What each label says, and how much it counts; all else says no and counts once."""

@@ -1,16 +1,19 @@
-"""`lerim review dropped|propose`: what was not proposed, and why; and proposing it anyway."""
+"""`lerim review dropped|propose|forget`: what was not proposed, and why; proposing it anyway; and forgetting what the
+person's decisions taught the ranking."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import msgspec
 import typer
 
 from lerim import output
-from lerim.cli_place import HERE, Json, Own, Repo, guarded, place_of
+from lerim.cli_place import HERE, Json, Own, Repo, guarded, home, place_of
 from lerim.cli_review import each, name_of, review_app
 from lerim.review import queue
+from lerim.review.judgments import Forgotten, count, forget
 from lerim.review.views import LeftOutView, left_out_view
 
 __all__ = ["review_app"]
@@ -74,3 +77,33 @@ def propose_command(ids: Ids, own: Own = False, repo: Repo = HERE, as_json: Json
     """Propose what was left out anyway; it waits for review like any other candidate."""
     place = place_of(repo, own)
     each(ids, lambda given: queue.propose_anyway(place, given), as_json=as_json, own=own)
+
+
+@review_app.command("forget")
+@guarded
+def forget_command(
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without being asked.")] = False, as_json: Json = False
+) -> None:
+    """Forget what your decisions taught the ranking, in all repositories. What you accepted or rejected stays so."""
+    mine = home()
+    learned = count(mine)
+    question = f"Forget what the ranking learned from {output.counted(learned, 'decision')} of yours?"
+    asks = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    if learned and not yes and not (asks and typer.confirm(question)):
+        output.note("note: nothing was forgotten; `--yes` does it")
+        done = Forgotten(0, [])
+    else:
+        done = forget(mine)
+        if not as_json:
+            output.say(_forgotten(done.forgotten))
+            output.warn(done.problems)
+    if as_json:
+        output.show_json(done)
+    if done.problems:
+        raise typer.Exit(3 if done.forgotten else 1)
+
+
+def _forgotten(decisions: int) -> str:
+    if not decisions:
+        return "Nothing was learned from you yet, so nothing was forgotten."
+    return f"Forgotten: {output.counted(decisions, 'decision')}. From the next sync on the ranking is as it came."

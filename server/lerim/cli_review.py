@@ -173,10 +173,10 @@ def accept_command(
 
     def accept(candidate_id: str) -> ReviewResult:
         nonlocal quotes
-        result = queue.accept(place, candidate_id, quotes=quotes)
+        result = queue.accept(place, candidate_id, quotes=quotes, singly=not everything)
         if result.ask_quotes:
             quotes = "shared" if own else _ask_quotes(here(repo), ask=not as_json)  # your own lie in no repository
-            result = queue.accept(place, candidate_id, quotes=quotes)
+            result = queue.accept(place, candidate_id, quotes=quotes, singly=not everything)
         return result
 
     each(ids, accept, named=candidate_named(place), as_json=as_json, own=own)

@@ -10,17 +10,33 @@ import typer
 
 from lerim import output
 from lerim.cli_place import Json, guarded, home, there, when
+from lerim.errors import Problem
+from lerim.paths import Home
 from lerim.project import listed, locate
+from lerim.review.judgments import count, ledgers
+from lerim.review.signal_outcomes import COUNTS, SignalOutcome, by_signal, together
 
 if TYPE_CHECKING:
-    from lerim.sessions.analytics import Figures, Statistics
+    from lerim.project import Project
+    from lerim.sessions.analytics import By, Figures, Statistics
 
-By = Literal["day", "agent", "model", "repo"]
+Groups = Literal["day", "agent", "model", "repo", "signal"]
+
+
+class SignalStatistics(msgspec.Struct, frozen=True):
+    """What `stats --by signal --json` prints. `learned_from` is how many decisions move the ranking, in all
+    repositories; `problems` are ledgers that could not be read."""
+
+    by: Literal["signal"]
+    groups: list[SignalOutcome]
+    total: SignalOutcome
+    learned_from: int
+    problems: list[Problem]
 
 
 @guarded
 def stats_command(
-    by: Annotated[By, typer.Option(help="What the figures are grouped by.")] = "day",
+    by: Annotated[Groups, typer.Option(help="What the figures are grouped by.")] = "day",
     since: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")] = "",
     until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")] = "",
     repo: Annotated[
@@ -29,7 +45,11 @@ def stats_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show how much was said, run and spent with every agent, as far as their stores tell."""
+    """Show how much was said, run and spent with every agent, as far as their stores tell; by signal, what was proposed
+    from where, and what you made of it."""
+    if by == "signal":
+        _show_signals(since, until, repo, as_json=as_json)
+        return
     shown = _statistics(by, since, until, repo)
     if as_json:
         output.show_json(shown)
@@ -52,9 +72,7 @@ def _statistics(by: By, since: str, until: str, repo: Path | None) -> Statistics
     from lerim.sessions.catalog import Catalog
 
     mine = home()
-    project = locate(there(repo), mine) if repo else None
-    if repo and project is None:
-        raise typer.BadParameter("This folder is in no git repository.", param_hint="--repo")
+    project = _project(repo, mine)
     low, high = when(since, "--since"), when(until, "--until")
     if not mine.catalog.exists():
         return Statistics(by, [], NOTHING)
@@ -65,6 +83,36 @@ def _statistics(by: By, since: str, until: str, repo: Path | None) -> Statistics
     roots = {known.key: str(known.main or known.root) for known in listed(mine)[0]}
     named = [msgspec.structs.replace(one, key=roots.get(one.key or "", one.key)) for one in found.groups]
     return msgspec.structs.replace(found, groups=named)
+
+
+def _project(repo: Path | None, mine: Home) -> Project | None:
+    project = locate(there(repo), mine) if repo else None
+    if repo and project is None:
+        raise typer.BadParameter("This folder is in no git repository.", param_hint="--repo")
+    return project
+
+
+def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -> None:
+    mine = home()
+    project = _project(repo, mine)
+    own = mine.project(project.key) if project else None
+    books = [path for path in ledgers(mine) if own is None or path.parent == own]
+    groups, problems = by_signal(books, when(since, "--since"), when(until, "--until"))
+    shown = SignalStatistics("signal", groups, together(groups), count(mine), problems)
+    if as_json:
+        output.show_json(shown)
+        return
+    output.warn(problems)
+    if not groups:
+        output.say("Nothing was proposed yet, or nothing lies between these times; `lerim sync` reads the sessions.")
+        return
+    output.show_table(
+        ("signal", "proposed", "accepted", "edited", "rejected", "left out", "proposed anyway"),
+        ((one.name, *(f"{getattr(one, name):,}" for name in COUNTS)) for one in (*groups, shown.total)),
+    )
+    if shown.learned_from:
+        moved = output.counted(shown.learned_from, "decision")
+        output.say(f"The ranking has learned from {moved} of yours; `lerim review forget` forgets them.")
 
 
 def _cells(one: Figures) -> tuple[str, ...]:

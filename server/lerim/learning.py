@@ -13,6 +13,7 @@ from lerim.errors import LerimError, Problem
 from lerim.extraction.candidate import Candidate, Dropped, DropReason, Withdrawn, drop
 from lerim.extraction.friction import again
 from lerim.extraction.pipeline import Extraction
+from lerim.extraction.ranking.personal import Correction
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.search import MemorySearch
 from lerim.project import Owners
@@ -53,8 +54,9 @@ class Ended:
 class Learning:
     """What a sync has proposed, dropped, taken back and accepted so far. One Learning belongs to one sync.
 
-    `accept_above`: a candidate at least this sure is accepted unseen, its quotes kept as `quotes` says. `memories` is
-    opened for the first candidate and serves them all; `close` it at the end.
+    `accept_above`: a candidate at least this sure is accepted unseen, its quotes kept as `quotes` says. `correction` is
+    what the person's decisions do to the ranking, read for the first session. `memories` is opened for the first
+    candidate and serves them all; `close` it at the end.
     """
 
     place: Place
@@ -65,6 +67,7 @@ class Learning:
     accept_above: float | None
     quotes: QuoteChoice
     run: Run
+    correction: Correction | None = None
     candidates: list[CandidateView] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     withdrawn: list[WithdrawnView] = field(default_factory=list)
@@ -84,6 +87,8 @@ class Learning:
         Raises CancelledError, TranscriptError if the file cannot be read, MemoryError_ if nothing can be written.
         """
         transcript, project = job.transcript, self.place.project
+        if self.correction is None:
+            self.correction = queue.correction(self.place.home)
         read = reading(transcript, job.resume)
         turns = iter(read)
         first = next(turns, None)
@@ -96,6 +101,7 @@ class Learning:
             state,
             exists=lambda path: not project.is_personal and (project.root / path).exists(),
             roots=project.folders,
+            correction=self.correction,
         )
         settles = datetime.fromtimestamp(transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
         settled = self.explicit or settles <= now

@@ -98,7 +98,7 @@ def run(trial: Trial, provider: str = "", name: str = "", base_url: str = "", *,
     model = model_of(settings, trial.environ)
     _agreed(model, trial, paid=paid)
     transcript, turns, again = _session(trial)
-    rules = _by_rules(transcript, turns, project)
+    rules = _by_rules(transcript, turns, Place(project, home))
     material = Material(
         None if project.is_personal else project.root,
         transcript.session_id,
@@ -167,17 +167,20 @@ def _session(trial: Trial) -> tuple[Transcript, list[Turn], int]:
     return (*longest, again - 1)
 
 
-def _by_rules(transcript: Transcript, turns: list[Turn], project: Project) -> list[Candidate]:
+def _by_rules(transcript: Transcript, turns: list[Turn], place: Place) -> list[Candidate]:
     """What the rules propose from a whole session."""
     from lerim.extraction.candidate import Candidate
     from lerim.extraction.pipeline import Extraction
+    from lerim.review.judgments import correction
 
+    project = place.project
     extraction = Extraction(
         None if project.is_personal else project.root,
         transcript.session_id,
         transcript.platform,
         exists=_exists(project),
         roots=project.folders,
+        correction=correction(place.home),
     )
     results = [result for turn in turns for result in extraction.feed(turn)]
     return [one for one in (*results, *extraction.finish(True)) if isinstance(one, Candidate)]

@@ -39,6 +39,9 @@ class Candidate:
     `session` is the native session id, `turn` the id of the turn the claim rests on, `time` that turn's time: which of
     two contradicting memories wins follows it. `flags` name what a reviewer should look at (hidden characters,
     imperative text from a tool). `replaces` are names and values that this claim puts its own in place of.
+
+    `score` is the learned ranker's, `features` are what it was given, in the order of `ranking.features.NAMES`; None
+    and empty where nothing ranked it. They stay in the person's home: no file of a repository has them.
     """
 
     primitive: Primitive
@@ -56,6 +59,8 @@ class Candidate:
     signal: Signal
     flags: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    score: float | None = None
+    features: tuple[float, ...] = ()
 
     @property
     def source(self) -> str:

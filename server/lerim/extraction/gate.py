@@ -5,6 +5,7 @@ What is not let through keeps the candidate it would have been, so that a person
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -88,6 +89,8 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
         signal=draft.signal,
         flags=marks,
         replaces=_replaces(draft),
+        score=draft.score,
+        features=draft.features,
     )
     fault = _fault(draft, source, candidate)
     if fault is not None:
@@ -234,6 +237,7 @@ def merged(first: Candidate, second: Candidate) -> Candidate:
     evidence = tuple(dict.fromkeys((*first.evidence, *second.evidence)))
     said = sum(item.who == "user" for item in evidence)
     extra = 0.05 if said > sum(item.who == "user" for item in first.evidence) else 0.0
+    ranked = max(first, second, key=lambda one: -math.inf if one.score is None else one.score)
     sure = first.confidence if first.flags else round(min(0.95, max(first.confidence, second.confidence) + extra), 2)
     return replace(
         first,
@@ -242,4 +246,6 @@ def merged(first: Candidate, second: Candidate) -> Candidate:
         references=tuple(dict.fromkeys((*first.references, *second.references)))[:3],
         replaces=tuple(dict.fromkeys((*first.replaces, *second.replaces)))[:3],
         flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
+        score=ranked.score,
+        features=ranked.features,
     )

@@ -21,6 +21,7 @@ from lerim.extraction.gate import Source, gate, merged
 from lerim.extraction.locate import Locator
 from lerim.extraction.ranking.cut import above_the_cut
 from lerim.extraction.ranking.drafts import ranked_drafts
+from lerim.extraction.ranking.personal import NONE, Correction, aspects, named_features, personal_score
 from lerim.extraction.ranking.ranker import model
 from lerim.extraction.ranking.taken_back import corrected
 from lerim.extraction.said import alike, content, latest, light, opposed, words
@@ -40,6 +41,7 @@ from lerim.sessions.redacted import redact_turn
 Result = Candidate | Dropped | Withdrawn
 TOLD = 6
 """How many of a pass's candidates below the cut are told of, the best."""
+BY_PERSON = "your decisions about ones like it lowered its rank"
 
 
 class Extraction:
@@ -47,8 +49,8 @@ class Extraction:
 
     `project_root` is the repository's folder on this machine (None for the global scope), `roots` further folders it is
     or was known by, `exists` says whether a repo-relative path is there (None: do not look). `state` is what `state()`
-    gave at the end of an earlier pass. A turn met again (same ordinal) replaces its earlier form; one of an exchange
-    already judged is passed over.
+    gave at the end of an earlier pass, `correction` what the person's decisions do to the ranking. A turn met again
+    (same ordinal) replaces its earlier form; one of an exchange already judged is passed over.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Extraction:
         *,
         exists: Callable[[str], bool] | None = None,
         roots: Sequence[str] = (),
+        correction: Correction = NONE,
     ) -> None:
         self._session = session_id
         self._platform: Platform = platform
@@ -68,6 +71,7 @@ class Extraction:
         self._locate = Locator(folders, self._state.home, exists)
         self._locate.files, self._locate.names = self._state.files, self._state.names
         self._waiting = list(self._state.waiting)
+        self._correction = correction
         self._again: dict[str, Candidate] = {}
         self._out: list[Result] = []
         self.met: dict[str, Friction] = {}
@@ -103,24 +107,34 @@ class Extraction:
         """
         if settled:
             self._close(None)
-        prompts = self._state.prompts + (self._state.now.prompt is not None)
-        learned = model()
-        above = above_the_cut((one.score for one in self._waiting), prompts, learned.first, learned.further)
-        below: list[Waiting] = []
+        scores = [self._personal(one) for one in self._waiting]
+        above = self._above(scores)
+        unmoved = self._above([one.score for one in self._waiting]) if self._correction.weights else above
+        below: list[tuple[float, str, Waiting]] = []
         for place, one in enumerate(self._waiting):
             if place in above and not one.proposed:
                 one.proposed = True
                 self._out.append(one.candidate)
                 self._state.claims = [*self._state.claims, one.claim][-300:]
             elif not one.proposed and not one.told:
-                below.append(one)
-        for one in sorted(below, key=lambda each: -each.score)[:TOLD]:
+                below.append((scores[place], BY_PERSON if place in unmoved else "", one))
+        for score, why, one in sorted(below, key=lambda each: -each[0])[:TOLD]:
             one.told = True
-            self._out.append(drop(one.candidate, "below-the-cut", "", round(one.score, 3)))
+            self._out.append(drop(one.candidate, "below-the-cut", why, round(score, 3)))
         out = [*self._again.values(), *self._out]
         self._state.waiting = sorted(self._waiting, key=lambda one: -one.score)[:WAITING]
         self._waiting, self._again, self._out = list(self._state.waiting), {}, []
         return iter(out)
+
+    def _above(self, scores: Sequence[float]) -> frozenset[int]:
+        """The places of the waiting candidates that these scores put above the cut."""
+        prompts = self._state.prompts + (self._state.now.prompt is not None)
+        return above_the_cut(scores, prompts, model().first, model().further)
+
+    def _personal(self, one: Waiting) -> float:
+        made = one.candidate
+        seen = aspects(named_features(made.features), made.primitive, made.kind)
+        return personal_score(self._correction, one.score, seen)
 
     def state(self) -> bytes:
         """What the next pass needs; call it after `finish`."""
@@ -161,7 +175,7 @@ class Extraction:
                 self._drop(self._refuted(draft, scene, "the person's next words take it back"))
             else:
                 self._take(draft, scene, model().first)
-        for ranked in ranked_drafts(scene, self._state.prompts):
+        for ranked in ranked_drafts(scene, self._state.prompts, self._correction):
             if ranked.refuted:
                 self._drop(self._refuted(ranked.draft, scene, ranked.refuted))
             else:

@@ -33,7 +33,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed memory. `chance` (0 to 1) is the ranker's figure; None where nothing ranked it."""
+    """A proposed memory. `chance` (0 to 1) is how likely it is worth keeping, `score` what the learned ranker gave it
+    and `features` what the ranker was given; None and empty where nothing ranked it."""
 
     signal: Signal
     basis: Basis
@@ -46,6 +47,8 @@ class Draft:
     artifacts: tuple[str, ...]
     references: tuple[str, ...] = ()
     chance: float | None = None
+    score: float | None = None
+    features: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from lerim.memory import files, record
 from lerim.memory.lines import Value
 from lerim.memory.record import MAX_FILE
 from lerim.review.candidates import Proposal
+from lerim.review.judgments import Judged
 from lerim.review.ledger import Action, Change, Kind, Ledger, State, opened
 from lerim.review.place import Place
 from lerim.review.rewrite import difference
@@ -62,18 +63,26 @@ def perform(
     states: tuple[State, State],
     changes: Sequence[Change],
     memory: str = "",
+    judged: Judged | None = None,
 ) -> Action:
-    """Change the files and the claim's state, in this order, and remember how to undo it.
+    """Change the files and the claim's state, in this order, and remember how to undo it. `judged` is what the person
+    decided about the candidate by it; it counts as long as this is not undone.
 
     Raises StaleError if a file is not what its change starts from, MemoryError_ if it cannot be written; then nothing
     was changed.
     """
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = datetime.now(UTC)
+    time = now.isoformat(timespec="seconds")
     action = Action(
-        secrets.token_hex(6), kind, label, candidate, memory, *states, stage="started", time=now, changes=tuple(changes)
+        *(secrets.token_hex(6), kind, label, candidate, memory, *states),
+        stage="started",
+        time=time,
+        changes=tuple(changes),
     )
     _check(changes)
     book.start(action)
+    if judged is not None:
+        book.judgments.keep(action.id, candidate, judged, now)
     book.commit()
     try:
         _apply(place, changes)
@@ -153,6 +162,7 @@ def _finish_undo(book: Ledger, action: Action) -> None:
     if action.candidate:
         book.set_state(action.candidate, action.was)
     book.set_stage(action, "undone")
+    book.judgments.take_back(action.id)
     book.commit()
 
 

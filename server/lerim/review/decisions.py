@@ -31,6 +31,7 @@ from lerim.review.candidates import (
     standing,
 )
 from lerim.review.effects import Effects, effects
+from lerim.review.judgments import Judged
 from lerim.review.ledger import Change, Kind, Known, Ledger, State
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
@@ -52,8 +53,10 @@ def accept(
     now: datetime | None = None,
     *,
     unseen: bool = False,
+    singly: bool = True,
 ) -> ReviewResult:
-    """Do what a candidate proposes; then the candidate is gone. `unseen`: no person looked at it.
+    """Do what a candidate proposes; then the candidate is gone. `unseen`: no person looked at it. What was accepted
+    unseen, or not `singly` but with all that wait, does not move the ranking.
 
     The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once. What
     a session said is compared once more with the memories there are by now: where it does something else than is
@@ -87,18 +90,26 @@ def accept(
                 return settled
         _check_changed(place, book, final)
         kind: Kind = "settle" if unseen else "accept"
-        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind)
+        judged: Judged | None = None if unseen or not singly else "edited" if final.edited else "accepted"
+        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged)
 
 
 def _carry_out(
-    place: Place, book: Ledger, store: Store, waiting: Proposal, final: Proposal, now: datetime, kind: Kind
+    place: Place,
+    book: Ledger,
+    store: Store,
+    waiting: Proposal,
+    final: Proposal,
+    now: datetime,
+    kind: Kind,
+    judged: Judged | None,
 ) -> ReviewResult:
     effect = effects(store, final, partial(_verified, place, now) if final.session else partial(_inherited, place))
     _note_ours(book, store, final, effect)
     changes = (*effect.changes, Change("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
     label = _told(final)
     states: tuple[State, State] = ("pending", "accepted")
-    done = actions.perform(place, book, kind, label, waiting.id, states, changes, effect.memory_id)
+    done = actions.perform(place, book, kind, label, waiting.id, states, changes, effect.memory_id, judged)
     if final.action not in ("archive", "refer", "close"):  # these give no memory new words
         keeps(place, effect.memory_id, now)
     return ReviewResult(True, "accepted", label, done.id, str(effect.path))
@@ -168,7 +179,9 @@ def edit(place: Place, candidate_id: str, edit: Edit, *, seen: str = "") -> Revi
         of_text(text, proposal.path, store)
         change = Change("review", str(place.state_anchor), str(proposal.path), proposal.text, text)
         label = f"Edited: {proposal.record.title}"
-        done = actions.perform(place, book, "edit", label, proposal.id, ("pending", "pending"), [change])
+        done = actions.perform(
+            place, book, "edit", label, proposal.id, ("pending", "pending"), [change], judged="edited"
+        )
         return ReviewResult(True, "edited", label, done.id, str(proposal.path))
 
 
@@ -181,7 +194,9 @@ def reject(place: Place, candidate_id: str) -> ReviewResult:
         proposal = _waiting(place, known, place.store())
         change = Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
         label = f"Rejected: {proposal.record.title}"
-        done = actions.perform(place, book, "reject", label, known.id, ("pending", "rejected"), [change])
+        done = actions.perform(
+            place, book, "reject", label, known.id, ("pending", "rejected"), [change], judged="rejected"
+        )
         put_back(place, book)
         return ReviewResult(True, "rejected", label, done.id)
 

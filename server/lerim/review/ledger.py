@@ -25,6 +25,7 @@ from lerim.extraction.candidate import Candidate, decoded
 from lerim.memory.claim import Claim
 from lerim.memory.files import text_hash
 from lerim.review.fingerprints import SIZE, Fingerprint, pack, unpack
+from lerim.review.judgments import JudgmentTable
 from lerim.review.ledger_schema import VERSION, bring_up
 from lerim.review.left_out import LeftOutTable
 
@@ -106,6 +107,11 @@ class Ledger:
     def left_out(self) -> LeftOutTable:
         """What sessions gave that was not proposed."""
         return LeftOutTable(self._sql)
+
+    @property
+    def judgments(self) -> JudgmentTable:
+        """What the person decided about ranked candidates."""
+        return JudgmentTable(self._sql)
 
     def fingerprint(self, claim: Claim) -> Fingerprint:
         return Fingerprint(*(frozenset(map(self._hash, part)) for part in (claim.title, claim.words, claim.hard)))
@@ -245,6 +251,8 @@ class Ledger:
         self._sql.execute("UPDATE actions SET stage=? WHERE id=?", (stage, action.id))
 
     def forget(self, action: Action) -> None:
+        """Forget a step that could not be done, and what it said of its candidate."""
+        self.judgments.take_back(action.id)
         self._sql.execute("DELETE FROM actions WHERE id=?", (action.id,))
 
     def action(self, action_id: str) -> Action | None:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import secrets
 import sqlite3
 
-VERSION = 4
+VERSION = 5
 _LEFT_OUT = """
 CREATE TABLE left_out (
     id TEXT PRIMARY KEY, reason TEXT NOT NULL, detail TEXT NOT NULL, title TEXT NOT NULL, session TEXT NOT NULL,
     turn TEXT NOT NULL, at REAL NOT NULL, said REAL NOT NULL, score REAL, candidate BLOB,
     proposed TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
+"""
+_JUDGMENTS = """
+CREATE TABLE IF NOT EXISTS judgments (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, at REAL NOT NULL,
+    what TEXT NOT NULL, signal TEXT NOT NULL, primitive TEXT NOT NULL, kind TEXT, score REAL NOT NULL,
+    features BLOB NOT NULL
+);
 """
 _SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -27,7 +34,7 @@ CREATE TABLE actions (
     candidate TEXT NOT NULL, memory TEXT NOT NULL, was TEXT NOT NULL, becomes TEXT NOT NULL, stage TEXT NOT NULL,
     time TEXT NOT NULL, changes TEXT NOT NULL
 );
-{_LEFT_OUT}"""
+{_LEFT_OUT}{_JUDGMENTS}"""
 
 
 def bring_up(connection: sqlite3.Connection) -> None:
@@ -45,6 +52,8 @@ def bring_up(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE TABLE ours (hash TEXT PRIMARY KEY) WITHOUT ROWID")
     if version in (1, 2, 3):
         connection.execute(_LEFT_OUT)
+    if version in (1, 2, 3, 4):
+        connection.execute(_JUDGMENTS)
     connection.execute("INSERT OR IGNORE INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
     connection.execute(f"PRAGMA user_version={VERSION}")
     connection.commit()

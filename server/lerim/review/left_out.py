@@ -119,8 +119,12 @@ class LeftOutTable:
         """Remember which candidate was made of it."""
         self._sql.execute("UPDATE left_out SET proposed=? WHERE id=?", (candidate_id, left_out_id))
 
+    def take_in(self, candidate: Candidate, candidate_id: str) -> None:
+        """What a later sync proposes after all is left out no more."""
+        self.set_proposed(_id_of(candidate), candidate_id)
 
-def _id_of(item: Dropped) -> str:
+
+def _id_of(item: Dropped | Candidate) -> str:
     words = f"{item.session}\n{item.turn}\n{item.title}"
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:10]
 

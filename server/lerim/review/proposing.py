@@ -389,6 +389,7 @@ def _write(
         said=said,
         told=candidate,
     )
+    book.left_out.take_in(candidate, candidate_id)
     book.commit()
     place.make_state()
     path = place.candidate_path(candidate_id)

@@ -78,7 +78,7 @@ def _propose(place: Place, book: Ledger, item: LeftOut, candidate: Candidate) ->
     path = place.candidate_path(candidate_id)
     change = Change("review", str(place.state_anchor), str(path), None, text)
     label = f"Proposed: {record.title}"
-    done = actions.perform(place, book, "propose", label, candidate_id, states, [change])
+    done = actions.perform(place, book, "propose", label, candidate_id, states, [change], judged="wanted")
     return ReviewResult(True, "proposed", label, done.id, str(path))
 
 

@@ -13,6 +13,7 @@ from lerim.memory.quotes import QuoteChoice
 from lerim.review import actions
 from lerim.review.candidates import Edit, Proposal, Target, read, waiting
 from lerim.review.decisions import accept, add, edit, reject, take_back
+from lerim.review.judgments import correction
 from lerim.review.ledger import State, opened
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
 from lerim.review.place import Place
@@ -37,6 +38,7 @@ __all__ = [
     "Target",
     "accept",
     "add",
+    "correction",
     "decide_again",
     "doubted",
     "edit",

@@ -174,6 +174,8 @@ def add_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:
 def _extracted(item: Extracted) -> dict[str, object]:
     told = asdict(item)
     told.pop("candidate", None)  # of what was dropped the review keeps it
+    if isinstance(item, Candidate):  # what the ranking rests on stays in the person's home
+        del told["score"], told["features"]
     return {"outcome": type(item).__name__.lower(), **told}
 
 

@@ -122,6 +122,9 @@ _SCREEN = re.compile(
 """Begins what is copied from a terminal, an agent's screen, a chat or a document; nothing tells where that ends."""
 
 
+_PLAN = re.compile(r"\s{0,8}Implement the following plan:[ \t]{0,8}\n")
+
+
 class Part(NamedTuple):
     """A stretch of a person's message: their own words, or what they pasted (`own` is False)."""
 
@@ -135,6 +138,8 @@ def parts_of(text: str) -> tuple[Part, ...]:
     end, so that a block lasts to the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
     parts: list[Part] = []
     at = 0
+    if plan := _PLAN.match(text):  # how Claude Code hands a plan of its own to a new session
+        return (Part(True, plan.group()), Part(False, text[plan.end() :]))
     ends = {found[1].lower(): found.end() for found in _CLOSES.finditer(text)}
     for opened in _BLOCK.finditer(text):
         start, name = opened.start(), opened[1].lower()

@@ -29,19 +29,29 @@ def evaluated(sessions: Path, labels: list[Label]) -> Evaluation:
     return score("rules", scored, read_verdicts(EVALS / "verdicts.toml"))
 
 
-def test_what_is_proposed_of_labelled_sessions_is_said_there_and_mostly_worth_reading(
+def test_what_is_proposed_of_labelled_sessions_is_said_there_and_mostly_what_a_reader_would_keep(
     sessions_folder: Path, labels: list[Label]
 ) -> None:
-    """Several sentences may say what a reader expected once: these figures count each of them as right, and what no
-    reader has judged as wrong."""
-    assert len(labels) >= 32
-    assert {label.platform for label in labels} == {"claude", "codex", "cursor", "opencode", "copilot", "gemini"}
-    assert sum(bool(label.nothing) for label in labels) >= 8
-    assert sum(label.held for label in labels) * 3 >= len(labels)
+    claude = [label for label in labels if label.platform == "claude"]
+    assert len(claude) >= 24
+    assert sum(bool(label.nothing) for label in claude) >= 8
+    assert sum(label.held for label in claude) * 3 >= len(claude)
 
-    found = evaluated(sessions_folder, labels).figures
+    found = evaluated(sessions_folder, claude)
 
-    assert found.faithfulness == 1.0
-    assert found.precision >= 0.7
-    assert found.recall >= 0.35
-    assert found.negative_precision >= 0.85
+    assert found.figures.faithfulness == 1.0
+    assert found.figures.precision >= 0.6
+    assert found.figures.recall >= 0.35
+    assert found.figures.negative_precision >= 0.85
+    assert [one.signal for one in found.signals if one.right < 0.5 * one.candidates] == []
+
+
+def test_what_is_proposed_of_other_agents_sessions_is_said_there_too(sessions_folder: Path, labels: list[Label]) -> None:
+    others = [label for label in labels if label.platform != "claude"]
+    assert {label.platform for label in others} == {"codex", "cursor", "opencode", "copilot", "gemini"}
+    assert len(others) >= 8
+
+    found = evaluated(sessions_folder, others)
+
+    assert found.figures.candidates >= 5
+    assert found.figures.faithfulness == 1.0

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from lerim.extraction.ranking.exchange import Measured, measured
 from lerim.extraction.ranking.outright import is_outright
 from lerim.extraction.ranking.passages import Passage
+from lerim.extraction.ranking.personal import MOST, NONE, Correction, aspects, named_features, personal_score
 from lerim.extraction.ranking.ranker import Type, chance, model, score, type_of
 from lerim.extraction.ranking.sentences import sentences_of
 from lerim.extraction.ranking.taken_back import called_off, corrected
@@ -52,38 +54,49 @@ _FORMS: dict[Type, tuple[Primitive, LearningKind | None]] = {
 
 
 class Ranked(NamedTuple):
-    """A draft and how it ranks. `refuted` says what took it back; "" where nothing did."""
+    """A draft and its learned score. `refuted` says what took it back; "" where nothing did."""
 
     draft: Draft
     score: float
     refuted: str = ""
 
 
-def ranked_drafts(scene: Scene, number: int) -> list[Ranked]:
+def ranked_drafts(scene: Scene, number: int, correction: Correction = NONE) -> list[Ranked]:
     """The passages of an exchange that are worth a look or nearly so, the best first; at most `OF_ONE_EXCHANGE`.
 
-    `number` is how many prompts came before. Raises RankerError where the package's model is another program's.
+    `number` is how many prompts came before, `correction` what the person's decisions say. Raises RankerError where the
+    package's model is another program's.
     """
     learned = model()
-    found: list[tuple[float, int, Measured]] = []
+    least = learned.further - BELOW
+    reach = MOST if correction.weights else 0.0
+    found: list[tuple[float, int, float]] = []
     passages = list(measured(scene.before, scene.now, scene.after, number))
     prompt = scene.now.prompt.text if scene.now.prompt else ""
     for at, one in enumerate(passages):
         worth = score(one.features)
         if is_outright(one.passage, prompt):
             worth = max(worth, learned.first)
-        if worth >= learned.further - BELOW:
-            found.append((-worth, at, one))
+        if worth >= least - reach:
+            moved = personal_score(correction, worth, aspects(named_features(one.features), *_form(one)))
+            if max(worth, moved) >= least:
+                found.append((-moved, at, worth))
     out: list[Ranked] = []
-    for minus, at, one in sorted(found)[:OF_ONE_EXCHANGE]:
+    for minus, at, learned_score in sorted(found)[:OF_ONE_EXCHANGE]:
+        one, moved, worth = passages[at], -minus, learned_score
         context = _context(one.passage, scene)
-        worth = -minus
-        if context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text):
+        unresolved = context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text)
+        if unresolved:
             worth = min(worth, learned.further - BELOW / 2)
-        draft = _draft(one, scene, worth, context)
-        if draft is not None:
-            following = [each.passage for each in passages[at + 1 :]]
-            out.append(Ranked(draft, worth, _refuted(one.passage, following, scene)))
+            moved = min(moved, worth)
+        draft = _draft(one, scene, moved, context)
+        if draft is None:
+            continue
+        # What points at nothing is within reach of a person who looks for it, whatever they decided about others.
+        features = () if unresolved else tuple(round(value, 3) for value in one.features)
+        following = [each.passage for each in passages[at + 1 :]]
+        draft = replace(draft, score=round(worth, 3), features=features)
+        out.append(Ranked(draft, worth, _refuted(one.passage, following, scene)))
     return out
 
 
@@ -105,16 +118,12 @@ def _refuted(passage: Passage, following: list[Passage], scene: Scene) -> str:
 
 def _draft(one: Measured, scene: Scene, worth: float, context: Quote | None) -> Draft | None:
     passage, turn = one.passage, one.turn
-    kind: Type = "question" if passage.text.rstrip(' *"`)').endswith(("?", "？")) else type_of(one.features)
-    if kind == "question" and not passage.text.rstrip(' *"`)').endswith(("?", "？")):
-        kind = "fact"  # a statement of what is open is told as it is
-    if kind == "question" and scene.after is not None and passage.source != "feedback":
+    primitive, learning = _form(one)
+    if _asks(passage) and scene.after is not None and passage.source != "feedback":
         return None  # the person went on: what was asked was answered, or no longer matters
-    primitive, learning = _FORMS[kind]
     text = _plain(passage.text)
     title, body = title_of(text), _body(passage, text, context, scene)
     if passage.source == "answer":
-        primitive, learning = "decision", None
         both = f"{_plain(passage.heading).rstrip()} {capital(text)}"
         title = title_of(both if len(both) <= LONGEST else text)  # cut, only the question would be left
     who: Speaker = "user" if passage.is_persons else "assistant"
@@ -134,6 +143,20 @@ def _draft(one: Measured, scene: Scene, worth: float, context: Quote | None) -> 
         references=named(scene, text) or (changed(scene, scene.now) if passage.is_persons else ()),
         chance=chance(worth),
     )
+
+
+def _form(one: Measured) -> tuple[Primitive, LearningKind | None]:
+    """As what a passage would be remembered."""
+    if one.passage.source == "answer":
+        return "decision", None
+    if _asks(one.passage):
+        return _FORMS["question"]
+    kind = type_of(one.features)
+    return _FORMS["fact" if kind == "question" else kind]  # a statement of what is open is told as it is
+
+
+def _asks(passage: Passage) -> bool:
+    return passage.text.rstrip(' *"`)').endswith(("?", "？"))
 
 
 def _body(passage: Passage, text: str, context: Quote | None, scene: Scene) -> str:

@@ -28,6 +28,8 @@ _CODE = re.compile(
     r"\$ |import |from \S+ import|const |let |var |func |def |class |return |if \(|at |//|/\*|@@|\+\+\+|---"
     r"|diff |[{}]|\w+\(\)?;?$"
 )
+_COMMENT = re.compile(r"//|/\*|#include|<!--|[\w.$]{1,60}\((?:[^()]|\([^()]*\)){0,200}\)?[;,{]?$")
+"""A comment of code, or a line that is nothing but a call: code, however much prose it holds."""
 _PROSE = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,} [^\W\d_]{2,}")
 _WIDE = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _NO_LETTERS = re.compile(r"(?:[^\w ]|[\d_])+")
@@ -115,7 +117,7 @@ def _goes_on(before: str, line: str) -> bool:
 
 
 def _is_code(line: str) -> bool:
-    if _CODE.match(line) and not _PROSE.search(line):
+    if _COMMENT.match(line) or (_CODE.match(line) and not _PROSE.search(line)):
         return True
     return line.count("`") < 2 and len(_NO_LETTERS.sub("", line)) < 0.62 * len(line)
 

@@ -1,0 +1,175 @@
+"""A decision about a ranked candidate is kept with the act, whole or not at all, and goes with its undo."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+
+import pytest
+
+from killer import DONE, KILLED, in_child
+from lerim.extraction.candidate import Candidate, drop
+from lerim.extraction.ranking.features import NAMES
+from lerim.review import queue
+from lerim.review.judgments import count, forget, ledgers
+from lerim.review.place import Place
+from lerim.review.signal_outcomes import by_signal
+from rights import bound, close
+
+Make = Callable[..., Candidate]
+FEATURES = tuple(float(name in ("source prompt", "cue generalizes")) for name in NAMES)
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+@pytest.fixture
+def ranked(make: Make) -> Make:
+    """A candidate that was ranked, of a turn of its own."""
+
+    def candidate(number: int = 0, **more: object) -> Candidate:
+        title = f"Always name part{number} after its issue"
+        values = {"signal": "prompt", "score": 0.3, "features": FEATURES, **more}
+        return make(title, f"See `f{number}.py`.", f"t{number}", number, **values)
+
+    return candidate
+
+
+def propose(place: Place, candidate: Candidate) -> str:
+    outcome = queue.propose(place, candidate)
+    assert isinstance(outcome, queue.Proposed)
+    return outcome.proposal.id
+
+
+def decided(place: Place) -> list[tuple[str, str]]:
+    """The decisions kept: what, and about which candidate."""
+    with sqlite3.connect(place.private / "review.sqlite3") as book:
+        found = book.execute("SELECT what, candidate FROM judgments ORDER BY number").fetchall()
+    book.close()
+    return found
+
+
+def test_each_act_is_kept_and_goes_with_its_undo(place: Place, ranked: Make) -> None:
+    first, second, third = (propose(place, ranked(number)) for number in range(3))
+    queue.leave_out(place, [drop(ranked(3), "below-the-cut", "", 0.1)])
+    queue.accept(place, first, quotes="shared")
+    queue.edit(place, second, queue.Edit(title="Name parts after issues"))
+    queue.accept(place, second)
+    queue.reject(place, third)
+    queue.propose_anyway(place, queue.left_out(place)[0][0].id)
+    assert [what for what, _ in decided(place)] == ["accepted", "edited", "edited", "rejected", "wanted"]
+    assert count(place.home) == 4
+    for _ in range(5):
+        assert queue.undo(place).ok
+    assert decided(place) == []
+
+
+def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place: Place, make: Make) -> None:
+    for number, more in enumerate(({}, {"score": 0.3, "features": FEATURES[1:]}, {"score": 0.3})):
+        queue.reject(place, propose(place, make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more)))
+    assert decided(place) == []
+
+
+def test_a_ledger_of_the_version_before_is_read_as_empty_and_brought_up_by_the_next_act(
+    place: Place, ranked: Make
+) -> None:
+    candidate = propose(place, ranked())
+    with sqlite3.connect(place.private / "review.sqlite3") as older:
+        older.execute("DROP TABLE judgments")
+        older.execute("PRAGMA user_version=4")
+    older.close()
+    assert (count(place.home), forget(place.home).forgotten) == (0, 0)
+    assert [one.proposed for one in by_signal(ledgers(place.home))[0]] == [1]
+    assert queue.reject(place, candidate).ok
+    assert count(place.home) == 1
+
+
+def test_a_damaged_ledger_costs_only_itself(place: Place, ranked: Make) -> None:
+    queue.reject(place, propose(place, ranked()))
+    other = place.home.project("f" * 16)
+    other.mkdir()
+    (other / "review.sqlite3").write_bytes(b"no database " * 400)
+    assert count(place.home) == 1
+    figures, problems = by_signal(ledgers(place.home))
+    assert [one.rejected for one in figures] == [1]
+    assert [one.path for one in problems] == [str(other / "review.sqlite3")]
+    done = forget(place.home)
+    assert (done.forgotten, [one.path for one in done.problems]) == (1, [str(other / "review.sqlite3")])
+
+
+def test_what_was_forgotten_stands_nowhere_in_the_ledger_as_a_decision(place: Place, ranked: Make) -> None:
+    queue.reject(place, propose(place, ranked()))
+    assert b"cue generalizes" in (place.private / "review.sqlite3").read_bytes()
+    assert forget(place.home).forgotten == 1
+    assert b"cue generalizes" not in (place.private / "review.sqlite3").read_bytes()
+    assert forget(place.home).forgotten == 0
+    assert queue.undo(place).ok
+
+
+def test_a_home_that_may_only_be_read_still_ranks_and_says_that_it_cannot_forget(place: Place, ranked: Make) -> None:
+    queue.reject(place, propose(place, ranked()))
+    weights = queue.correction(place.home).weights
+    close(place.home.root)
+    try:
+        with bound():
+            assert queue.correction(place.home).weights == weights
+            done = forget(place.home)
+            assert (done.forgotten, len(done.problems)) == (0, 1)
+            assert "cannot be forgotten" in done.problems[0].message
+    finally:
+        close(place.home.root, mode=0o755)
+    assert queue.correction(place.home).weights == weights
+
+
+@forks
+@pytest.mark.parametrize("act", ["reject", "accept", "wanted"])
+def test_killed_at_any_instant_an_act_and_its_decision_are_both_there_or_neither(
+    place: Place, ranked: Make, act: str
+) -> None:
+    instants = 0
+    while True:
+        if act == "wanted":
+            queue.leave_out(place, [drop(ranked(instants), "below-the-cut", "", 0.1)])
+            item = queue.left_out(place)[0][0].id
+            work = lambda: queue.propose_anyway(place, item)  # noqa: B023, E731
+        else:
+            name = propose(place, ranked(instants))
+            do = queue.reject if act == "reject" else lambda at, which: queue.accept(at, which, quotes="shared")
+            work = lambda: do(place, name)  # noqa: B023, E731
+        code = in_child(work, instants)
+        assert code in (KILLED, DONE)
+        work()
+        assert len(decided(place)) == count(place.home) == instants + 1
+        if code == DONE:
+            break
+        instants += 1
+    assert instants > 2
+
+
+@forks
+def test_killed_at_any_instant_of_an_undo_the_decision_goes_with_it(place: Place, ranked: Make) -> None:
+    candidate = propose(place, ranked())
+    instants = 0
+    while True:
+        assert queue.reject(place, candidate).ok
+        code = in_child(lambda: queue.undo(place), instants)
+        queue.undo(place)
+        assert queue.pending(place)[0] and decided(place) == []
+        if code == DONE:
+            break
+        instants += 1
+    assert instants > 2
+
+
+@forks
+def test_killed_while_forgetting_the_next_forgets_the_rest(place: Place, ranked: Make) -> None:
+    instants = 0
+    while True:
+        queue.reject(place, propose(place, ranked(instants)))
+        code = in_child(lambda: forget(place.home), instants)
+        assert code in (KILLED, DONE)
+        assert count(place.home) in (0, 1)
+        forget(place.home)
+        assert count(place.home) == 0
+        if code == DONE:
+            break
+        instants += 1
