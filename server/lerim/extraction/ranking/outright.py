@@ -13,9 +13,9 @@ from lerim.extraction.ranking.passages import Passage
 LONGEST_PROMPT = 4_000
 """Characters from which a message is a document: what it says with "always" is mostly about the work at hand."""
 LONGEST = 300
+_ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)
 _RULE = re.compile(
-    r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)"
-    r"|\binstead of\b|\brather than\b|\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
+    r"\binstead of\b|\brather than\b|\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
     r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b|\bprefer\b.{1,80}\bto\b"
     r"|\bi (?:don'?t|do not) (?:want|like|think)\b",
     re.IGNORECASE,
@@ -27,4 +27,9 @@ def is_outright(passage: Passage, prompt: str) -> bool:
     if passage.source not in ("prompt", "feedback") or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
         return False
     said = passage.text.rstrip(' *"`)').replace("’", "'")
-    return not said.endswith(("?", "？")) and _RULE.search(said) is not None
+    return not said.endswith(("?", "？")) and bool(_ALWAYS.search(said) or _RULE.search(said))
+
+
+def is_lasting(passage: Passage) -> bool:
+    """Whether a person says that it holds always: a rule, whatever else it may look like."""
+    return passage.is_persons and _ALWAYS.search(passage.text) is not None
