@@ -17,7 +17,7 @@ LONGEST = 300
 _ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)
 _CHOICE = re.compile(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
-    r"|\bprefer\b.{1,80}\bto\b",
+    r"|\bprefer\b.{1,80}\bto\b|\b(?:always|never|from now on|going forward)\b,? (?:we )?use\b",
     re.IGNORECASE,
 )
 _ALSO = re.compile(
@@ -36,10 +36,10 @@ def is_outright(passage: Passage, prompt: str) -> bool:
 
 
 def outright_type(passage: Passage) -> Type | None:
-    """What a person's words say they are: a rule where they hold always, a decision where one thing is put before
-    another; None where they do not say."""
+    """What a person's words say they are: a decision where one thing is used or put before another, a rule where they
+    hold always; None where they do not say."""
     if not passage.is_persons:
         return None
-    if _ALWAYS.search(passage.text):
-        return "rule"
-    return "decision" if _CHOICE.search(passage.text) else None
+    if _CHOICE.search(passage.text):
+        return "decision"
+    return "rule" if _ALWAYS.search(passage.text) else None
