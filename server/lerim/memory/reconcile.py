@@ -176,8 +176,12 @@ def _compared(candidate: Candidate, neighbour: Neighbour) -> _Found:
         return _by_cues(first, second, 0.0, neighbour)
     what, found = relation(first, second)
     two = bool(found.lost and found.new)
-    if what in ("apart", "changed") and not older and _put_in_place(candidate, wanted, known):
-        return _Found("ended", found.about, True, neighbour)
+    if not older and what != "same" and _put_in_place(candidate, wanted, known):
+        # Two choices of one file or of none: else "instead of x in one.py" would end what is used in two.py.
+        if what != "ended" and not _elsewhere(memory, candidate):
+            return _Found("ended", found.about, True, neighbour)
+        if what == "ended" and _in_one_place(memory, candidate):
+            return _Found("ended", found.about, True, neighbour)
     if what == "apart" and ground:
         return _Found("ended", found.about, True, neighbour)
     if what == "apart" and not found.beside:
@@ -189,6 +193,21 @@ def _compared(candidate: Candidate, neighbour: Neighbour) -> _Found:
         and (what != "ended" or found.chosen_anew or stance(first, second).ended >= DOUBTED_BELOW)
     )
     return _Found(what, found.about, sure, neighbour)
+
+
+def _places(references: Iterable[str]) -> frozenset[str]:
+    return frozenset(reference.partition("#")[0] for reference in references)
+
+
+def _in_one_place(memory: MemoryRecord, candidate: Candidate) -> bool:
+    """Whether both refer to a file, and to one in common."""
+    return bool(_places(memory.references) & _places(candidate.references))
+
+
+def _elsewhere(memory: MemoryRecord, candidate: Candidate) -> bool:
+    """Whether the candidate names a file of its own, and the memory refers to others."""
+    mine, theirs = _places(candidate.references), _places(memory.references)
+    return bool(theirs) and not mine & theirs and any(place in candidate.title for place in mine)
 
 
 def _worked_on_one(memory: MemoryRecord, candidate: Candidate) -> bool:

@@ -46,7 +46,9 @@ def test_what_is_proposed_of_labelled_sessions_is_said_there_and_mostly_what_a_r
     assert [one.signal for one in found.signals if one.right < 0.5 * one.candidates] == []
 
 
-def test_what_is_proposed_of_other_agents_sessions_is_said_there_too(sessions_folder: Path, labels: list[Label]) -> None:
+def test_what_is_proposed_of_other_agents_sessions_is_said_there_too(
+    sessions_folder: Path, labels: list[Label]
+) -> None:
     others = [label for label in labels if label.platform != "claude"]
     assert {label.platform for label in others} == {"codex", "cursor", "opencode", "copilot", "gemini"}
     assert len(others) >= 8

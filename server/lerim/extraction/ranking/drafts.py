@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from lerim.extraction.ranking.exchange import Measured, measured
-from lerim.extraction.ranking.outright import is_outright
+from lerim.extraction.ranking.outright import is_outright, outright_type
 from lerim.extraction.ranking.passages import Passage
 from lerim.extraction.ranking.personal import MOST, NONE, Correction, aspects, named_features, personal_score
 from lerim.extraction.ranking.ranker import Type, chance, model, score, type_of
@@ -151,7 +151,7 @@ def _form(one: Measured) -> tuple[Primitive, LearningKind | None]:
         return "decision", None
     if _asks(one.passage):
         return _FORMS["question"]
-    kind = type_of(one.features)
+    kind = outright_type(one.passage) or type_of(one.features)
     return _FORMS["fact" if kind == "question" else kind]  # a statement of what is open is told as it is
 
 

@@ -9,14 +9,19 @@ from __future__ import annotations
 import re
 
 from lerim.extraction.ranking.passages import Passage
+from lerim.extraction.ranking.ranker import Type
 
 LONGEST_PROMPT = 4_000
 """Characters from which a message is a document: what it says with "always" is mostly about the work at hand."""
 LONGEST = 300
-_RULE = re.compile(
-    r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)"
-    r"|\binstead of\b|\brather than\b|\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
-    r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b|\bprefer\b.{1,80}\bto\b"
+_ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)
+_CHOICE = re.compile(
+    r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
+    r"|\bprefer\b.{1,80}\bto\b",
+    re.IGNORECASE,
+)
+_ALSO = re.compile(
+    r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
     r"|\bi (?:don'?t|do not) (?:want|like|think)\b",
     re.IGNORECASE,
 )
@@ -27,4 +32,14 @@ def is_outright(passage: Passage, prompt: str) -> bool:
     if passage.source not in ("prompt", "feedback") or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
         return False
     said = passage.text.rstrip(' *"`)').replace("’", "'")
-    return not said.endswith(("?", "？")) and _RULE.search(said) is not None
+    return not said.endswith(("?", "？")) and any(form.search(said) for form in (_ALWAYS, _CHOICE, _ALSO))
+
+
+def outright_type(passage: Passage) -> Type | None:
+    """What a person's words say they are: a rule where they hold always, a decision where one thing is put before
+    another; None where they do not say."""
+    if not passage.is_persons:
+        return None
+    if _ALWAYS.search(passage.text):
+        return "rule"
+    return "decision" if _CHOICE.search(passage.text) else None
