@@ -9,6 +9,7 @@ import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
 
 const largestKb = 3100; // the o200k encoding is 2 MB of it
 const encoding = "server/lerim/models/o200k/fb374d419588a4632f3f557e76b4b70aebbca790";
+const ranker = "server/lerim/extraction/ranking/ranker.json";
 const execute = promisify(execFile);
 let folder: string;
 let vsix: string;
@@ -31,7 +32,7 @@ test("the package is small", () => {
 test("it holds what an installation needs", () => {
   const needed = ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "requirements.lock", "extension/media/icon.png", "extension/media/lerim.svg", "extension/media/codex-dark.svg"];
   const built = ["extension/dist/extension.js", "extension/dist/webview/review.js", "extension/dist/webview/review.css", "extension/dist/webview/transcript.js", "extension/dist/webview/transcript.css"];
-  for (const file of [...needed, ...built, "server/lerim/__main__.py", encoding]) expect(files).toContain(file);
+  for (const file of [...needed, ...built, "server/lerim/__main__.py", encoding, ranker]) expect(files).toContain(file);
 });
 
 test("it holds every source file of the sidecar", () => {
@@ -45,7 +46,7 @@ test("it holds every source file of the sidecar", () => {
 
 test("it holds nothing else", () => {
   const known = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|toml|typed|html|css|js))$/;
-  expect(files.filter((file) => !known.test(file))).toEqual([encoding]);
+  expect(files.filter((file) => !known.test(file)).sort()).toEqual([ranker, encoding]);
   expect(files.filter((file) => /__pycache__|\.map$|node_modules|\.lerim\//.test(file))).toEqual([]);
 });
 

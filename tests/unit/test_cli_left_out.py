@@ -45,7 +45,7 @@ def test_what_was_left_out_is_shown_with_reason_title_and_quote(place: Place, re
     assert "Nothing was left out." in run("review", "dropped", "--repo", str(repo)).output
     queue.leave_out(place, [drop(CANDIDATE, "below-the-cut", "", score=0.31)])
     shown = run("review", "dropped", "--repo", str(repo)).output
-    for part in ("Use uv, not pip", "others of its session ranked higher", "score 0.31", "user: “use uv, not pip”"):
+    for part in ("Use uv, not pip", "it ranks too low", "score 0.31", "user: “use uv, not pip”"):
         assert part in shown
     listed = answer("review", "dropped", "--repo", str(repo))
     [one] = listed["items"]

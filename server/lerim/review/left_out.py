@@ -28,7 +28,7 @@ WHY: dict[DropReason, str] = {
     "duplicate": "the same was proposed from this session",
     "rejected-before": "you rejected it before",
     "already-known": "it is known or waits already",
-    "below-the-cut": "others of its session ranked higher",
+    "below-the-cut": "it ranks too low",
 }
 """Each reason as a person reads it."""
 FLAGS: dict[DropReason, str] = {

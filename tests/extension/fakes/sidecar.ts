@@ -150,7 +150,7 @@ export function leftOut(id: string, changes: Partial<LeftOutView> = {}): LeftOut
   return {
     id,
     reason: "below-the-cut",
-    why: "others of its session ranked higher",
+    why: "it ranks too low",
     detail: "",
     title: `Deploy to us-east-1 only (${id})`,
     primitive: "decision",
