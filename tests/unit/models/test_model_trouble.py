@@ -28,7 +28,7 @@ def test_invented_quotes_wrong_turns_and_duplicates_are_counted_by_reason(desk: 
     with model(desk, finds(wrong, again, invented, vague, tool)):
         report = reported(desk)
     assert [one["title"] for one in report["candidates"]] == [CENTS["title"], "Agreement matters a lot"]
-    assert {**report["dropped"], "below-the-cut": 0} == {"duplicate": 1, "no-evidence": 2, "below-the-cut": 0}
+    assert (report["dropped"]["duplicate"], report["dropped"]["no-evidence"]) == (1, 2)
 
 
 def test_what_a_sync_leaves_out_of_a_models_answer_can_be_proposed(desk: Desk):
@@ -36,9 +36,9 @@ def test_what_a_sync_leaves_out_of_a_models_answer_can_be_proposed(desk: Desk):
     invented = item("Deploy with `helm` on Fridays", "we deploy with helm on fridays")
     with model(desk, finds(CENTS, invented)):
         report = reported(desk)
-    assert {**report["dropped"], "below-the-cut": 0} == {"no-evidence": 1, "below-the-cut": 0}
-    [one] = [one for one in queue.left_out(desk.place)[0] if one.reason != "below-the-cut"]
-    assert (one.title, one.reason) == ("Deploy with `helm` on Fridays", "no-evidence")
+    assert report["dropped"]["no-evidence"] == 1
+    [one] = [one for one in queue.left_out(desk.place)[0] if one.reason == "no-evidence"]
+    assert one.title == "Deploy with `helm` on Fridays"
     queue.propose_anyway(desk.place, one.id)
     [proposal] = [one for one in queue.pending(desk.place)[0] if one.maker == "person"]
     assert proposal.flags == ("no-quote",)
