@@ -117,11 +117,12 @@ class Run:
 
     def write(self) -> Path | None:
         """Write the folder, keep the last fifty; None where nothing was extracted, done, summarized, maintained or
-        decided.
+        decided. What only ranked too low makes no folder: most sessions have some of it.
 
         Raises MemoryError_, BoundaryError.
         """
-        if not (self.extracted or self.actions or self.summaries or self.maintained or self.agent):
+        extracted = [one for one in self.extracted if not (isinstance(one, Dropped) and one.reason == "below-the-cut")]
+        if not (extracted or self.actions or self.summaries or self.maintained or self.agent):
             return None
         workspace = self.place.state / "workspace"
         self.place.make_state()
