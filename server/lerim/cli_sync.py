@@ -272,14 +272,26 @@ def show_report(report: SyncReport, today: str, known: Mapping[str, State]) -> N
             output.say("What was accepted is a memory now: `lerim memory list`.")
     else:
         output.say("Nothing new to propose.")
-    if report.dropped:
-        rows_dropped = [(item.reason, item.title, item.session[:8], item.detail) for item in report.dropped_items]
-        output.show_table(("reason", "what", "session", "detail"), rows_dropped, title="Dropped, and why")
-        output.say("`lerim review dropped` shows it with its words, `lerim review propose ID` proposes one anyway.")
-    else:
-        output.say("Nothing was dropped.")
+    _show_dropped(report)
     for withdrawn in report.withdrawn:
         output.say(f"Withdrawn: {output.visible(withdrawn.id)}: {output.visible(withdrawn.reason)}")
     if report.message:
         output.say(output.visible(report.message))
     output.warn(report.problems)
+
+
+def _show_dropped(report: SyncReport) -> None:
+    """What was dropped and why; of what only ranks too low, which is much of what is said, the count."""
+    if not report.dropped:
+        output.say("Nothing was dropped.")
+        return
+    rows = [
+        (item.reason, item.title, item.session[:8], item.detail)
+        for item in report.dropped_items
+        if item.reason != "below-the-cut"
+    ]
+    if rows:
+        output.show_table(("reason", "what", "session", "detail"), rows, title="Dropped, and why")
+    if lower := report.dropped.get("below-the-cut", 0):
+        output.say(f"{lower} more {'ranks' if lower == 1 else 'rank'} too low to be proposed.")
+    output.say("`lerim review dropped` shows it with its words, `lerim review propose ID` proposes one anyway.")

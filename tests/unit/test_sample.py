@@ -161,7 +161,7 @@ def test_make_run_prints_what_it_found_and_leaves_the_repository_clean(tmp_path:
     assert done.returncode == 0, done.stderr
     assert done.stdout.index("reads ") < done.stdout.index("11 sessions: 11 new")
     assert str(repo / ".lerim" / "review") in done.stdout
-    for part in ("Proposed", "No, use Decimal for money", "below-the-cut", "sessions list --repo"):
+    for part in ("Proposed", "No, use Decimal for money", "too low to be proposed", "sessions list --repo"):
         assert part in done.stdout
     assert "install   code --install-extension" in done.stdout or "`make package`" in done.stdout
     status = subprocess.run(["git", "status", "--short"], cwd=repo, capture_output=True, text=True, check=True)
