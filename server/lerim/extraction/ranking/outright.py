@@ -17,6 +17,7 @@ LONGEST = 300
 _ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)
 _CHOICE = re.compile(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
+    r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}, not\b"
     r"|\bprefer\b.{1,80}\bto\b|\b(?:always|never|from now on|going forward)\b,? (?:we )?use\b",
     re.IGNORECASE,
 )
