@@ -87,7 +87,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     talk.say("What does src/cart.py do?", "`total` adds up prices, `discount` takes off the rate.");
     talk.say("Always retry `send` 3 times in src/cart.py", "Three times it is.");
     talk.say("Always keep the prices in src/cart.py in integer cents, not in floats", "Integer cents it is.");
-    talk.say("Keep the cache in src/cache.py in SQLite, never in Redis", "The cache is in SQLite then.");
+    talk.say("Keep the cache in src/cache.py in SQLite, not in Redis", "The cache is in SQLite then.");
     talk.say("thanks", "Gladly.");
     await model.start();
     person.settings();
