@@ -1,5 +1,5 @@
-# run: the main job on REPO or the sample     test: everything     test-long: hostile days at full count     lint, fix: style and types     package: the .vsix     bench: the budgets
-# train: the ranker, from the labels in evals/ranker     smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
+# run: the main job on REPO or the sample     test: everything     test-long: hostile days at full count     lint, fix: style and types     docs: docs/CLI.md     protocol: its TypeScript     package: the .vsix     bench: the budgets
+# eval: measures on labelled data, with options in ARGS="…"     train: the ranker, from the labels in evals/ranker     smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
 # Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -25,10 +25,16 @@ test-long: .venv/made-from $(ENCODING)
 lint: .venv/made-from node_modules/.package-lock.json
 	@$(BIN)/python scripts/test.py lint
 
+docs: .venv/made-from
+	@$(BIN)/python scripts/cli_docs.py
+
 fix: .venv/made-from node_modules/.package-lock.json
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	npx eslint --fix extension tests/extension
+
+protocol: .venv/made-from node_modules/.package-lock.json
+	@$(BIN)/python scripts/protocol.py
 
 package: lerim.vsix
 
@@ -37,6 +43,9 @@ smoke-model: .venv/made-from $(ENCODING)
 
 bench: .venv/made-from $(ENCODING) lerim.vsix
 	@$(BIN)/python scripts/bench.py
+
+eval: .venv/made-from $(ENCODING)
+	@PYTHONPATH=evals $(BIN)/python -m lerim_evals $(ARGS)
 
 train: build/train/made-from
 	@PYTHONPATH=server build/train/bin/python evals/ranker/train.py
@@ -62,4 +71,4 @@ lerim.vsix: node_modules/.package-lock.json $(ENCODING) $(wildcard $(SOURCES))
 	@npm run --silent package >/dev/null
 	@echo "built $@"
 
-.PHONY: help run test test-long lint fix package bench smoke-model train
+.PHONY: help run test test-long lint docs fix protocol package bench smoke-model eval train

@@ -64,14 +64,14 @@ const kinds = [
   { primitive: "theme", kind: null },
 ] as const;
 
-/** Lerim: Change Kind of Memory. */
+/** Lerim: Change Memory Kind. */
 export async function changeKind(context: Asks, handle: string | undefined): Promise<void> {
   const memory = await meant(context, handle);
   if (memory === undefined) return;
   const items = kinds
     .filter((kind) => kindOf(kind) !== kindOf(memory))
     .map((kind) => ({ label: `${iconOf(kind)} ${kindOf(kind)}`, description: kind.kind === null ? "" : kind.primitive, what: kind }));
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: `“${memory.title}” is a ${kindOf(memory)}. What is it?` });
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: `“${memory.title}” is a ${kindOf(memory)}. Choose its kind` });
   if (picked === undefined) return;
   const { primitive, kind } = picked.what;
   await act(context, memory.handle, { action: "kind", primitive, ...(kind === null ? {} : { kind }) });

@@ -4,11 +4,11 @@ export function addressFault(text: string): string | undefined {
   try {
     url = new URL(text.trim());
   } catch {
-    return "An address such as https://models.example/v1.";
+    return "Enter an address such as https://models.example/v1.";
   }
-  if (!["http:", "https:"].includes(url.protocol) || url.hostname === "" || /\s/.test(text.trim())) return "It must begin with https:// and name a host.";
-  if (url.username !== "" || url.password !== "" || /[?#]/.test(text)) return "It must hold no name, password, question mark or #.";
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) return "It must begin with https://: only this machine is asked without encryption.";
+  if (!["http:", "https:"].includes(url.protocol) || url.hostname === "" || /\s/.test(text.trim())) return "The address must start with https:// and include a host.";
+  if (url.username !== "" || url.password !== "" || /[?#]/.test(text)) return "The address must not contain a user name, a password, ? or #.";
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) return "The address must start with https://. Only a server on this machine can be used without encryption.";
   return undefined;
 }
 

@@ -83,7 +83,7 @@ export async function repairEnvironment(place: Place, tools: Tools): Promise<str
   const folder = await environmentFolder(place);
   return locked(place, folder, tools, async (cwd) => {
     if ((await isReady(tools.platform, folder)) && (await isHealthy(place, tools))) return venvPython(tools.platform, folder);
-    tools.log("The environment does not work any more (was its Python upgraded or removed?); it is made again.");
+    tools.log("The environment no longer works. Its Python may have been upgraded or removed. Creating it again.");
     return make(folder, place.lockFile, cwd, tools);
   });
 }
@@ -95,14 +95,14 @@ async function locked(place: Place, folder: string, tools: Tools, work: (cwd: st
     const release = await acquireLock(`${folder}.lock`, {
       signal: tools.signal,
       alive: tools.alive,
-      onWait: () => tools.report("Another window is setting Lerim up…"),
+      onWait: () => tools.report("Another window is setting up Lerim…"),
     });
     try {
       // an empty folder of our own: nothing in a workspace (a module, a uv.toml, a python.exe) can be picked up
       const cwd = await mkdtemp(join(tmpdir(), "lerim-"));
       return await work(cwd).finally(() => tidy(removeFolder(cwd), tools));
     } finally {
-      await release().catch((error: unknown) => tools.log(`The lock of the set-up could not be removed: ${String(error)}`));
+      await release().catch((error: unknown) => tools.log(`The setup lock could not be removed: ${String(error)}`));
     }
   } catch (error) {
     if (tools.signal.aborted) throw new BootstrapError("cancelled", "");
@@ -140,7 +140,7 @@ async function make(folder: string, lock: string, cwd: string, tools: Tools): Pr
       await install(installCommands(tools.platform, { uv, python: python.path, folder, lock }), folder, step, tools);
     } catch (error) {
       if (!uv || !(error instanceof BootstrapError) || error.reason !== "unknown") throw error;
-      tools.log("uv failed for a reason of its own; trying venv and pip");
+      tools.log("uv failed unexpectedly, trying venv and pip");
       await install(installCommands(tools.platform, { uv: false, python: python.path, folder, lock }), folder, step, tools);
     }
     const inside = venvPython(tools.platform, folder);
@@ -173,7 +173,7 @@ function stepper(cwd: string, tools: Tools): Step {
 
 async function install(commands: readonly Command[], folder: string, step: Step, tools: Tools): Promise<void> {
   await removeEnvironment(folder);
-  const messages = ["Making a Python environment…", "Installing packages (about 11 MB, once)…"];
+  const messages = ["Creating a Python environment…", "Installing packages (about 11 MB, once)…"];
   for (const [position, command] of commands.entries()) {
     tools.report(messages[position] ?? "Installing…");
     tools.log(`> ${[command.file, ...command.args].join(" ")}`);

@@ -31,7 +31,7 @@ const anotherAddress: Option = { kind: "address", provider: "openai", model: "",
 export async function chooseModel(context: Choosing): Promise<void> {
   const choices = await context.request(protocol.modelChoices, {});
   const now = choices.model === "" ? "no model, rules only" : choices.model;
-  const placeHolder = choices.problems[0]?.message ?? `Who reads your sessions besides the rules? Now: ${now}`;
+  const placeHolder = choices.problems[0]?.message ?? `Choose the model that reads your sessions in addition to the rules. Current: ${now}`;
   const picked = await vscode.window.showQuickPick(itemsOf(choices.options), { title: "Lerim: Choose Model", placeHolder, matchOnDescription: true, matchOnDetail: true });
   if (picked?.option === undefined) return;
   const option = await completed(context, picked.option);
@@ -40,7 +40,7 @@ export async function chooseModel(context: Choosing): Promise<void> {
   await context.settingsChanged(); // the sidecar hears of it before it is asked
   await context.keysChanged();
   if (option.kind === "none") {
-    void vscode.window.showInformationMessage("Lerim: no model is asked; the rules go on. Nothing leaves this machine.");
+    void vscode.window.showInformationMessage("Lerim: No model is used. Your sessions are read by the rules only, and nothing leaves this machine.");
     return;
   }
   if (option.kind === "agent") return tryOnSession(context, option);
@@ -62,20 +62,20 @@ export async function enterKey(context: Choosing): Promise<void> {
 export async function forgetKey(context: Choosing): Promise<void> {
   const stored = await context.keys.stored();
   if (stored.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: this editor keeps no key of a model.");
+    void vscode.window.showInformationMessage("Lerim: No model key is stored in this editor.");
     return;
   }
-  const variable = await vscode.window.showQuickPick(stored, { title: "Lerim: Forget Model Key", placeHolder: "Delete which key from the editor's secret storage?" });
+  const variable = await vscode.window.showQuickPick(stored, { title: "Lerim: Forget Model Key", placeHolder: "Choose the key to delete from the editor's secret storage" });
   if (variable === undefined) return;
   await context.keys.forget(variable);
   await context.keysChanged();
-  void vscode.window.showInformationMessage(`Lerim: ${variable} is forgotten.`);
+  void vscode.window.showInformationMessage(`Lerim: ${variable} was deleted from the editor's secret storage.`);
 }
 
 function itemsOf(options: readonly protocol.OptionView[]): Item[] {
   return sections.flatMap(([kinds, title]) => {
     const items: Item[] = options.filter(({ kind }) => kinds.includes(kind)).map(itemOf);
-    if (title === "Another address") items.push({ label: "Enter an address…", description: "anything that speaks chat completions as OpenAI does", option: anotherAddress });
+    if (title === "Another address") items.push({ label: "Enter an address…", description: "any OpenAI-compatible service", option: anotherAddress });
     const head = { label: title, kind: vscode.QuickPickItemKind.Separator };
     return items.length === 0 || title === "" ? items : [head, ...items];
   });
@@ -91,7 +91,7 @@ function words({ kind, name, detail, model, variables }: protocol.OptionView): {
     case "none":
       return { label: "None", description: "rules only; nothing leaves this machine" };
     case "auto":
-      return { label: "Automatic", description: name === "" ? "a key in the environment, else the editor's model, else a server of this machine" : `now ${name}` };
+      return { label: "Automatic", description: name === "" ? "a key in the environment, the editor's models, or a server on this machine, whichever is found first" : `currently ${name}` };
     case "agent":
     case "editor":
       return { label: name, description: detail };
@@ -104,7 +104,7 @@ function words({ kind, name, detail, model, variables }: protocol.OptionView): {
     case "address":
       return { label: name, description: model };
     case "command":
-      return { label: name, description: "the command of your config.toml" };
+      return { label: name, description: "the command in your config.toml" };
   }
 }
 
@@ -123,8 +123,8 @@ async function completed(context: Choosing, option: Option): Promise<Option | un
 
 async function askAddress(value: string): Promise<string | undefined> {
   const given = await vscode.window.showInputBox({
-    title: "Lerim: Address of the Model",
-    prompt: "The base URL of a service that speaks chat completions, such as http://127.0.0.1:8000/v1.",
+    title: "Lerim: Model Address",
+    prompt: "The base URL of an OpenAI-compatible service, such as http://127.0.0.1:8000/v1.",
     value,
     ignoreFocusOut: true,
     validateInput: addressFault,
@@ -134,11 +134,11 @@ async function askAddress(value: string): Promise<string | undefined> {
 
 async function askModelName(of: string, value: string): Promise<string | undefined> {
   const given = await vscode.window.showInputBox({
-    title: `Lerim: Model of ${of}`,
-    prompt: "The model's name, as its service writes it.",
+    title: `Lerim: Model from ${of}`,
+    prompt: "The name of the model, as the service writes it.",
     value,
     ignoreFocusOut: true,
-    validateInput: (name) => (/^\S.*\S$|^\S$/.test(name.trim()) && name.trim().length <= 200 ? undefined : "The name of a model."),
+    validateInput: (name) => (/^\S.*\S$|^\S$/.test(name.trim()) && name.trim().length <= 200 ? undefined : "Enter the name of a model."),
   });
   return given?.trim();
 }
@@ -149,15 +149,15 @@ async function askKey(context: Choosing, { name, variables }: Pick<Option, "name
   if (variable === undefined) return false;
   const own = variables.find((one) => context.keys.inEnvironment(one));
   if (own !== undefined) {
-    void vscode.window.showInformationMessage(`Lerim: ${own} is set in the environment the editor was started with, and counts. Change it there, and start the editor anew.`);
+    void vscode.window.showInformationMessage(`Lerim: ${own} is set in the environment that the editor was started with, and takes precedence. Change it there and restart the editor.`);
     return false;
   }
   const key = await vscode.window.showInputBox({
     title: `Lerim: Key for ${name}`,
-    prompt: `It is kept in the editor's secret storage (as ${variable}), and in no file of settings.`,
+    prompt: `It is kept in the editor's secret storage as ${variable}, never in a settings file.`,
     password: true,
     ignoreFocusOut: true,
-    validateInput: (text) => (/^[!-~]+$/.test(text.trim()) ? undefined : "A key has no spaces, and only plain letters, digits and signs."),
+    validateInput: (text) => (/^[!-~]+$/.test(text.trim()) ? undefined : "A key consists of ASCII letters, digits and punctuation, without spaces."),
   });
   if (key === undefined) return false;
   await context.keys.store(variable, key);
@@ -178,7 +178,7 @@ async function write({ provider, model, baseUrl }: Option): Promise<void> {
 async function tryOnSession(context: Choosing, option: Option): Promise<void> {
   const root = await chooseRoot();
   if (root === undefined) return test(context, option, false);
-  const trial = await cancellable(`Lerim: ${option.name || option.model || "the model"} reads one session`, (token) => context.request(protocol.modelTry, { root: root.uri.toString() }, token));
+  const trial = await cancellable(`Lerim: ${option.name || option.model || "the model"} is reading one session`, (token) => context.request(protocol.modelTry, { root: root.uri.toString() }, token));
   if (trial === undefined) return;
   if (trial.code === "not-found" && option.kind === "agent") return test(context, option, false);
   if (!trial.ok) {
@@ -194,8 +194,8 @@ async function tryOnSession(context: Choosing, option: Option): Promise<void> {
 /** Asks the chosen model one tiny question, and says what came of it. */
 async function test(context: Choosing, option: Option, billed: boolean): Promise<void> {
   if (billed) {
-    const text = "Lerim: the model is chosen. A test asks it one tiny question, which costs a fraction of a cent.";
-    if ((await vscode.window.showInformationMessage(text, "Test It", "Not Now")) !== "Test It") return;
+    const text = "Lerim: The model is chosen. Testing it sends one tiny question, which costs a fraction of a cent.";
+    if ((await vscode.window.showInformationMessage(text, "Test Model", "Not Now")) !== "Test Model") return;
   }
   const trial = await tried(context);
   if (trial === undefined) return;
@@ -225,7 +225,7 @@ async function cancellable<T>(title: string, ask: (token: vscode.CancellationTok
       return await ask(token);
     } catch (error) {
       if (!token.isCancellationRequested) throw error;
-      void vscode.window.showInformationMessage("Lerim: the test was cancelled. The model stays chosen.");
+      void vscode.window.showInformationMessage("Lerim: The test was cancelled. The model is still chosen.");
       return undefined;
     }
   });

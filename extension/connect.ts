@@ -7,15 +7,15 @@ type Asking = Pick<Context, "request">;
 
 /** Lerim: Connect Agent. Reads an agent's sessions from its usual place, or from a folder the person picks. */
 export async function connectAgent(context: Asking, platform: string | undefined): Promise<boolean> {
-  const agent = await chooseAgent(context, platform, "Connect which agent?", () => true);
+  const agent = await chooseAgent(context, platform, "Choose an agent to connect", () => true);
   if (agent === undefined) return false;
-  const usual = { label: "Its usual place", description: agent.stores.map(({ path }) => path).join(", ") };
+  const usual = { label: "Default location", description: agent.stores.map(({ path }) => path).join(", ") };
   const folder = { label: "Another folder…", description: "where this agent keeps its sessions" };
   const where = await vscode.window.showQuickPick([usual, folder], { placeHolder: `Where does ${agent.name} keep its sessions?` });
   if (where === undefined) return false;
   let path: string | null = null;
   if (where === folder) {
-    const [picked] = (await vscode.window.showOpenDialog({ canSelectFolders: true, canSelectFiles: true, canSelectMany: false, openLabel: "Connect", title: `The store of ${agent.name}` })) ?? [];
+    const [picked] = (await vscode.window.showOpenDialog({ canSelectFolders: true, canSelectFiles: true, canSelectMany: false, openLabel: "Connect", title: `Session store of ${agent.name}` })) ?? [];
     if (picked === undefined) return false;
     path = picked.fsPath;
   }
@@ -24,7 +24,7 @@ export async function connectAgent(context: Asking, platform: string | undefined
 
 /** Lerim: Disconnect Agent. Its sessions are read no more; what was read of them stays. */
 export async function disconnectAgent(context: Asking, platform: string | undefined): Promise<boolean> {
-  const agent = await chooseAgent(context, platform, "Disconnect which agent?", ({ state }) => state !== "removed");
+  const agent = await chooseAgent(context, platform, "Choose an agent to disconnect", ({ state }) => state !== "removed");
   return agent === undefined ? false : act(context, { platform: agent.platform, action: "disconnect", path: null });
 }
 
@@ -59,9 +59,9 @@ export async function actOnJob(context: Asking, job: number | undefined, action:
 async function chooseJob(context: Asking, action: "retry" | "skip"): Promise<number | undefined> {
   const { jobs } = await context.request(protocol.agents, { root: null });
   if (jobs.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: no job of this repository failed.");
+    void vscode.window.showInformationMessage("Lerim: No jobs have failed in this repository.");
     return undefined;
   }
   const items = jobs.map((job) => ({ label: job.title, description: job.state === "dead" ? "given up" : "failed", detail: job.error, job: job.job }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: action === "retry" ? "Run which job once more?" : "Leave which job alone?" }))?.job;
+  return (await vscode.window.showQuickPick(items, { placeHolder: action === "retry" ? "Choose a job to retry" : "Choose a job to skip" }))?.job;
 }

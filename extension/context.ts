@@ -28,8 +28,8 @@ export class Context implements vscode.Disposable {
   readonly status = new Status();
   readonly models: EditorModels;
   readonly keys: Keys;
-  readonly #progress = new vscode.EventEmitter<protocol.SyncProgress>();
-  readonly #candidates = new vscode.EventEmitter<protocol.CandidatesChanged>();
+  readonly #progress = new vscode.EventEmitter<protocol.SyncProgressParams>();
+  readonly #candidates = new vscode.EventEmitter<protocol.CandidatesChangedParams>();
   readonly #running = new vscode.EventEmitter<void>();
   readonly #model = new vscode.EventEmitter<void>();
   readonly onSyncProgress = this.#progress.event;
@@ -39,7 +39,7 @@ export class Context implements vscode.Disposable {
   readonly onRunningChanged = this.#running.event;
   readonly onCandidatesChanged = this.#candidates.event;
   /** The syncs under way, as they were told of last. */
-  readonly #syncs = new Map<string, protocol.SyncProgress>();
+  readonly #syncs = new Map<string, protocol.SyncProgressParams>();
   readonly #restarts = new RestartQueue(() => this.#restart());
   readonly #closing = new AbortController();
   readonly #setUp: SetUp;
@@ -72,7 +72,7 @@ export class Context implements vscode.Disposable {
         return;
       }
     }
-    this.output.info("No repository is open; the sidecar starts with the first command.");
+    this.output.info("No repository is open. The sidecar starts with the first command.");
   }
 
   /** Stops the sidecar, and starts it again when Lerim is enabled. `asked`: by the person, so that set-up is tried again. */
@@ -184,8 +184,8 @@ export class Context implements vscode.Disposable {
 
   private readSettings(): Settings {
     const { settings, rejected, widened, unusable } = readSettings(vscode.workspace.getConfiguration("lerim"));
-    for (const key of rejected) this.output.warn(`The setting ${key} has a value that does not fit; its default is used.`);
-    for (const key of widened ?? []) this.output.warn(`The workspace's ${key} allows more than your own setting, which holds.`);
+    for (const key of rejected) this.output.warn(`The setting ${key} has an invalid value. Its default is used.`);
+    for (const key of widened ?? []) this.output.warn(`The workspace's ${key} is less strict than your user setting, so your user setting is used.`);
     this.#unusable = unusable ?? {};
     return settings;
   }
@@ -234,8 +234,8 @@ export class Context implements vscode.Disposable {
     this.output.info(`Starting ${[command.file, ...command.args].join(" ")}`);
     const sidecar = new SidecarClient({ command, env, cwd: storage }, this.initOptions(), this.output);
     const { client } = sidecar;
-    client.onNotification(protocol.syncProgress.method, (progress: protocol.SyncProgress) => this.#synced(progress));
-    client.onNotification(protocol.candidatesChanged.method, (changed: protocol.CandidatesChanged) => {
+    client.onNotification(protocol.syncProgress.method, (progress: protocol.SyncProgressParams) => this.#synced(progress));
+    client.onNotification(protocol.candidatesChanged.method, (changed: protocol.CandidatesChangedParams) => {
       this.status.setPending(changed.root, changed.pending, changed.project);
       this.#candidates.fire(changed);
     });
@@ -243,7 +243,7 @@ export class Context implements vscode.Disposable {
     client.onRequest(protocol.askModel.method, (params: protocol.AskModelParams, token: CancellationToken) =>
       this.models.ask(params, token, (text) => void client.sendNotification(protocol.modelPart.method, { token: params.token, text })),
     );
-    client.onNotification(protocol.watchFolders.method, ({ folders }: protocol.WatchFolders) => {
+    client.onNotification(protocol.watchFolders.method, ({ folders }: protocol.WatchFoldersParams) => {
       if (this.#sidecar === sidecar) this.#watchFolders(client, folders);
     });
     client.onDidChangeState(({ newState }) => {
@@ -257,7 +257,7 @@ export class Context implements vscode.Disposable {
         return;
       }
       this.#endSyncs();
-      if (newState === State.Starting) this.status.state = { kind: "starting", message: "starting again" };
+      if (newState === State.Starting) this.status.state = { kind: "starting", message: "restarting" };
       else this.status.state = { kind: "failed", message: "the sidecar stopped. Click to restart it." };
     });
     this.#sidecar = sidecar;
@@ -307,12 +307,12 @@ export class Context implements vscode.Disposable {
         const changes = files.map((file) => ({ uri: vscode.Uri.file(file).toString(), type: FileChangeType.Changed }));
         if (client.state === State.Running) this.background(client.sendNotification("workspace/didChangeWatchedFiles", { changes }));
       },
-      (error) => this.output.warn(`Changes made outside this window may show late: ${error.message}`),
+      (error) => this.output.warn(`Changes made outside this window may appear late: ${error.message}`),
     );
     this.background(this.#watch.ready.then(() => this.lookAround()));
   }
 
-  #synced(progress: protocol.SyncProgress): void {
+  #synced(progress: protocol.SyncProgressParams): void {
     const over = progress.stage === "done" || progress.stage === "failed" || progress.stage === "cancelled";
     if (over) this.#syncs.delete(progress.root);
     else this.#syncs.set(progress.root, progress);
@@ -328,7 +328,7 @@ export class Context implements vscode.Disposable {
   #failed(error: unknown): void {
     if (this.#closing.signal.aborted) return;
     if (error instanceof BootstrapError && error.reason === "cancelled") {
-      this.output.info("Setting up was cancelled; nothing was left behind.");
+      this.output.info("Setup was cancelled. Nothing was left behind.");
       this.status.state = { kind: "not-set-up" };
       return;
     }

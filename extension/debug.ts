@@ -24,7 +24,7 @@ export async function showDebugInformation(context: Context): Promise<void> {
 }
 
 async function sidecarLines(context: Context): Promise<string[]> {
-  if (!context.isRunning) return ["- It does not run. `Lerim: Restart` starts it; `Lerim: Show Log` says why it ended."];
+  if (!context.isRunning) return ["- It is not running. `Lerim: Restart` starts it, and `Lerim: Show Log` shows why it ended."];
   try {
     const { roots, ...about } = await context.request(protocol.debug, {});
     const rows = Object.entries(about).map(([name, value]) => `- ${name}: ${value}`);

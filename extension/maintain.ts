@@ -28,7 +28,7 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
     return;
   }
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message}`);
-  const choices = report.proposals.length > 0 ? ["Review"] : [];
+  const choices = report.proposals.length > 0 ? ["Open Review"] : [];
   void vscode.window.showInformationMessage(`Lerim: ${maintainedText(report)}`, ...choices).then((choice) => {
     if (choice !== undefined) void review.show(folder);
   });
@@ -38,12 +38,12 @@ const stages: Readonly<Record<string, string>> = {
   reading: "reading memories",
   links: "checking links",
   freshness: "comparing with the code",
-  planning: "looking for what belongs together",
+  planning: "looking for related memories",
   asking: "asking the model",
-  proposing: "writing proposals",
+  proposing: "writing candidates",
 };
 
-function progressText({ stage, done, total, message }: protocol.MaintainProgress): string {
+function progressText({ stage, done, total, message }: protocol.MaintainProgressParams): string {
   const text = message || (stages[stage] ?? "");
   return total > 0 ? `${text} (${done} of ${total})` : text;
 }

@@ -32,7 +32,7 @@ export async function pickMemory(context: Pick<Context, "request">): Promise<pro
       resolve(memory);
       return Promise.resolve();
     };
-    listFound(context, root, `Which memory? Words, or ${filters}`, chosen, () => resolve(undefined)).catch(reject);
+    listFound(context, root, `Choose a memory. Search by words, symbols or paths, and with ${filters}`, chosen, () => resolve(undefined)).catch(reject);
   });
 }
 
@@ -41,7 +41,7 @@ async function listFound(context: Pick<Context, "request">, root: string | null,
     placeholder,
     async (query, cancel) => {
       const { memories } = await context.request(protocol.memorySearch, { root, query, limit: searchLimit }, cancel);
-      return { items: memories.map(rankedItem), title: memories.length === 0 ? "No memory matches" : undefined };
+      return { items: memories.map(rankedItem), title: memories.length === 0 ? "No matching memories" : undefined };
     },
     ({ memory }) => chosen(memory),
     hidden,

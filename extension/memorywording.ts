@@ -1,5 +1,6 @@
 // What the Memories view and messages say of memories and of what is proposed.
 import type { MaintainReport, Problem, TreeGroup, TreeMemory, TreeProposal } from "./protocol";
+import { dateText } from "./sessionwording";
 import { counted, kindOf } from "./wording";
 
 const primitives: Readonly<Record<string, string>> = { decision: "Decisions", learning: "Learnings", question: "Questions", theme: "Themes", summary: "Summaries" };
@@ -21,7 +22,7 @@ export function groupLabel({ kind, name }: TreeGroup): string {
     case "loose":
       return "No file";
     case "ended":
-      return "Over";
+      return "Inactive";
   }
 }
 
@@ -33,15 +34,15 @@ export function groupDescription({ kind, name, count }: TreeGroup): string {
 export function groupTooltip({ kind, name, count }: TreeGroup): string {
   switch (kind) {
     case "waiting":
-      return `${counted(count, "proposal")} for you to accept or reject`;
+      return `${counted(count, "candidate")} to accept or reject`;
     case "problems":
-      return "Memory files that could not be read as they are";
+      return "Memory files that could not be read";
     case "file":
       return name;
     case "loose":
-      return "Memories that refer to no file of this repository";
+      return "Memories that do not refer to a file in this repository";
     case "ended":
-      return "Superseded, resolved and archived memories. They are shown nowhere else, and can be restored.";
+      return "Superseded, resolved and archived memories. They are not shown anywhere else, and you can restore them.";
     case "standing":
       return standingText(name);
     case "primitive":
@@ -52,13 +53,13 @@ export function groupTooltip({ kind, name, count }: TreeGroup): string {
 function standingText(standing: string): string {
   switch (standing) {
     case "fresh":
-      return "What they refer to is as it was when they were last checked";
+      return "The code they refer to has not changed since they were last checked";
     case "drifted":
-      return "What they refer to has changed since";
+      return "The code they refer to has changed since they were last checked";
     case "gone":
-      return "What they refer to is not there any more";
+      return "The code they refer to no longer exists";
     default:
-      return "What they refer to was not compared yet";
+      return "Not compared with the code yet";
   }
 }
 
@@ -73,9 +74,9 @@ export function markOf({ status, standing, scope }: Pick<TreeMemory, "status" | 
 }
 
 export function memoryTooltip(memory: TreeMemory): string {
-  const told = memory.standing === "drifted" ? `Changed since it was checked: ${memory.detail}` : memory.standing === "gone" ? `Not there any more: ${memory.detail}` : "";
+  const told = memory.standing === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.standing === "gone" ? `No longer exists: ${memory.detail}` : "";
   const ended = memory.status !== "active" && memory.detail !== "" ? `${memory.status === "resolved" ? "Resolved" : "Superseded"} by ${memory.detail}` : "";
-  const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `since ${memory.created.slice(0, 10)}`, markOf(memory)];
+  const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `since ${dateText(memory.created)}`, markOf(memory)];
   return [memory.title, facts.filter((fact) => fact !== "").join(" · "), told, ended].filter((line) => line !== "").join("\n");
 }
 
@@ -85,10 +86,10 @@ const proposed: Readonly<Record<string, string>> = {
   supersede: "replaces a memory",
   resolve: "answers a question",
   close: "closes a question",
-  merge: "joins memories",
-  consolidate: "sums up memories",
-  archive: "to be archived",
-  refer: "points elsewhere",
+  merge: "merges memories",
+  consolidate: "summarizes memories",
+  archive: "archives a memory",
+  refer: "changes a reference",
 };
 
 /** What a proposal would do, in a few words. */
@@ -106,10 +107,10 @@ export function canMerge({ code }: Problem): boolean {
 }
 
 const toDo: Readonly<Record<string, string>> = {
-  merge: "to join",
+  merge: "to merge",
   archive: "to archive",
-  consolidate: "to sum up",
-  refer: "to point elsewhere",
+  consolidate: "to summarize",
+  refer: "with a changed reference",
   close: "to close",
 };
 
@@ -121,8 +122,8 @@ export function maintainedText(report: MaintainReport): string {
   const kinds = [...actions].map(([action, count]) => `${count} ${toDo[action] ?? action}`).join(", ");
   const atOnce = report.done.filter(({ action }) => action === "repaired" || action.startsWith("accepted-"));
   const parts = [
-    report.proposals.length === 0 ? "nothing to propose" : `${counted(report.proposals.length, "proposal")} (${kinds})`,
-    ...(atOnce.length === 0 ? [] : [`${atOnce.length} done at once`]),
+    report.proposals.length === 0 ? "nothing to propose" : `${counted(report.proposals.length, "new candidate")} (${kinds})`,
+    ...(atOnce.length === 0 ? [] : [`${atOnce.length} done automatically`]),
     ...(report.problems.length === 0 ? [] : [counted(report.problems.length, "problem")]),
   ];
   const lead = report.state === "cancelled" ? "Maintain cancelled: " : "Maintain: ";

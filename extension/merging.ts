@@ -5,7 +5,7 @@ import * as protocol from "./protocol";
 import { chooseRoot } from "./roots";
 
 const scheme = "lerim-merge";
-const join = "Join Both Sides";
+const join = "Merge Both Sides";
 
 export interface Conflict {
   readonly root: string;
@@ -36,7 +36,7 @@ export class Merging implements vscode.TextDocumentContentProvider, vscode.Dispo
     this.#shown.set(uri.toString(), diff);
     this.#changed.fire(uri);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
-    const choice = await vscode.window.showInformationMessage("Lerim: this is how both sides of the conflict would be joined.", join, "Open File");
+    const choice = await vscode.window.showInformationMessage("Lerim: This is how both sides of the conflict would be merged.", join, "Open File");
     if (choice === "Open File") await vscode.window.showTextDocument(vscode.Uri.file(conflict.path));
     if (choice !== join) return;
     const { acted } = await this.context.request(protocol.memoryMerge, { ...conflict, preview: false });
@@ -56,7 +56,7 @@ export class Merging implements vscode.TextDocumentContentProvider, vscode.Dispo
 /** The file that is open in the editor, in its folder. */
 async function openConflict(): Promise<Conflict | undefined> {
   const uri = vscode.window.activeTextEditor?.document.uri;
-  if (uri === undefined || uri.scheme !== "file" || !uri.fsPath.endsWith(".md")) throw new Error("First open the memory's file that holds both sides of a merge.");
+  if (uri === undefined || uri.scheme !== "file" || !uri.fsPath.endsWith(".md")) throw new Error("First open the memory file that has the merge conflict.");
   const root = (await chooseRoot())?.uri.toString();
   return root === undefined ? undefined : { root, path: uri.fsPath };
 }

@@ -135,7 +135,7 @@ export class EditorModels implements vscode.Disposable {
     try {
       return await vscode.lm.selectChatModels();
     } catch (error) {
-      this.log(`The editor does not tell its models: ${messageOf(error)}`);
+      this.log(`The editor's models could not be listed: ${messageOf(error)}`);
       return [];
     }
   }

@@ -50,7 +50,7 @@ export class ModelWatch implements vscode.Disposable {
       try {
         views.push(await context.request(protocol.modelStatus, { root }));
       } catch (error) {
-        context.output.info(`Nothing is known of the model of ${root}: ${error instanceof Error ? error.message : String(error)}`); // no repository, most often
+        context.output.info(`The model of ${root} could not be determined: ${error instanceof Error ? error.message : String(error)}`); // no repository, most often
       }
     }
     context.status.setModel(modelFace(views));

@@ -11,17 +11,16 @@ function about(cost: number): string {
   return cost > 0 && cost < 0.01 ? dollars(cost) : `about ${dollars(cost)}`;
 }
 
-/** "3 sessions wait, about $0.02". */
+/** "3 sessions waiting, about $0.02". */
 export function waitsText({ sessions, cost }: Pick<Waits, "sessions" | "cost">): string {
-  const lead = `${counted(sessions, "session")} ${sessions === 1 ? "waits" : "wait"}`;
+  const lead = `${counted(sessions, "session")} waiting`;
   return cost === null ? lead : `${lead}, ${about(cost)}`;
 }
 
 /** What the person is asked before a model that is paid for is asked the first time. */
 export function consentText({ sessions, tokens, cost, model }: Waits): string {
-  const lead = `${counted(sessions, "session")} ${sessions === 1 ? "waits" : "wait"} for ${model}`;
-  const price = cost === null ? "at a price that is not known" : about(cost);
-  return `${lead}, about ${tokens.toLocaleString("en-US")} tokens, ${price}. Secrets are cut out before anything is sent. Ask it?`;
+  const price = cost === null ? "at an unknown price" : about(cost);
+  return `Let ${model} read ${counted(sessions, "session")} (about ${tokens.toLocaleString("en-US")} tokens, ${price})? Secrets are removed before anything is sent.`;
 }
 
 /** Words of a service or a server, which a notification must not make links of. */
@@ -38,12 +37,12 @@ const mostFound = 8;
 
 /** What came of a trial on one session: the counts, and beside each other what the rules and the model found. */
 export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
-  const message = `In one session the rules found ${rules.length}, ${model} ${found.length} more.`;
+  const message = `In one session, the rules found ${rules.length}, and ${model} found ${found.length} more.`;
   const list = (who: string, all: readonly FoundView[]): string => {
     const more = all.length > mostFound ? [`… and ${all.length - mostFound} more`] : [];
     return [`${who}:`, ...all.slice(0, mostFound).map(({ title }) => `• ${title}`), ...more, ...(all.length === 0 ? ["• nothing"] : [])].join("\n");
   };
-  const took = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing is proposed yet. ${counted(again, "more session")} ${again === 1 ? "waits" : "wait"}.`;
+  const took = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing has been proposed yet. ${counted(again, "more session")} ${again === 1 ? "is" : "are"} waiting.`;
   return { message, detail: [list("The rules", rules), list(model, found), took].join("\n\n") };
 }
 
@@ -55,7 +54,7 @@ export function modelFace(views: readonly ModelView[]): { lines: string[]; usedU
   const lines = [`Model: ${names.join(", ")}`];
   const { todayUsd, budgetUsd } = first;
   const usedUp = views.some(({ waits }) => waits.why === "budget");
-  if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Today: ${dollars(todayUsd)}${budgetUsd > 0 ? ` of ${dollars(budgetUsd)}` : ", without a bound"}`);
+  if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Today: ${dollars(todayUsd)}${budgetUsd > 0 ? ` of ${dollars(budgetUsd)}` : ", no limit"}`);
   const waiting = views.map(({ waits }) => waits).filter(({ sessions, why }) => sessions > 0 && why !== "none");
   if (waiting.length > 0) lines.push(waitsText(summed(waiting)) + whyText(waiting));
   else if (usedUp) lines.push("Today's budget is used up");
@@ -75,7 +74,7 @@ function summed(waiting: readonly Waits[]): { sessions: number; cost: number | n
 }
 
 function whyText(waiting: readonly Waits[]): string {
-  if (waiting.some(({ why }) => why === "consent")) return ": the next sync you ask for asks you first";
+  if (waiting.some(({ why }) => why === "consent")) return ": the next sync you start asks for your consent";
   return waiting.some(({ why }) => why === "budget") ? ": today's budget is used up" : "";
 }
 
@@ -89,28 +88,27 @@ export type Action = "Choose Model" | "Enter Key" | "Change Budget";
 
 /** What a sync's message says of the model: what it took, and what stopped it with the action that mends that. */
 export function modelText(report: SyncReport, neverChosen = false): Mend {
-  const calls = report.usage?.calls ?? 0;
-  const cost = report.usage?.cost ?? 0;
+  const { calls, cost } = report.usage;
   const asked = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${about(cost)}` : ""}.` : "";
-  const stopped = neverChosen && report.waits?.why === "none" ? offerOf(report.waits) : stopOf(report);
+  const stopped = neverChosen && report.waits.why === "none" ? offerOf(report.waits) : stopOf(report);
   return { text: [asked, stopped.text].filter((text) => text !== "").join(" "), actions: stopped.actions };
 }
 
 /** What a person is told who never chose whether a model is asked. */
 function offerOf({ sessions }: Waits): Mend {
   if (sessions === 0) return { text: "", actions: [] };
-  return { text: `${counted(sessions, "session")} ${sessions === 1 ? "was" : "were"} read by the rules alone. A model usually finds more; you may have one already.`, actions: ["Choose Model"] };
+  return { text: `${counted(sessions, "session")} ${sessions === 1 ? "was" : "were"} read by the rules alone. A model usually finds more, and you may already have one.`, actions: ["Choose Model"] };
 }
 
 function stopOf({ waits, problems }: SyncReport): Mend {
   const said = (...codes: string[]): string | undefined => problems.find(({ code }) => codes.includes(code))?.message;
   const key = said("model-key");
   if (key !== undefined) return { text: unlinked(key), actions: ["Enter Key", "Choose Model"] };
-  if (waits?.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitsText(waits)}` : ""}.`, actions: ["Change Budget"] };
-  if (waits?.why === "consent") {
+  if (waits.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitsText(waits)}` : ""}.`, actions: ["Change Budget"] };
+  if (waits.why === "consent") {
     const { sessions, model, cost } = waits;
-    const price = cost === null ? "" : `, ${about(cost)}`;
-    return { text: sessions > 0 ? `${waitsText({ sessions, cost: null })} for your consent to ask ${model}${price}.` : "", actions: [] };
+    const price = cost === null ? "" : ` (${about(cost)})`;
+    return { text: sessions > 0 ? `${waitsText({ sessions, cost: null })} for your consent to use ${model}${price}.` : "", actions: [] };
   }
   const gone = said("model-gone", "model-silent", "model", "spending");
   return gone === undefined ? { text: "", actions: [] } : { text: unlinked(gone), actions: ["Choose Model"] };

@@ -3,6 +3,6 @@ export class NotRunning extends Error {
   override readonly name = "NotRunning";
 
   constructor() {
-    super("Lerim's sidecar does not run. Run Lerim: Restart.");
+    super("Lerim's sidecar is not running. Run Lerim: Restart.");
   }
 }

@@ -7,7 +7,7 @@ import { repositoryOf } from "./roots";
 /** Opens what a candidate or memory refers to, at its symbol if there is one. Refuses what is not inside the root. */
 export async function openReference(root: string, reference: string): Promise<void> {
   const parsed = parseReference(reference);
-  if (parsed === undefined) throw new Error(`"${reference}" does not name a file of this repository.`);
+  if (parsed === undefined) throw new Error(`"${reference}" does not name a file in this repository.`);
   const opened = vscode.Uri.parse(root);
   // references count from the repository, which may lie above the opened folder
   const folder = vscode.Uri.file((await repositoryOf(opened.fsPath)) ?? opened.fsPath);
@@ -16,9 +16,9 @@ export async function openReference(root: string, reference: string): Promise<vo
   try {
     inside = (await realpath(file.fsPath)).startsWith((await realpath(folder.fsPath)) + sep);
   } catch {
-    throw new Error(`${parsed.path} is not there any more.`);
+    throw new Error(`${parsed.path} no longer exists.`);
   }
-  if (!inside) throw new Error(`${parsed.path} leads outside the repository.`);
+  if (!inside) throw new Error(`${parsed.path} is outside the repository.`);
   const document = await vscode.workspace.openTextDocument(file);
   const at = parsed.symbol === "" ? undefined : await symbolRange(file, parsed.symbol);
   await vscode.window.showTextDocument(document, at === undefined ? { preview: true } : { preview: true, selection: at });

@@ -15,12 +15,12 @@ export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> 
   if (owner !== undefined && folders.some((folder) => folder.uri.toString() === owner.uri.toString())) return owner;
   if (folders.length === 1) return folders[0];
   if (folders.length === 0) {
-    void vscode.window.showInformationMessage("Lerim works on a repository: open a folder first.");
+    void vscode.window.showInformationMessage("Lerim works on a repository. Open a folder first.");
     return undefined;
   }
   const picked = await vscode.window.showQuickPick(
     folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
-    { placeHolder: "Which folder?" },
+    { placeHolder: "Choose a folder" },
   );
   return picked?.folder;
 }

@@ -62,7 +62,7 @@ export class Keys {
     try {
       return (await this.storage.get(nameOf(variable))) ?? "";
     } catch (error) {
-      this.log(`The editor's secret storage does not give ${variable}: ${error instanceof Error ? error.message : String(error)}`);
+      this.log(`${variable} could not be read from the editor's secret storage: ${error instanceof Error ? error.message : String(error)}`);
       return "";
     }
   }

@@ -19,11 +19,11 @@ export async function searchSessions(
 ): Promise<void> {
   const first = everywhere ? "Search the sessions of this machine" : "Search the sessions of this window's repositories";
   await searchList<HitItem>(
-    "Search what was said: words, and agent:codex repo:shop branch:main file:src/a.py model:opus since:7d failed:",
+    "Search what was said by words, and with agent:codex repo:shop branch:main file:src/a.py model:opus since:7d failed:",
     async (query, cancel) => {
       if (query.trim() === "") return { items: [], title: first };
       const { hits, problems } = await context.request(protocol.sessionsSearch, { query, everywhere, limit: searchLimit }, cancel);
-      const title = problems.length > 0 ? problems.join(" ") : hits.length === 0 ? "Nothing that was said matches" : first;
+      const title = problems.length > 0 ? problems.join(" ") : hits.length === 0 ? "No matches" : first;
       return { items: hits.map((hit) => itemOf(hit, context.extension.extensionUri)), title };
     },
     ({ hit }) => open(hit.id, hit.turn),

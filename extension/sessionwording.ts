@@ -1,5 +1,5 @@
 // What lists of sessions, agents and jobs say. Plain text only: titles come from transcripts.
-import type { AgentView, HitView, JobView, SessionView } from "./sessionprotocol";
+import type { AgentView, HitView, JobView, SessionView } from "./protocol";
 import { counted } from "./wording";
 
 const notRecorded = "not recorded";
@@ -15,7 +15,7 @@ export function dayLabel(day: string, now: number): string {
   if (days === 0) return "Today";
   if (days === 1) return "Yesterday";
   const far = then.getFullYear() !== today.getFullYear();
-  return then.toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "long", ...(far ? { year: "numeric" } : {}) });
+  return then.toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", ...(far ? { year: "numeric" } : {}) });
 }
 
 /** "45 s", "12 min", "2 h 5 min", "3 d 4 h". */
@@ -49,6 +49,12 @@ export function sessionDescription(session: SessionView): string {
 export function momentText(time: string): string {
   const when = new Date(time);
   return Number.isNaN(when.getTime()) ? "" : when.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+/** The day of a moment as `momentText` writes it, "3 Mar 2026"; "" for none. */
+export function dateText(time: string): string {
+  const when = new Date(time);
+  return Number.isNaN(when.getTime()) ? "" : when.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 
 /** The time of day of a moment on the day of `since`, else as `momentText` says it. */
@@ -93,9 +99,9 @@ export function sessionTooltip(session: SessionView): string {
     `Files touched: ${session.files ?? notRecorded}`,
     `Tokens: ${tokensText(session)}`,
     ...(session.cost === null ? [] : [`Cost: $${session.cost.toFixed(2)}`]),
-    ...(session.parentMissing ? ["", `A subagent's session; the session that started it (${session.parent}) is not on this machine.`] : []),
-    ...(session.gone ? ["", "Its agent has deleted it; what was read of it is kept."] : []),
-    ...(session.error === "" ? [] : ["", `It could not be read the last time: ${session.error}`]),
+    ...(session.parentMissing ? ["", `A subagent's session. The session that started it (${session.parent}) is not on this machine.`] : []),
+    ...(session.gone ? ["", "Its agent has deleted it. What Lerim has read of it is kept."] : []),
+    ...(session.error === "" ? [] : ["", `It could not be read last time: ${session.error}`]),
   ].join("\n");
 }
 
@@ -115,12 +121,12 @@ export function agentDescription(agent: AgentView): string {
     case "removed":
       return "disconnected";
     case "not-found":
-      return agent.found > 0 ? `${counted(agent.found, "session")} kept, no store found` : "not found on this machine";
+      return agent.found > 0 ? `${counted(agent.found, "session")} kept, session store not found` : "not found on this machine";
     case "connected": {
       const unread = agent.skipped.filter(({ reason }) => !READ.has(reason)).reduce((sum, { count }) => sum + count, 0);
       return [
         counted(agent.found, "session"),
-        ...(agent.waiting > 0 ? [`${agent.waiting} to be read`] : []),
+        ...(agent.waiting > 0 ? [`${agent.waiting} to read`] : []),
         ...(unread > 0 ? [`${unread} not read`] : []),
       ].join(" · ");
     }
@@ -131,11 +137,11 @@ export function agentDescription(agent: AgentView): string {
 const READ: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
 
 const reasons: Readonly<Record<string, string>> = {
-  skipped: "only its own program can read it",
+  skipped: "only the agent itself can read it",
   unreadable: "could not be opened",
-  failed: "could not be understood",
-  "in-part": "damaged in part, the rest was read",
-  "no-folder": "no working folder is known",
+  failed: "could not be parsed",
+  "in-part": "partly damaged, the rest was read",
+  "no-folder": "working folder unknown",
 };
 
 export function reasonText(reason: string): string {
@@ -144,10 +150,10 @@ export function reasonText(reason: string): string {
 
 export function jobDescription(job: JobView): string {
   const tried = counted(job.tries, "try", "tries");
-  return job.state === "dead" ? `given up after ${tried}` : `failed, ${tried}, will be tried again`;
+  return job.state === "dead" ? `given up after ${tried}` : `failed after ${tried}, will be retried`;
 }
 
-const kinds: Readonly<Record<string, string>> = { extract: "Learning by rules", model: "Asking the model" };
+const kinds: Readonly<Record<string, string>> = { extract: "Reading with the rules", model: "Asking the model" };
 
 export function jobTooltip(job: JobView): string {
   return [job.title, "", kinds[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");

@@ -11,7 +11,7 @@ type Syncing = Pick<Context, "request" | "output" | "settings" | "status" | "onS
 /** Lerim: Sync. Reads the project's new sessions with progress and Cancel, and says what came of it. */
 export async function syncRoot(context: Syncing, root: string | undefined): Promise<void> {
   if (!vscode.workspace.isTrusted) {
-    void vscode.window.showInformationMessage("Lerim does not sync in Restricted Mode. Trust this workspace to sync.", "Manage Trust").then((choice) => {
+    void vscode.window.showInformationMessage("Lerim does not sync in Restricted Mode. Trust this workspace to sync it.", "Manage Trust").then((choice) => {
       if (choice !== undefined) void vscode.commands.executeCommand("workbench.trust.manage");
     });
     return;
@@ -32,8 +32,8 @@ function followed(context: Syncing, root: string): Thenable<protocol.SyncReport 
 
 /** Whether the person agreed just now to pay for the model that the sessions wait for. Only a sync they asked for asks them. */
 async function agreed(context: Syncing, { waits }: protocol.SyncReport): Promise<boolean> {
-  if (waits?.why !== "consent" || waits.sessions === 0) return false;
-  const yes = "Ask It";
+  if (waits.why !== "consent" || waits.sessions === 0) return false;
+  const yes = "Allow";
   if ((await vscode.window.showInformationMessage(consentText(waits), { modal: true }, yes)) !== yes) return false;
   await context.request(protocol.modelAllow, { label: waits.model });
   return true;
@@ -58,7 +58,7 @@ async function runSync(
     return await context.request(protocol.sync, { root, explicit: true }, token);
   } catch (error) {
     if (token.isCancellationRequested) {
-      void vscode.window.showInformationMessage("Sync cancelled. What was found so far is kept; the next sync carries on.");
+      void vscode.window.showInformationMessage("Lerim: Sync cancelled. Everything found so far is kept, and the next sync continues from there.");
       return undefined;
     }
     throw error;

@@ -31,7 +31,7 @@ export class Turns implements vscode.TextDocumentContentProvider, vscode.Disposa
 
   /** Called by VS Code, also for a tab that was open before the window was. */
   provideTextDocumentContent(uri: vscode.Uri): string {
-    return this.#told.get(uri.toString()) ?? "Open this turn again, from the memory or the candidate it belongs to.";
+    return this.#told.get(uri.toString()) ?? "Open this turn again from the memory or candidate it belongs to.";
   }
 
   dispose(): void {

@@ -1,12 +1,12 @@
 // What the status bar, notifications and lists say.
-import type { MemoryView, SyncProgress, SyncReport, TitleView } from "./protocol";
+import type { MemoryView, SyncProgressParams, SyncReport, TitleView } from "./protocol";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** "3 of 12 sessions, 2 candidates". */
-export function progressText(progress: SyncProgress): string {
+export function progressText(progress: SyncProgressParams): string {
   const sessions = progress.sessionsTotal > 0 ? `${progress.sessionsDone} of ${counted(progress.sessionsTotal, "session")}` : "Looking for sessions";
   return `${sessions}, ${counted(progress.candidates, "candidate")}`;
 }
@@ -28,7 +28,7 @@ export function reportText(report: SyncReport): string {
 }
 
 export function pendingText(pending: number): string {
-  return pending === 0 ? "No candidates wait for review" : `${counted(pending, "candidate")} ${pending === 1 ? "waits" : "wait"} for review`;
+  return pending === 0 ? "No candidates to review" : `${counted(pending, "candidate")} to review`;
 }
 
 /** A memory's kind as people say it: the kind of a learning, else the primitive. */

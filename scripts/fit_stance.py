@@ -1,6 +1,6 @@
 """Fit the weights of `lerim.memory.stance` anew and print them as `stance_weights.py` holds them.
 
-    PYTHONPATH=server python scripts/fit_stance.py > server/lerim/memory/stance_weights.py
+    PYTHONPATH=server:evals python scripts/fit_stance.py > server/lerim/memory/stance_weights.py
 
 Uses the labelled pairs of `evals/` that are not set aside, and for each claim six memories it has nothing to do with,
 which count a tenth. Multinomial logistic regression: gradient descent on standardised cues with Nesterov's momentum,
@@ -13,9 +13,9 @@ import hashlib
 import math
 from pathlib import Path
 
-from lerim.evaluation.pairs import Known, read_pairs
 from lerim.memory.contrast import read
 from lerim.memory.stance import CUES, cues
+from lerim_evals.pairs import Known, read_pairs  # noqa: TID251 - a developer's script
 
 PAIRS = Path(__file__).resolve().parents[1] / "evals"
 CLASSES = ("replaces", "updates", "same", "different")

@@ -27,6 +27,8 @@ LINT = (
     (PYTHON, "-m", "ruff", "check", "."),
     (PYTHON, "-m", "ruff", "format", "--check", "."),
     (PYTHON, "-m", "mypy"),
+    (PYTHON, "scripts/cli_docs.py", "--check"),
+    (PYTHON, "scripts/protocol.py", "--check"),
     ("npm", "run", "--silent", "lint"),
 )
 
@@ -76,7 +78,7 @@ def main(wanted: list[str]) -> int:
 
 
 def lint(tally: Tally) -> None:
-    """Style and types of both languages."""
+    """Style and types of both languages, and whether docs/CLI.md is what the program says."""
     with section("lint"):
         for command in LINT:
             if run(command, limit_s=LIMIT_S["lint"]):

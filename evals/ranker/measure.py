@@ -3,8 +3,8 @@
 usage: measure.py FOLDER      holds OWNER+NAME/SESSION.jsonl (.json of Gemini CLI, .md of SpecStory)
 
 One row a passage of every session that is not set aside: project, the session's line in sessions.jsonl, prompts before
-it, whether it is outright a rule, its label, the memories it states, its type, its features. Texts stay out: the quotes
-of the labels are in sentences.jsonl.
+it, whether it is outright a rule, its label, the verdict on it, the memories it states, its type, its features. Texts
+stay out: the quotes of the labels are in sentences.jsonl and verdicts.jsonl.
 """
 
 from __future__ import annotations
@@ -75,7 +75,27 @@ def sentences() -> dict[tuple[str, str], list[Sentence]]:
     return out
 
 
-def rows(folder: Path, session: Labelled, labels: list[Sentence]) -> Iterator[list[str]]:
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reader said of a passage as a proposal: "right", "nearly", "worthless" or "wrong"."""
+
+    turn: str
+    said: str
+    verdict: str
+    type: str
+
+
+def verdicts() -> dict[tuple[str, str], list[Verdict]]:
+    """The verdicts by project and session."""
+    out: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
+    for line in (LABELS / "verdicts.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        verdict = Verdict(row["turn"], row["said"], row["verdict"], row.get("type", ""))
+        out[row["project"], row["session"]].append(verdict)
+    return out
+
+
+def rows(folder: Path, session: Labelled, labels: list[Sentence], judged: list[Verdict]) -> Iterator[list[str]]:
     """The rows of one session, without its project and number. Raises LerimError, OSError."""
     found = [
         (one, number, now.prompt.text if now.prompt else "")
@@ -97,14 +117,18 @@ def rows(folder: Path, session: Labelled, labels: list[Sentence]) -> Iterator[li
     for number, memory in enumerate(session.must):
         for at in _places(memory.said, "", found, places):
             states[at].add(number)
+    given = {at: one for one in judged for at in _places(one.said, one.turn, found, places)[:1]}
     for at, (one, number, prompt) in enumerate(found):
-        sentence = told.get(at)
-        judged = "" if sentence is None else sentence.memory or (sentence.alone and f"alone {sentence.alone}")
-        kind = "" if sentence is None or judged in ("", "alone no") else sentence.type
+        sentence, verdict = told.get(at), given.get(at)
+        label = "" if sentence is None else sentence.memory or (sentence.alone and f"alone {sentence.alone}")
+        kind = "" if sentence is None or label in ("", "alone no") else sentence.type
+        if verdict is not None and verdict.type:
+            kind = verdict.type
         yield [
             str(number),
             str(int(is_outright(one.passage, prompt))),
-            judged,
+            label,
+            "" if verdict is None else verdict.verdict,
             " ".join(map(str, sorted(states[at]))) if at in states else "",
             kind,
             *(f"{value:.3f}".rstrip("0").rstrip(".") for value in one.features),
@@ -127,15 +151,19 @@ def _places(said: str, turn: str, found: list[tuple[Measured, int, str]], places
 
 def main() -> None:
     """Writes the file and prints how much there is."""
-    folder, labels, out, missing = Path(sys.argv[1]), sentences(), io.StringIO(newline=""), 0
+    folder, labels, judged, out, missing = Path(sys.argv[1]), sentences(), verdicts(), io.StringIO(newline=""), 0
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(["project", "session", "prompts", "outright", "label", "states", "type", *NAMES])
+    table.writerow(["project", "session", "prompts", "outright", "label", "verdict", "states", "type", *NAMES])
     count = passages = 0
     for line, session in enumerate(labelled()):
         if session.held:
             continue
         try:
-            made = list(rows(folder, session, labels[session.project, session.session]))
+            made = list(
+                rows(
+                    folder, session, labels[session.project, session.session], judged[session.project, session.session]
+                )
+            )
         except (LerimError, OSError) as error:
             print(f"{session.project} {session.session}: {error}", file=sys.stderr)
             missing += 1

@@ -28,12 +28,15 @@ HERE = Path(__file__).parent
 RANKER = HERE.parents[1] / "server/lerim/extraction/ranking/ranker.json"
 FOLDS = 10
 ROUNDS = 300
-FIRST, FURTHER = 0.8, 7.0
+FIRST, FURTHER = 0.6, 4.0
 """So many passages a session are worth a look by themselves, and so many beside one that is."""
-WEIGHTS = {"must": (1, 1.5), "maybe": (1, 0.6), "alone yes": (1, 1.0), "alone maybe": (1, 0.25)}
-"""What each label says, and how much it counts; all else says no and counts once."""
+LABELS = {"must": 0.55, "maybe": 0.3, "alone yes": 0.4, "alone maybe": 0.15}
+"""How likely a passage of each label is worth proposing, by the verdicts on those that were judged; all else is not."""
+VERDICTS = {"right": 1.0, "nearly": 0.4, "worthless": 0.0, "wrong": 0.0}
+"""The same of the verdicts, which count `VERDICT` times as much: they were given of what the ranker would propose."""
+VERDICT = 6.0
 TREES = {
-    "objective": "binary",
+    "objective": "cross_entropy",
     "num_leaves": 15,
     "learning_rate": 0.04,
     "min_data_in_leaf": 30,
@@ -60,40 +63,45 @@ class Labels:
     prompts: list[int]
     outright: list[bool]
     label: list[str]
+    verdict: list[str]
     states: list[frozenset[int]]
     type: list[str]
     features: Numbers
 
     @property
-    def keep(self) -> Numbers:
-        return np.array([float(one in WEIGHTS) for one in self.label])
+    def worth(self) -> Numbers:
+        both = zip(self.label, self.verdict, strict=True)
+        return np.array([VERDICTS[verdict] if verdict else LABELS.get(label, 0.0) for label, verdict in both])
 
     @property
     def weight(self) -> Numbers:
-        return np.array([WEIGHTS.get(one, (0, 1.0))[1] for one in self.label])
+        return np.array([VERDICT if verdict else 1.0 for verdict in self.verdict])
 
 
 def read() -> Labels:
     """The labels of the repository."""
     with gzip.open(HERE / "features.csv.gz", "rt", encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
-    project, session, prompts, outright, label, states, kind = map(list, zip(*(row[:7] for row in rows), strict=True))
+    project, session, prompts, outright, label, verdict, states, kind = map(
+        list, zip(*(row[:8] for row in rows), strict=True)
+    )
     return Labels(
-        head[7:],
+        head[8:],
         project,
         session,
         [int(one) for one in prompts],
         [one == "1" for one in outright],
         label,
+        verdict,
         [frozenset(map(int, one.split())) for one in states],
         kind,
-        np.array([[float(value) for value in row[7:]] for row in rows]),
+        np.array([[float(value) for value in row[8:]] for row in rows]),
     )
 
 
 def trees(labels: Labels, rows: NDArray[np.bool_]) -> Any:
     """A model of these rows."""
-    data = lightgbm.Dataset(labels.features[rows], labels.keep[rows], weight=labels.weight[rows])
+    data = lightgbm.Dataset(labels.features[rows], labels.worth[rows], weight=labels.weight[rows])
     return lightgbm.train(TREES, data, ROUNDS)
 
 

@@ -74,8 +74,8 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
         const { None, Expanded } = vscode.TreeItemCollapsibleState;
         const item = new vscode.TreeItem("Queue", node.jobs.length > 0 ? Expanded : None);
         item.id = "queue";
-        item.description = node.text || "nothing waits";
-        item.tooltip = `What is learned from sessions of this repository: ${node.text || "nothing waits"}.`;
+        item.description = node.text || "empty";
+        item.tooltip = `Jobs that read this repository's sessions: ${node.text || "none"}.`;
         item.iconPath = new vscode.ThemeIcon(node.jobs.length > 0 ? "warning" : "tasklist");
         item.contextValue = "lerim.queue";
         return item;
@@ -139,15 +139,15 @@ function factsOf(agent: protocol.AgentView): FactNode[] {
     tooltip: tooltip || [label, description].filter((part) => part !== "").join("\n"),
   });
   const { lastError } = agent;
-  const stores = agent.stores.map(({ path, exists }) => fact(exists ? "folder" : "circle-slash", homely(path), exists ? "" : "not there", path));
-  if (agent.state === "removed") return [...stores, fact("debug-disconnect", "Its sessions are not read", "what was read of them stays")];
+  const stores = agent.stores.map(({ path, exists }) => fact(exists ? "folder" : "circle-slash", homely(path), exists ? "" : "not found", path));
+  if (agent.state === "removed") return [...stores, fact("debug-disconnect", "Its sessions are not read", "what was read before is kept")];
   return [
     ...stores,
-    fact("comment-discussion", `${counted(agent.found, "session")} of this repository`, `${agent.parsed} read${agent.waiting > 0 ? `, ${agent.waiting} to be read` : ""}`),
+    fact("comment-discussion", `${counted(agent.found, "session")} of this repository`, `${agent.parsed} read${agent.waiting > 0 ? `, ${agent.waiting} to read` : ""}`),
     ...(agent.sessions === agent.found ? [] : [fact("vm", `${counted(agent.sessions, "session")} on this machine`)]),
     ...agent.skipped.map(({ reason, count, example, message }) => fact("warning", `${count} not read: ${reasonText(reason)}`, homely(example), [message, example].join("\n"))),
     ...(lastError === null ? [] : [fact("error", lastError.message, momentText(lastError.time), [lastError.message, lastError.where, momentText(lastError.time)].join("\n"))]),
-    ...(agent.redactions === 0 ? [] : [fact("shield", counted(agent.redactions, "secret cut out", "secrets cut out"))]),
+    ...(agent.redactions === 0 ? [] : [fact("shield", counted(agent.redactions, "secret removed", "secrets removed"))]),
     fact("history", agent.lastSync === "" ? "Not synced yet" : `Last sync ${momentText(agent.lastSync)}`),
   ];
 }

@@ -78,7 +78,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
   #receive(value: unknown): void {
     const message = parseFromAsk(value);
     if (message === undefined) {
-      this.context.output.warn("The panel of Lerim: Ask sent a message that was not understood.");
+      this.context.output.warn("The Ask panel sent a message that was not understood.");
       return;
     }
     this.#handle(message).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 // Messages between the panel of Lerim: Ask (views/ask.ts) and its browser side (webview/ask.ts); both parse what they receive.
-import type { CitationView, PassageView, SentenceView } from "../protocol";
+import type { Citation, Passage, Sentence } from "../protocol";
 import { isFields, isList, isText } from "./messages";
 
 const longestQuestion = 4000;
@@ -16,15 +16,15 @@ export type FromAsk =
 export interface AnswerState {
   readonly question: string;
   readonly state: "none" | "asking" | "done" | "partial" | "cancelled" | "failed";
-  readonly sentences: readonly SentenceView[];
-  readonly passages: readonly PassageView[];
+  readonly sentences: readonly Sentence[];
+  readonly passages: readonly Passage[];
   readonly known: boolean;
   readonly model: string;
   readonly note: string;
   readonly all: boolean;
 }
 
-export type ToAsk = { readonly type: "state"; readonly state: AnswerState; readonly restricted: boolean } | { readonly type: "sentence"; readonly question: string; readonly sentence: SentenceView };
+export type ToAsk = { readonly type: "state"; readonly state: AnswerState; readonly restricted: boolean } | { readonly type: "sentence"; readonly question: string; readonly sentence: Sentence };
 
 export const noAnswer: AnswerState = { question: "", state: "none", sentences: [], passages: [], known: true, model: "", note: "", all: false };
 
@@ -67,14 +67,14 @@ function isState(value: unknown): value is AnswerState {
   );
 }
 
-function isSentence(value: unknown): value is SentenceView {
+function isSentence(value: unknown): value is Sentence {
   return isFields(value) && isText(value["text"]) && isList(value["citations"], isCitation);
 }
 
-function isPassage(value: unknown): value is PassageView {
+function isPassage(value: unknown): value is Passage {
   return isFields(value) && isText(value["text"]) && isText(value["detail"]) && isText(value["time"]) && isCitation(value["citation"]);
 }
 
-function isCitation(value: unknown): value is CitationView {
+function isCitation(value: unknown): value is Citation {
   return isFields(value) && typeof value["number"] === "number" && isText(value["title"]) && (value["kind"] === "memory" || value["kind"] === "turn");
 }

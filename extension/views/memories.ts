@@ -230,7 +230,7 @@ function proposalItem(proposal: protocol.TreeProposal, root: string | null): vsc
 function problemItem(problem: protocol.Problem): vscode.TreeItem {
   const path = fileOf(problem);
   const item = new vscode.TreeItem(path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1));
-  item.description = canMerge(problem) ? "both sides of a merge" : problem.message;
+  item.description = canMerge(problem) ? "merge conflict" : problem.message;
   item.tooltip = `${problem.message}\n${problem.path}`;
   item.iconPath = new vscode.ThemeIcon(canMerge(problem) ? "git-merge" : "warning", new vscode.ThemeColor("list.warningForeground"));
   item.contextValue = canMerge(problem) ? "lerim.problem.merge" : "lerim.problem";

@@ -91,7 +91,7 @@ export const mostLeftOut = 1000;
 
 /** Why a candidate cannot have these words, as a sentence; undefined when it can. */
 export function misfitOf(edit: Edit): string | undefined {
-  if (edit.title.trim() === "") return "The title is empty. Write one.";
+  if (edit.title.trim() === "") return "The title is empty. Enter a title.";
   if (edit.title.length > longestTitle) return `The title has ${edit.title.length} characters. Shorten it to ${longestTitle}.`;
   if (edit.body.length > longestBody) return `The body has ${edit.body.length} characters. Shorten it to ${longestBody}.`;
   if (edit.tags.length > mostTags) return `There are ${edit.tags.length} tags. Keep ${mostTags} of them.`;

@@ -238,7 +238,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       if (result.askQuotes) {
         const quotes = await askQuotes();
         if (quotes === undefined) {
-          this.#acted(root, { id, action, ok: false, message: "Not accepted: first choose where quotes are kept." });
+          this.#acted(root, { id, action, ok: false, message: "The candidate was not accepted. First choose where quotes are kept." });
           return;
         }
         result = await this.context.request(protocol.reviewAct, { ...params, quotes });
@@ -275,7 +275,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     const action = shown ?? this.#last;
     this.#last = undefined;
     if (action === undefined) {
-      this.#acted(root, { id: "", action: "undo", ok: false, message: "Nothing was undone: nothing was done before it." });
+      this.#acted(root, { id: "", action: "undo", ok: false, message: "There is nothing to undo." });
       return;
     }
     try {
@@ -324,7 +324,7 @@ async function askQuotes(): Promise<"shared" | "local" | undefined> {
     {
       modal: true,
       detail:
-        "A memory is a markdown file in the repository. It can carry the quotes from your sessions that it rests on, for everyone with the repository to read, or the quotes can stay on this machine. Asked once for this repository.",
+        "A memory is a Markdown file in the repository. It can include the quotes from your sessions that it is based on, so that everyone with access to the repository can read them, or the quotes can stay on this machine. You are asked once per repository.",
     },
     share,
     keep,

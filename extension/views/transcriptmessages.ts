@@ -1,5 +1,5 @@
 // Messages between the transcript viewer's host side (views/transcripts.ts) and its browser side (webview/transcript.ts); both parse what they receive.
-import type { CallView, OutlineView, SessionTurn, SessionView } from "../sessionprotocol";
+import type { CallView, OutlineView, SessionTurn, SessionView } from "../protocol";
 
 export type FromTranscript =
   | { readonly type: "ready" }

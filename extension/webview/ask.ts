@@ -1,8 +1,9 @@
 // The browser side of Lerim: Ask: a question, its answer as it comes, and what each sentence rests on.
-import type { CitationView, PassageView, SentenceView } from "../protocol";
+import type { Citation, Passage, Sentence } from "../protocol";
 import { type AnswerState, type FromAsk, noAnswer, parseToAsk } from "../views/askmessages";
 import { button, h } from "./dom";
 import { prose } from "./prose";
+import { dateText } from "../sessionwording";
 import { plain } from "./text";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromAsk): void; getState(): unknown; setState(state: { typed: string }): void };
@@ -20,14 +21,14 @@ const asked = h("h2", { class: "asked" });
 const sentences = h("div", { class: "sentences", label: "Answer", role: "region", attributes: { "aria-live": "polite" } });
 const note = h("p", { class: "note", role: "note" });
 const sources = h("section", { class: "sources", label: "Sources" });
-const restrictedNote = h("p", { class: "restricted", role: "note" }, "Restricted Mode: nothing is asked until you trust this folder.");
+const restrictedNote = h("p", { class: "restricted", role: "note" }, "Restricted Mode: You can ask questions once you trust this folder.");
 
 document.getElementById("ask")?.append(
   h(
     "div",
     { class: "ask-form", role: "search" },
     field,
-    h("div", { class: "ask-row" }, askButton, cancelButton, h("label", { class: "all", attributes: { for: "all" } }, all, "Also what is over or changed in the code since")),
+    h("div", { class: "ask-row" }, askButton, cancelButton, h("label", { class: "all", attributes: { for: "all" } }, all, "Include inactive memories and memories whose code has changed")),
   ),
   restrictedNote,
   h("article", { class: "answer" }, asked, sentences, note, status, sources),
@@ -96,24 +97,24 @@ function noteText(): string {
   return state.note;
 }
 
-function sentence({ text, citations }: SentenceView): HTMLElement {
+function sentence({ text, citations }: Sentence): HTMLElement {
   return h("p", { class: "sentence" }, ...prose(text), " ", ...citations.map(mark));
 }
 
 /** A citation's number, which opens what it names. */
-function mark(citation: CitationView): HTMLElement {
+function mark(citation: Citation): HTMLElement {
   const what = citation.kind === "memory" ? "memory" : "turn";
   const shown = numberOf(citation);
   return button(String(shown), () => open(citation), { class: "citation", label: `Source ${shown}: ${what} ${plain(citation.title)}`, title: `Open the ${what}: ${plain(citation.title)}` });
 }
 
 /** Sources are numbered as they are met in the answer; passages alone as they are ranked. */
-function numberOf({ number }: CitationView): number {
+function numberOf({ number }: Citation): number {
   const met = [...new Set(state.sentences.flatMap(({ citations }) => citations.map((one) => one.number)))];
   return met.length === 0 ? number : met.indexOf(number) + 1;
 }
 
-function open({ number }: CitationView): void {
+function open({ number }: Citation): void {
   vscode.postMessage({ type: "open", number });
 }
 
@@ -124,17 +125,17 @@ function drawSources(): void {
     const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, mark(citation), h("span", { class: "source-kind" }, citation.kind), h("span", { class: "source-title" }, ...prose(citation.title))));
     sources.replaceChildren(h("h3", {}, "Sources"), h("ol", { class: "source-list" }, ...rows));
   } else if (state.state !== "asking" && state.passages.length > 0) {
-    sources.replaceChildren(h("h3", {}, state.known ? "Passages, as they stand; no model has put them into words" : "Passages that come nearest, as they stand"), ...state.passages.map(passage));
+    sources.replaceChildren(h("h3", {}, state.known ? "Matching passages, quoted as they are" : "Closest passages, quoted as they are"), ...state.passages.map(passage));
   } else {
     sources.replaceChildren();
   }
   if (state.model === "none" && state.state === "done") sources.append(button("Choose Model", () => vscode.postMessage({ type: "chooseModel" }), { class: "link choose-model" }));
 }
 
-function passage({ text, detail, time, citation }: PassageView): HTMLElement {
+function passage({ text, detail, time, citation }: Passage): HTMLElement {
   const [first, ...rest] = text.split("\n");
   const told = first?.trim() === citation.title.trim() && rest.length > 0 ? rest.join("\n") : text; // a memory's title stands above
-  const facts = [citation.kind, detail, time.slice(0, 10)].filter((fact) => fact !== "").join(" · ");
+  const facts = [citation.kind, detail, dateText(time)].filter((fact) => fact !== "").join(" · ");
   return h(
     "div",
     { class: "passage" },

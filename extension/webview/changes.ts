@@ -17,12 +17,12 @@ export function proposedChanges(candidate: CandidateView, open: Open): Child[] {
     parts.push(h("h3", {}, `Proposed change${title === "" ? "" : " to "}`, ...prose(title)), difference(candidate.diff, "Proposed change"));
   }
   if (ended.length > 0) {
-    parts.push(h("h3", { id: "ends" }, headings[candidate.action] ?? "Is put away"));
+    parts.push(h("h3", { id: "ends" }, headings[candidate.action] ?? "Archives"));
     const successor = candidate.action === "close" ? (kept[0]?.title ?? candidate.title) : candidate.title;
     parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "ends" } }, ...ended.map((target) => ending(target, candidate, successor, open))));
   }
   if (candidate.near.length > 0) {
-    parts.push(h("h3", { id: "near" }, "Not sure: it may belong to"));
+    parts.push(h("h3", { id: "near" }, "May be related to"));
     parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "near" } }, ...candidate.near.map((target) => neighbour(target, open))));
   }
   return parts;
@@ -38,11 +38,11 @@ function opener(target: TargetView, open: Open): HTMLElement {
 }
 
 const headings: Readonly<Record<string, string>> = {
-  supersede: "Takes the place of",
+  supersede: "Replaces",
   resolve: "Answers",
   close: "Answers",
-  merge: "Is joined into it",
-  consolidate: "Sums up",
+  merge: "Merges",
+  consolidate: "Summarizes",
 };
 
 /** A memory that would end: struck through with its successor, a question as resolved. */

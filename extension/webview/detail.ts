@@ -1,6 +1,7 @@
 import type { CandidateView, EvidenceView } from "../protocol";
 import { kindOf } from "../wording";
 import { proposedText } from "../memorywording";
+import { momentText } from "../sessionwording";
 import { proposedChanges } from "./changes";
 import { button, h } from "./dom";
 import { prose, shown } from "./prose";
@@ -61,7 +62,7 @@ function chips(candidate: CandidateView): HTMLElement {
     ...(kind === candidate.primitive ? [] : [h("span", { class: "chip kind" }, plain(kind))]),
     h("span", { class: "chip confidence", title: "Confidence" }, `${Math.round(candidate.confidence * 100)} %`),
     h("span", { class: "chip action" }, candidate.action === "add" ? "new memory" : proposedText(candidate.action)),
-    ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "Of no repository: it would be found from inside all of yours" }, "global")] : []),
+    ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "Not tied to a repository: it can be found from all of your repositories" }, "global")] : []),
     ...(candidate.edited ? [h("span", { class: "chip edited" }, "edited by you")] : []),
     ...candidate.tags.map((tag) => h("span", { class: "chip tag" }, `#${plain(tag)}`)),
   );
@@ -72,14 +73,13 @@ function evidence(item: EvidenceView, candidate: CandidateView, actions: DetailA
     "li",
     { class: `quote from-${["user", "assistant", "tool", "web"].includes(item.who) ? item.who : "other"}` },
     h("span", { class: "who" }, `${speakerText(item.who)}:`),
-    h("blockquote", { attributes: { dir: "auto" } }, ...shown(item.quote === "" ? "(this quote is kept on the machine it was said on)" : item.quote)),
+    h("blockquote", { attributes: { dir: "auto" } }, ...shown(item.quote === "" ? "(this quote is stored only on the machine where the session took place)" : item.quote)),
     ...(candidate.session === "" ? [] : [button("Open turn", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open turn (o)" })]),
   );
 }
 
 function sourceText(candidate: CandidateView): string {
-  const time = new Date(candidate.time);
-  const when = Number.isNaN(time.getTime()) ? plain(candidate.time) : time.toLocaleString();
+  const when = momentText(candidate.time) || plain(candidate.time);
   if (candidate.session === "") return `Proposed by ${candidate.maker === "maintain" ? "Lerim: Maintain" : "Lerim"} · ${when}`;
   return `${plain(candidate.platform)} · session ${plain(candidate.session)} · ${when}`;
 }

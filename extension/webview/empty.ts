@@ -12,11 +12,11 @@ export interface EmptyFacts {
 export function emptyState(facts: EmptyFacts, actions: { sync: () => void; undo: () => void; trust: () => void }): HTMLElement {
   const undo = facts.undoTitle !== "" ? [button("Undo", actions.undo, { class: "undo", title: facts.undoTitle })] : [];
   if (facts.restricted) {
-    return box("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and to review what was found.", button("Manage Trust", actions.trust, { class: "primary" }));
+    return box("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and review candidates.", button("Manage Trust", actions.trust, { class: "primary" }));
   }
   if (facts.syncing) return box("Reading sessions…", "Candidates appear here as they are found.", ...undo);
   if (facts.loading) return box("Loading candidates…", "");
-  return box("Nothing waits for review.", "Sync reads the new sessions of your coding agents and proposes what was decided and learned.", button("Sync", actions.sync, { class: "primary sync" }), ...undo);
+  return box("There are no candidates to review.", "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: "primary sync" }), ...undo);
 }
 
 function box(title: string, text: string, ...buttons: HTMLElement[]): HTMLElement {

@@ -9,17 +9,17 @@ export function footSection(model: Model, open: boolean, onToggle: (open: boolea
   if (list === undefined) return undefined;
   if (list.blocked === 0 && list.problems.length === 0) return undefined;
   const parts = [
-    ...(list.blocked > 0 ? [`blocked ${counted(list.blocked, "time")}`] : []),
+    ...(list.blocked > 0 ? [`${list.blocked} rejected before`] : []),
     ...(list.problems.length > 0 ? [counted(list.problems.length, "problem")] : []),
   ];
   const section = h(
     "details",
     { class: "dropped" },
-    h("summary", {}, `Held back: ${parts.join(", ")}`),
+    h("summary", {}, `Not shown: ${parts.join(", ")}`),
     h(
       "ul",
       {},
-      ...(list.blocked > 0 ? [h("li", { class: "blocked" }, `${list.blocked} × came again after you rejected it`)] : []),
+      ...(list.blocked > 0 ? [h("li", { class: "blocked" }, `Candidates that you had rejected were found again ${counted(list.blocked, "time")}.`)] : []),
       ...list.problems.map((problem) => h("li", { class: "problem" }, `${plain(problem.path)}: ${plain(problem.message)}`)),
     ),
   );

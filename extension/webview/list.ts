@@ -112,7 +112,7 @@ export class CandidateList {
 
 function rowMeta(candidate: CandidateView): string {
   const change = candidate.action === "add" ? "" : ` · ${proposedText(candidate.action)}`;
-  const flagged = candidate.flags.length > 0 ? " · ⚠ look closely" : "";
+  const flagged = candidate.flags.length > 0 ? " · ⚠ check this" : "";
   const own = candidate.scope === "global" ? " · global" : "";
   return `${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${own}${change}${flagged}`;
 }

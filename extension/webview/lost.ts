@@ -20,7 +20,7 @@ export function lostDraft(draft: Draft, actions: LostActions): HTMLElement {
   return h(
     "div",
     { class: "lost-draft", role: "group", label: `Your edit of a candidate that is gone: ${plain(draft.title)}`, attributes: { "data-id": draft.id } },
-    h("p", {}, "The candidate you were editing is not waiting any more. Your text is kept here until you discard it; if the candidate comes back, it is in its form again."),
+    h("p", {}, "The candidate you were editing is no longer waiting for review. Your text is kept here until you discard it. If the candidate comes back, your text is in its form again."),
     text,
     h("div", { class: "actions", role: "group", label: "Your text" }, button("Copy", () => actions.copy(draft), { class: "copy" }), button("Discard", () => actions.discard(draft), { class: "discard" })),
   );

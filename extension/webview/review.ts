@@ -65,7 +65,7 @@ document.getElementById("review")?.append(
 
 window.addEventListener("message", (event: MessageEvent<unknown>) => {
   const message = parseToWebview(event.data);
-  if (message === undefined) note("The panel was sent something it does not understand. See Lerim: Show Log.");
+  if (message === undefined) note("The panel received a message that it does not understand. Run Lerim: Show Log for details.");
   else receive(message);
 });
 window.addEventListener("focus", () => {
@@ -157,7 +157,7 @@ function draw(): void {
   count.textContent = model.list === undefined ? "" : counted(order.length, "candidate");
   syncText.textContent = model.sync.running ? `Syncing: ${model.sync.text}` : "";
   restricted.hidden = !model.restricted;
-  restricted.textContent = model.restricted ? "Restricted Mode: what is in this folder comes from the repository. Nothing is synced, written or sent until you trust it." : "";
+  restricted.textContent = model.restricted ? "Restricted Mode: The memories in this folder come from the repository. Nothing is synced, written or sent until you trust this folder." : "";
   columns.classList.toggle("empty", order.length === 0);
   list.element.hidden = order.length === 0;
   list.update(order, model.candidates, model.selected);
@@ -169,7 +169,7 @@ function draw(): void {
 function drawLost(): void {
   const drafts = lostDrafts(model);
   if (drafts.length === drawnLost.length && drafts.every((draft, at) => draft === drawnLost[at])) return;
-  if (drafts.some((draft) => !drawnLost.includes(draft))) say("The candidate you were editing is not waiting any more. Your text is kept.");
+  if (drafts.some((draft) => !drawnLost.includes(draft))) say("The candidate you were editing is no longer waiting for review. Your text is kept.");
   const within = lost.contains(document.activeElement);
   drawnLost = drafts;
   const copy = (draft: Draft): void => {
@@ -289,7 +289,7 @@ function restoreFocus(edited: string | undefined, className: string): void {
 function undoText(): string {
   const action = undoOf(model);
   if (action === undefined) return "";
-  return action === null ? "Undo what was just asked for (u)" : `Undo “${plain(model.list?.undo?.label ?? "")}” (u)`;
+  return action === null ? "Undo the last action (u)" : `Undo “${plain(model.list?.undo?.label ?? "")}” (u)`;
 }
 
 function focusList(): void {

@@ -44,17 +44,15 @@ export function speakerText(who: string): string {
 }
 
 const signals: Readonly<Record<string, string>> = {
-  correction: "You corrected the agent or insisted on this",
+  prompt: "You wrote this to the agent",
   answer: "You answered the agent's question",
-  plan: "You approved a plan",
-  "fixed-command": "A failing command passed after edits",
-  choice: "A choice was stated with its reason",
-  lesson: "The agent wrote this lesson down in the project",
+  feedback: "You said this when the agent asked for permission",
+  plan: "You approved a plan that says this",
+  reply: "The agent wrote this",
+  "fixed-command": "A failing command succeeded after edits",
   friction: "The same error came up in several sessions",
-  diagnosis: "The agent found a cause, and what followed bore it out",
-  rule: "The agent wrote down what you had said",
-  remark: "You remarked on this, and the agent agreed and did so",
-  question: "This was asked and not answered",
+  theme: "Several sessions worked on this",
+  model: "A model found this in the session",
 };
 
 export function signalText(signal: string): string {
@@ -62,21 +60,20 @@ export function signalText(signal: string): string {
 }
 
 const flags: Readonly<Record<string, string>> = {
-  "hidden-characters": "Contains hidden characters; they are written out below.",
-  "commands-an-agent": "Some of this text gives orders to an agent. Read it carefully before you accept.",
-  "unproven-speaker": "Only the text of a tool's result says that this was said by you. Accept it if it was.",
-  "quote-without-claim": "The words it was given of yours do not speak of this. Compare them before you accept.",
-  "may-say-otherwise": "A model may have turned round what you said: a number, a “not”, an “if” or an order differs. Compare it with the quote.",
-  "repeats-a-source": "A tool or a web page said this first; nobody else bore it out. Check it before you accept.",
-  "own-words": "The model that worded this used words of its own. Compare it with the texts below before you accept.",
-  "may-lose": "A model would end a memory that says more than this, or another thing. Look at both before you accept.",
-  plain: "No model worded this: it is the list of all the texts.",
-  "two-answers": "These memories answer one question in different ways. Accept it if the last one stands; else archive that one yourself.",
-  "no-quote": "No words of the session show this: it was left out for that, and you had it proposed.",
-  "held-a-secret": "This held a secret, which was cut out. Check that the rest makes sense and gives nothing away.",
-  "not-the-person": "Neither you nor the agent said this: it rests on a tool's output or a web page.",
-  "taken-back": "This was taken back later in the session. Check that it holds.",
-  "sends-data-out": "Some of this text sends data or secrets elsewhere. Read it carefully before you accept.",
+  "hidden-characters": "This contains hidden characters. They are written out below.",
+  "commands-an-agent": "Some of this text gives orders to an agent. Read it carefully before you accept it.",
+  "quote-without-claim": "The quote from you does not seem to support this. Compare them before you accept it.",
+  "may-say-otherwise": "A model may have changed the meaning of what you said: a number, a “not”, an “if” or an order differs. Compare it with the quote.",
+  "repeats-a-source": "A tool or a web page said this first, and nobody else confirmed it. Check it before you accept it.",
+  "own-words": "The model put this into its own words. Compare it with the texts below before you accept it.",
+  "may-lose": "A model proposes to replace a memory that says more than this, or something else. Compare the two before you accept it.",
+  plain: "No model summarized this. It lists all the texts.",
+  "two-answers": "These memories answer the same question in different ways. Accept this if the last one still applies. Otherwise, archive that one yourself.",
+  "no-quote": "No quote from the session supports this. It was left out for that reason, and you proposed it anyway.",
+  "held-a-secret": "This contained a secret, which was removed. Check that the rest makes sense and gives nothing away.",
+  "not-the-person": "Neither you nor the agent said this. It is based on a tool's output or a web page.",
+  "taken-back": "This was taken back later in the session. Check whether it still applies.",
+  "sends-data-out": "Some of this text sends data or secrets elsewhere. Read it carefully before you accept it.",
 };
 
 export function flagText(flag: string): string {

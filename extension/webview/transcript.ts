@@ -1,5 +1,5 @@
 // The transcript viewer's browser side: a whole session, of which only what is in sight exists and is asked for.
-import type { OutlineView, SessionTurn, SessionView } from "../sessionprotocol";
+import type { OutlineView, SessionTurn, SessionView } from "../protocol";
 import { durationText, momentText, secondsOf, tokensText, workText } from "../sessionwording";
 import { type FromTranscript, parseToTranscript, type ToTranscript } from "../views/transcriptmessages";
 import { counted } from "../wording";
@@ -78,7 +78,7 @@ document.getElementById("transcript")?.append(
 
 window.addEventListener("message", (event: MessageEvent<unknown>) => {
   const message = parseToTranscript(event.data);
-  if (message === undefined) tell("The viewer was sent something it does not understand. See Lerim: Show Log.");
+  if (message === undefined) tell("The viewer received a message that it does not understand. Run Lerim: Show Log for details.");
   else receive(message);
 });
 document.addEventListener("keydown", (event) => {
@@ -117,7 +117,7 @@ function receive(message: ToTranscript): void {
       return;
     case "restricted":
       title.textContent = "Sessions are not shown in Restricted Mode.";
-      notice.replaceChildren(h("p", {}, "Nothing of this machine's sessions is read until you trust this folder. "), button("Manage Trust", () => vscode.postMessage({ type: "manageTrust" }), { class: "primary" }));
+      notice.replaceChildren(h("p", {}, "No sessions on this machine are read until you trust this folder. "), button("Manage Trust", () => vscode.postMessage({ type: "manageTrust" }), { class: "primary" }));
       return;
     case "failed":
       asking = false;
@@ -227,7 +227,7 @@ function find(): void {
 
 function showCount(): void {
   const at = found.indexOf(current);
-  findCount.textContent = words === "" ? "" : found.length === 0 ? "no match" : at < 0 ? counted(found.length, "turn") : `${at + 1} of ${counted(found.length, "turn")}`;
+  findCount.textContent = words === "" ? "" : found.length === 0 ? "no matches" : at < 0 ? counted(found.length, "turn") : `${at + 1} of ${counted(found.length, "turn")}`;
 }
 
 function perform(key: TurnKey | "show"): void {

@@ -1,4 +1,4 @@
-import type { CallView, SessionTurn } from "../sessionprotocol";
+import type { CallView, SessionTurn } from "../protocol";
 import { clockText, momentText } from "../sessionwording";
 import { blocks } from "./blocks";
 import { button, h } from "./dom";

@@ -7,7 +7,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from lerim.errors import Problem
+from lerim.errors import Problem, reason_of
 from lerim.maintained import MaintainReport
 from lerim.models.usage import total
 from lerim.paths import Home
@@ -61,7 +61,7 @@ def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
     try:
         note(home, when, "sync", Path(report.project).name, stats, report.seconds, spent.cost)
     except OSError as error:
-        return [Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {error.strerror}.")]
+        return [Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {reason_of(error)}.")]
     return []
 
 
@@ -75,6 +75,6 @@ def log_maintain(home: Home, when: datetime, report: MaintainReport) -> list[Pro
             home, when, "maintain", Path(report.project).name, f"{report.state}: {counts}{asked}", report.seconds, cost
         )
     except OSError as error:
-        message = f"The maintaining could not be logged: {error.strerror}."
+        message = f"The maintaining could not be logged: {reason_of(error)}."
         return [Problem("activity-log", str(home.activity_log), message)]
     return []

@@ -132,9 +132,9 @@ def _asked(
         put(engine, model, answer.question, shown, heard)
     except LerimError as error:
         state = "cancelled" if cancelled() else "partial"
-        message = "Cancelled." if cancelled() else f"{error.message} {error.todo}".strip()
+        message = "Cancelled." if cancelled() else error.explanation
         if state == "partial" and error.code != "budget":  # a used-up budget is no fault
-            answer.problems.append(Problem(error.code, error.where or model.label, message))
+            answer.problems.append(error.problem(model.label))
     answer.problems.extend(purse.problems)
     sentences = heard.sentences
     _used(project, home, answer.passages, sentences, clock())

@@ -1,4 +1,4 @@
-"""The command line's wiring. Each group of commands is a file of its own; README documents every JSON object."""
+"""The command line's wiring. Each group of commands is a file; docs/PROTOCOL.md documents every JSON object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from lerim.cli_act import memory_app
 from lerim.cli_ask import ask_command
 from lerim.cli_config import config_app
 from lerim.cli_connect import connect_app
-from lerim.cli_eval import eval_command
 from lerim.cli_left_out import review_app
 from lerim.cli_maintain import maintain_command
 from lerim.cli_model import model_app
@@ -41,7 +40,6 @@ app.command("ask")(ask_command)
 app.command("maintain")(maintain_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
-app.command("eval")(eval_command)
 app.add_typer(review_app, name="review", cls=Group)
 app.add_typer(memory_app, name="memory", cls=Group)
 app.add_typer(sessions_app, name="sessions", cls=Group)

@@ -195,5 +195,5 @@ def _found(agent: AgentView) -> str:
 
 def _own(agent: AgentView) -> str:
     waiting = f", {agent.waiting} waiting" if agent.waiting else ""
-    cut = f", {output.counted(agent.redactions, 'secret')} cut out" if agent.redactions else ""
+    cut = f", {output.counted(agent.redactions, 'secret')} removed" if agent.redactions else ""
     return f"{agent.found} found, {agent.parsed} read{waiting}{cut}" if agent.found or agent.redactions else "none"

@@ -110,7 +110,7 @@ def _told(project: Project, options: MaintainOptions, *, quiet: bool) -> Maintai
         return _one(project, options, quiet=quiet)
     except LerimError as error:
         state: State = "busy" if isinstance(error, BusyError) else "failed"
-        problem = Problem(error.code, error.where, f"{error.message} {error.todo}".strip())
+        problem = error.problem()
         return MaintainReport(str(project.root), problems=[problem], state=state, message=error.message)
 
 

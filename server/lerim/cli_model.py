@@ -167,7 +167,7 @@ def allow_command(as_json: Json = False) -> None:
     if as_json:
         output.show_json(AllowView(labels))
         return
-    budget = f"${settings.budget:g} a day at most" if settings.budget else "without a bound: budget.per_day_usd is 0"
+    budget = f"${settings.budget:g} a day at most" if settings.budget else "no limit: budget.per_day_usd is 0"
     for label in labels:
         output.say(f"{output.visible(label)} may be asked, {budget}.")
     if not labels:
@@ -212,7 +212,7 @@ def _show(view: ModelsView) -> None:
     spent = (
         "What was spent today is not known" if view.spent_today is None else f"${view.spent_today:.4f} were spent today"
     )
-    output.say(f"{spent} of ${view.budget:g} a day." if view.budget else f"{spent}; there is no bound.")
+    output.say(f"{spent} of ${view.budget:g} a day." if view.budget else f"{spent}; there is no limit.")
     output.show_table(
         ("provider", "usual model", "key"),
         (
@@ -229,7 +229,7 @@ def _show(view: ModelsView) -> None:
         else:
             output.say(f"{agent.name} has left sessions, but its program was not found.")
     if not view.servers:
-        output.say("No server of models answers on this machine.")
+        output.say("No model server was found on this machine.")
     for one in view.editor:
         may = {True: "allowed", False: "not allowed", None: "not asked yet"}[one.allowed]
         output.say(output.visible(f"The editor offers {one.id} ({may})"))

@@ -50,7 +50,7 @@ def _offers(home: Home, environ: Mapping[str, str]) -> Iterator[Offer]:
             provider = "ollama" if server.name == "Ollama" else "openai"
             name = f"{server.models[0]} ({server.name or server.base_url})"
             yield Offer(provider, server.models[0], server.base_url, name, "on this machine")
-    bound = f"${view.budget:g} a day at most" if view.budget else "without a bound"
+    bound = f"${view.budget:g} a day at most" if view.budget else "no limit"
     for service in view.providers:
         if service.key:
             yield Offer(service.name, "", "", f"{service.name} {service.model}", f"paid by the token, {bound}")
@@ -86,7 +86,7 @@ def let_choose(at: Here, found: Sequence[Offer], report: SyncReport) -> bool:
     try:
         trial = try_model(at, offer.provider, offer.model, offer.base_url, paid=True, quiet=False)
     except LerimError as error:
-        output.note(output.visible(f"{error.message} {error.todo}".strip()))
+        output.note(output.visible(error.explanation))
         return False
     show_trial(trial)
     if _asked(f"Let it read {trial.again} more waiting sessions? [Y/n] ").lower() not in ("", "y", "yes"):

@@ -188,7 +188,7 @@ def _all_but_doubted(place: Place) -> list[str]:
     output.warn(problems)
     for proposal in proposals:
         if why := queue.doubted(proposal):
-            output.note(f"note: {output.visible(f'{proposal.id} waits for a look of yours: {why}')}")
+            output.note(f"note: {output.visible(f'{proposal.id} needs your review: {why}')}")
     return [proposal.id for proposal in proposals if not queue.doubted(proposal)]
 
 

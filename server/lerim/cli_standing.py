@@ -42,7 +42,7 @@ def looked(place: Place, shown: Iterable[Stored], problems: list[Problem]) -> di
     try:
         Freshness(place.project, place.home).check(subjects=subjects, tell=known.append)
     except MemoryError_ as error:
-        problems.append(Problem("freshness", error.where, f"{error.message} {error.todo}"))
+        problems.append(error.problem(code="freshness"))
     standings = {name: one for found in known for name, one in found.standings.items()}
     unknown = [one.id for one in subjects if one.id in standings and standings[one.id].state == "unknown"]
     _tell(place, unknown, problems)

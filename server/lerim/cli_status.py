@@ -92,7 +92,7 @@ def _of_model(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
         ),
     )
     if model.spent or model.waits.cost is not None:
-        bound = f" of ${model.budget_usd:.2f}" if model.budget_usd else ", without a bound"
+        bound = f" of ${model.budget_usd:.2f}" if model.budget_usd else ", no limit"
         yield "spent today", f"{dollars(model.today_usd)}{bound}"
     for one in last.spent:
         yield "last asked", taken(one)

@@ -27,6 +27,7 @@ from lerim.project import gone_from
 from lerim.report import combine
 from lerim.review import queue
 from lerim.review.ledger import State
+from lerim.review.left_out import WHY
 from lerim.setting import KEYS
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def sync_command(
     until: Annotated[str, typer.Option(metavar="WHEN", help="Only sessions started before then.")] = "",
     accept_above: Annotated[
         float | None,
-        typer.Option(metavar="0.7", min=0.0, max=1.0, help="Write unseen what is at least so likely worth keeping."),
+        typer.Option(metavar="0.5", min=0.0, max=1.0, help="Write unseen what is at least so likely worth keeping."),
     ] = None,
     quotes: QuotesOption = None,
     model: Annotated[
@@ -156,7 +157,7 @@ def _today(at: Here, report: SyncReport) -> str:
         cost = today(at.home, datetime.now().astimezone()).cost
     except SpendingError:
         return ""
-    bound = f" of ${at.settings.budget:.2f}" if at.settings.budget else ", without a bound"
+    bound = f" of ${at.settings.budget:.2f}" if at.settings.budget else ", no limit"
     return f"Today: {dollars(cost)}{bound}."
 
 
@@ -274,7 +275,8 @@ def show_report(report: SyncReport, today: str, known: Mapping[str, State]) -> N
         output.say("Nothing new to propose.")
     _show_dropped(report)
     for withdrawn in report.withdrawn:
-        output.say(f"Withdrawn: {output.visible(withdrawn.id)}: {output.visible(withdrawn.reason)}")
+        if withdrawn.reason != WHY["model-read"]:  # these are counted above
+            output.say(f"Withdrawn: {output.visible(withdrawn.id)}: {output.visible(withdrawn.reason)}")
     if report.message:
         output.say(output.visible(report.message))
     output.warn(report.problems)
@@ -288,10 +290,13 @@ def _show_dropped(report: SyncReport) -> None:
     rows = [
         (item.reason, item.title, item.session[:8], item.detail)
         for item in report.dropped_items
-        if item.reason != "below-the-cut"
+        if item.reason not in ("below-the-cut", "model-read")
     ]
     if rows:
         output.show_table(("reason", "what", "session", "detail"), rows, title="Dropped, and why")
     if lower := report.dropped.get("below-the-cut", 0):
         output.say(f"{lower} more {'ranks' if lower == 1 else 'rank'} too low to be proposed.")
+    if gone := report.dropped.get("model-read", 0):
+        were = "proposal was" if gone == 1 else "proposals were"
+        output.say(f"{gone} {were} taken back: a model has read the sessions since.")
     output.say("`lerim review dropped` shows it with its words, `lerim review propose ID` proposes one anyway.")

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from lerim.errors import LerimError, SettingsError, StaleError
+from lerim.errors import LerimError, SettingsError, StaleError, reason_of
 from lerim.memory import files
 from lerim.paths import Home
 from lerim.registry import private_folder
@@ -37,7 +37,7 @@ def change(home: Home, table: str, values: Mapping[str, Value]) -> None:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"The file is no TOML: {error}.", where=str(path), todo="Correct it first.") from error
     except OSError as error:
-        raise SettingsError(f"The file cannot be written: {error.strerror}.", where=str(path), todo=_TODO) from error
+        raise SettingsError(f"The file cannot be written: {reason_of(error)}.", where=str(path), todo=_TODO) from error
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"The file was left as it is: {error}.", where=str(path), todo=_TODO) from error
     except SettingsError:

@@ -58,6 +58,24 @@ class LerimError(Exception):
         self.todo = todo
         super().__init__(" ".join(part for part in (message, f"({where})" if where else "", todo) if part))
 
+    @property
+    def explanation(self) -> str:
+        """What happened and what the person can do, for where the place is shown separately."""
+        return f"{self.message} {self.todo}".strip()
+
+    @property
+    def safe_message(self) -> str:
+        """What happened without any words of a service, for what a run keeps on disk."""
+        return self.gist
+
+    def problem(self, where: str = "", *, code: str = "") -> Problem:
+        """Return this error as a problem, for a caller that goes on without what failed.
+
+        `where` is the place to name if the error names none. `code` replaces the error's own, where the problem is
+        known by what could not be done.
+        """
+        return Problem(code or self.code, self.where or where, self.explanation)
+
 
 class UsageError(LerimError):
     """An unknown command or option, or a value that cannot be one; typer says it in words where no JSON was asked."""
@@ -191,6 +209,11 @@ class BudgetError(ModelError):
     code = "budget"
     gist = "the budget does not allow another call"
 
+    @property
+    def safe_message(self) -> str:
+        """The message, which no service wrote."""
+        return self.message
+
 
 class WindowTooLargeError(ModelError):
     """What was shown is more than the model takes; half of it may fit."""
@@ -239,3 +262,8 @@ class Problem:
             said = getattr(self, name)
             if not said.isascii():
                 object.__setattr__(self, name, said.encode("utf-8", "replace").decode())
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what the system says about an error, without the file name that `str(error)` adds to an OSError's."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -102,7 +102,7 @@ def add(
             asked = LeadPass(lead, explorer, catalog, learning, bridge, purse)
             asked.run(waiting[:MOST])
     except BusyError as error:
-        problems.append(Problem(error.code, error.where, f"Nothing was decided: {error.message}"))
+        problems.append(Problem(error.code, error.where, f"Nothing was decided: {error.explanation}"))
         return combine(report, msgspec.structs.replace(nothing, state="partial"))
     learning.problems += [*problems, *purse.problems]
     run = learning.run
@@ -163,7 +163,7 @@ class LeadPass:
             except NotFoundError:
                 continue  # a person decided it, or a memory is gone meanwhile
             except (BudgetError, ModelKeyError, ModelGoneError, SpendingError) as error:
-                why = error.message if isinstance(error, BudgetError) else error.gist  # a step has our words alone
+                why = error.safe_message
                 self.steps.append(Step("stopped", "lead", self.lead.label, why))
                 if not isinstance(error, BudgetError):  # which is no fault
                     self._problem(error)
@@ -187,8 +187,7 @@ class LeadPass:
 
     def _problem(self, error: LerimError) -> None:
         self.state = "partial"
-        where = error.where or self.lead.label
-        self.learning.problems.append(Problem(error.code, where, f"{error.message} {error.todo}".strip()))
+        self.learning.problems.append(error.problem(self.lead.label))
 
     def _decide(self, proposal: Proposal) -> None:
         """Raises CancelledError, ModelError, NotFoundError, MemoryError_."""

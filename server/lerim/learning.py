@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
@@ -20,12 +20,14 @@ from lerim.project import Owners
 from lerim.redaction import counting
 from lerim.report import DroppedView, Emit, Found, SessionCounts, State, SyncReport, WithdrawnView, Withdrew
 from lerim.review import queue
+from lerim.review.left_out import WHY
 from lerim.review.place import Place
 from lerim.review.run import MemoryAction, Run
 from lerim.review.views import CandidateView, candidate_view
 from lerim.sessions.catalog import Job
 from lerim.sessions.frictions import Friction
 from lerim.sessions.indexing import together
+from lerim.sessions.model import Transcript
 from lerim.sessions.readers import faults_as_errors, reading
 
 SETTLED_AFTER = timedelta(minutes=15)
@@ -170,7 +172,7 @@ class Learning:
         try:
             result = queue.accept(self.place, candidate_id, quotes=self.quotes, unseen=True)
         except LerimError as error:
-            self.problems.append(Problem(error.code, candidate_id, error.message))
+            self.problems.append(Problem(error.code, candidate_id, error.explanation))
             return
         if result.ok:
             self.accepted.append(candidate_id)
@@ -192,6 +194,14 @@ class Learning:
             for taken in queue.withdraw(self.place, gone.turn, reason, only=view.id):
                 self._gone(taken, reason)
                 queue.propose(self.place, kept, self.memories)  # what waits gains the quotes
+
+    def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:
+        """Takes back the candidates of these turns that only the ranker found, because a model has read the turns. They
+        are listed as left out. Raises MemoryError_ if nothing can be written."""
+        source = f"{transcript.platform}:{transcript.session_id}"
+        for gone, dropped in queue.leave_out_ranked(self.place, source, turns):
+            self.dropped.append(dropped)
+            self._gone(gone, WHY["model-read"])
 
     def _gone(self, candidate_id: str, reason: str) -> None:
         self.withdrawn.append(WithdrawnView(candidate_id, reason))

@@ -10,7 +10,7 @@ from pathlib import Path
 import filelock
 import msgspec
 
-from lerim.errors import BusyError, ProjectError
+from lerim.errors import BusyError, ProjectError, reason_of
 from lerim.paths import Home
 from lerim.registry import private_folder, replace
 from lerim.sessions.regular import contents
@@ -39,7 +39,9 @@ def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 
         raise _busy(side) from error
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
-        raise ProjectError(f"The project cannot be locked: {error.strerror}.", where=str(folder), todo=todo) from error
+        raise ProjectError(
+            f"The project cannot be locked: {reason_of(error)}.", where=str(folder), todo=todo
+        ) from error
     try:
         _announce(side, doing)
         yield

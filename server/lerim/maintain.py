@@ -19,7 +19,7 @@ from typing import Literal
 from lerim import config
 from lerim.activity import log_maintain, note
 from lerim.config import Settings
-from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError
+from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, reason_of
 from lerim.last_maintained import remember
 from lerim.lead.insights import Insights
 from lerim.lock import project_lock
@@ -208,7 +208,7 @@ class _Job:
         try:
             remember(self.place.project, self.place.home, self.clock())
         except (MemoryError_, OSError) as error:
-            said = error.message if isinstance(error, MemoryError_) else error.strerror
+            said = error.message if isinstance(error, MemoryError_) else reason_of(error)
             message = f"It cannot be noted that the memories were maintained: {said}"
             self.problems.append(Problem("maintained", str(self.place.private), message))
 
@@ -346,7 +346,7 @@ class _Job:
     def problem(self, error: LerimError) -> None:
         """Something could not be done, and the rest goes on."""
         self.state = "partial"
-        self.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
+        self.problems.append(error.problem())
 
     def tell(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
         self.emit(MaintainProgress(stage, done, total, message))

@@ -30,6 +30,7 @@ from lerim.errors import (
     UnfinishedError,
     WindowTooLargeError,
 )
+from lerim.facts.draft import RANKED
 from lerim.learning import SETTLED_AFTER, UNFINISHED_SECONDS, CancelledError, Ended, Learning
 from lerim.memory.search import MemorySearch
 from lerim.models import editor
@@ -94,7 +95,7 @@ def chosen(project: Project, home: Home, environ: Mapping[str, str], now: dateti
 def too_dear(model: Model, job: Job, error: TooDearError) -> Step:
     """That a session waits because asking of it may cost more than a whole day may, and what a person can do."""
     session = f"{job.transcript.platform}:{job.transcript.session_id}"
-    return Step("dear", model.role, model.label, f"{error.message} {error.todo}".rstrip("."), session)
+    return Step("dear", model.role, model.label, error.explanation.rstrip("."), session)
 
 
 @dataclass(slots=True)
@@ -184,7 +185,7 @@ class ModelPass:
             self._problem(error, self.model.label)
         else:
             self._problem(error, self.model.key_variable)
-        self._stop(error.message if isinstance(error, BudgetError) else error.gist)  # whose words are ours
+        self._stop(error.safe_message)
 
     def _again_refused(self, job: Job) -> bool:
         """Whether the session before this one was refused, too; nothing is counted against either then."""
@@ -204,9 +205,7 @@ class ModelPass:
 
     def _problem(self, error: LerimError, where: str) -> None:
         self.state = "partial"
-        self.learning.problems.append(
-            Problem(error.code, error.where or where, f"{error.message} {error.todo}".strip())
-        )
+        self.learning.problems.append(error.problem(where))
 
     def _stop(self, why: str) -> None:
         self.steps.append(Step("stopped", self.model.role, self.model.label, why))
@@ -293,16 +292,16 @@ class ModelPass:
         try:
             with closing(results):
                 for result in results:
-                    self._take(result, engine, tell)
+                    self._take(job, result, engine, tell)
         except CancelledCallError as error:
             raise CancelledError from error
         finally:
             self._hear(engine)
 
-    def _take(self, result: Result, engine: Engine, tell: Callable[[str], None]) -> None:
+    def _take(self, job: Job, result: Result, engine: Engine, tell: Callable[[str], None]) -> None:
         from lerim.extraction.candidate import Candidate, Dropped
         from lerim.extraction.merge import Joined
-        from lerim.extraction.model import Asking, Sent
+        from lerim.extraction.model import Asking, ModelRead, Sent
 
         match result:
             case Asking(part, joining):
@@ -310,6 +309,8 @@ class ModelPass:
                     raise CancelledError
                 named = ", joining parts" if joining else f", part {part}" if part else ""
                 tell(f"asking {self.model.name}{named}")
+            case ModelRead(turns):
+                self.learning.leave_out_ranked(job.transcript, turns)
             case Sent(number):
                 self._sent = number
             case Candidate() | Dropped():
@@ -350,15 +351,20 @@ class ModelPass:
         return self._engine, self._lm
 
     def _before(self, job: Job) -> list[Said]:
-        """What was proposed from this session already: what the rules claimed, and what waits for the person."""
+        """What was proposed from this session already: what the rules claimed, and what waits for the person. What only
+        ranked high gives way to the model's words, so the model is not kept from saying it."""
         from lerim.extraction.grounding import Said
         from lerim.extraction.state import unpack
 
         claims = unpack(self.catalog.state_of(job, EXTRACT)).claims
         source = f"{job.transcript.platform}:{job.transcript.session_id}#"
-        waiting = [one.record for one in review.pending(self.learning.place)[0] if one.record.source.startswith(source)]
+        waiting = [
+            one.record
+            for one in review.pending(self.learning.place)[0]
+            if one.record.source.startswith(source) and not review.only_ranked(one)
+        ]
         return [
-            *(Said(claim.title, claim.turn) for claim in claims),
+            *(Said(claim.title, claim.turn) for claim in claims if claim.signal not in RANKED),
             *(
                 Said(record.title, record.source.rpartition("#")[2], tuple(item.quote for item in record.evidence))
                 for record in waiting

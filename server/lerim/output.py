@@ -16,7 +16,7 @@ from typing import TextIO
 
 import msgspec
 
-from lerim.errors import LerimError, Problem
+from lerim.errors import LerimError, Problem, reason_of
 from lerim.writable import encoded
 
 _ACTING = re.compile(
@@ -110,7 +110,7 @@ def written() -> Iterator[None]:
     except OSError as error:
         _discard(sys.stdout)
         todo = "Send it where there is space, or to a terminal. What the command did is done."
-        raise Unwritten(f"The answer could not be written: {error.strerror}.", todo=todo) from error
+        raise Unwritten(f"The answer could not be written: {reason_of(error)}.", todo=todo) from error
 
 
 def _discard(stream: TextIO) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from lerim.errors import HomeError, Problem
+from lerim.errors import HomeError, Problem, reason_of
 
 OF_AGENTS = (
     "CLAUDE_CONFIG_DIR",
@@ -207,7 +207,7 @@ def _check_owner(folder: Path, name: str) -> None:
     try:
         found = folder.stat()
     except OSError as error:
-        message = f"{name} cannot be used as a home: {error.strerror}."
+        message = f"{name} cannot be used as a home: {reason_of(error)}."
         raise HomeError(message, where=str(folder), todo=_todo(name)) from error
     if not stat.S_ISDIR(found.st_mode):
         raise HomeError(f"{name} cannot be used as a home: it is not a folder.", where=str(folder), todo=_todo(name))

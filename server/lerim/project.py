@@ -219,7 +219,7 @@ def listed(home: Home) -> tuple[list[Project], list[Problem]]:
         try:
             check_outside(home, layout)
         except HomeError as error:
-            problems.append(Problem(error.code, entry.root, f"{error.message} {error.todo}"))
+            problems.append(Problem(error.code, entry.root, error.explanation))
             continue
         if layout is None:
             moved = shell.line("lerim", "project", "alias", entry.root, "--repo", "NEW_PLACE")

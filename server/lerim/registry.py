@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import Problem, ProjectError
+from lerim.errors import Problem, ProjectError, reason_of
 from lerim.memory.directory import directory
 from lerim.memory.leftovers import temporary_file
 from lerim.paths import Home
@@ -44,7 +44,7 @@ def read(home: Home, key: str) -> Entry | None:
         return None
     except OSError as error:
         todo = "Make the folder readable for you, or set LERIM_HOME to another one."
-        message = f"The project's entry cannot be read: {error.strerror}."
+        message = f"The project's entry cannot be read: {reason_of(error)}."
         raise ProjectError(message, where=str(path), todo=todo) from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         todo = "Delete it and add the project again with `lerim project add`."
@@ -61,14 +61,14 @@ def entries(home: Home) -> tuple[list[Entry], list[Problem]]:
     except FileNotFoundError:
         return found, problems
     except OSError as error:
-        return found, [Problem("registry-unreadable", str(home.root / "projects"), f"{error.strerror}.")]
+        return found, [Problem("registry-unreadable", str(home.root / "projects"), f"{reason_of(error)}.")]
     for name in names:
         if not _KEY.fullmatch(name):
             continue
         try:
             entry = read(home, name)
         except ProjectError as error:
-            problems.append(Problem("registry-broken", error.where, f"{error.message} {error.todo}"))
+            problems.append(error.problem(code="registry-broken"))
         else:
             found.extend([entry] if entry else [])
     return found, problems
@@ -82,7 +82,9 @@ def write(home: Home, entry: Entry) -> None:
         replace(folder / FILE, json.dumps(msgspec.structs.asdict(entry), indent=2).encode() + b"\n")
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
-        raise ProjectError(f"The project could not be kept: {error.strerror}.", where=str(folder), todo=todo) from error
+        raise ProjectError(
+            f"The project could not be kept: {reason_of(error)}.", where=str(folder), todo=todo
+        ) from error
 
 
 def remove(home: Home, key: str) -> bool:

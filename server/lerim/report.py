@@ -100,11 +100,13 @@ Emit = Callable[[Event], None]
 
 
 def combine(first: SyncReport, second: SyncReport) -> SyncReport:
-    """One report of two passes of the same sync. Sessions only the second knew to be the project's count as new."""
+    """One report of two passes of the same sync. Sessions only the second knew to be the project's count as new; what
+    the second took back is not among what the first proposed."""
     dropped = dict(first.dropped)
     for reason, count in second.dropped.items():
         dropped[reason] = dropped.get(reason, 0) + count
     one, two = first.sessions, second.sessions
+    gone = {withdrawn.id for withdrawn in second.withdrawn}
     failed, changed = max(one.failed, two.failed), one.changed + two.changed
     new = one.new + two.new + max(0, two.found - one.found - two.new)
     sessions = SessionCounts(two.found, new, changed, max(0, two.found - new - changed - failed), failed)
@@ -112,7 +114,7 @@ def combine(first: SyncReport, second: SyncReport) -> SyncReport:
     return SyncReport(
         project=second.project,
         sessions=sessions,
-        candidates=[*first.candidates, *second.candidates],
+        candidates=[*(one for one in first.candidates if one.id not in gone), *second.candidates],
         dropped=dropped,
         dropped_items=[*first.dropped_items, *second.dropped_items],
         withdrawn=[*first.withdrawn, *second.withdrawn],

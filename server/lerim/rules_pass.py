@@ -118,7 +118,7 @@ def _remember(errand: Errand) -> list[Problem]:
     try:
         projects.add(replace(project, aliases=()), home)
     except LerimError as error:
-        return [Problem(error.code, error.where, f"{error.message} {error.todo}".strip())]
+        return [error.problem()]
     return [problem for problem in problems if problem.path == str(project.root)]
 
 
@@ -127,7 +127,7 @@ def _links(learning: Learning) -> list[Problem]:
     try:
         repaired = acts.repair(learning.place)
     except LerimError as error:
-        return [Problem(error.code, error.where, f"{error.message} {error.todo}".strip())]
+        return [error.problem()]
     if repaired.count:
         learning.run.note(f"links of {repaired.count} memories put right, undo {repaired.action}")
     return list(repaired.problems)
@@ -207,8 +207,7 @@ def _learn(errand: Errand, catalog: Catalog, learning: Learning, seen: _Seen, st
             place = job.transcript.place
             seen.failed.add(place)
             if not any(one.path == place for one in learning.problems):  # what lies there may be told already
-                where, said = error.where or place, f"{error.message} {error.todo}".strip()
-                learning.problems.append(Problem(error.code, where, said))
+                learning.problems.append(error.problem(place))
         else:
             catalog.done(job, ended.resume, ended.state, ended.again_at, ended.met, ended.redactions)
             if job.resume is None:  # also one that another project's sync has indexed

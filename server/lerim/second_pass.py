@@ -73,7 +73,7 @@ def add(
             asked = ModelPass(model, catalog, learning, clock, bridge, purse, choice.gate, guidance or choice.guidance)
             asked.run(started, since, until)
     except BusyError as error:
-        problems.append(Problem(error.code, error.where, f"No model was asked: {error.message}"))
+        problems.append(Problem(error.code, error.where, f"No model was asked: {error.explanation}"))
         return unasked("", "partial")
     learning.problems += [*problems, *purse.problems]
     run, spent = learning.run, total(asked.spent)

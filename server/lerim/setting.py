@@ -67,7 +67,7 @@ def _guidance(value: object) -> Value:
 
 def _dollars(value: object) -> Value:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10_000:
-        raise ValueError("must be a number of US dollars from 0 to 10000; 0 is no bound")
+        raise ValueError("must be a number of US dollars from 0 to 10000; 0 means no limit")
     return float(value)
 
 

@@ -104,7 +104,7 @@ def add(
                 asked = SummaryModelPass(model, catalog, learning, clock, bridge, purse, settings.gate == "signal")
                 asked.run(started, since, until)
     except BusyError as error:
-        problems.append(Problem(error.code, error.where, f"Nothing was summarized: {error.message}"))
+        problems.append(Problem(error.code, error.where, f"Nothing was summarized: {error.explanation}"))
         return combine(report, msgspec.structs.replace(nothing, state="partial"))
     learning.problems += [*problems, *purse.problems]
     if asked is None and not learning.problems and not learning.run.summaries:
@@ -172,7 +172,7 @@ class SummaryModelPass:
                     self.steps.append(too_dear(self.model, job, error))
                 except (BudgetError, ModelKeyError, ModelGoneError, SpendingError) as error:
                     self.catalog.put_back(job)
-                    why = error.message if isinstance(error, BudgetError) else error.gist  # a step has our words alone
+                    why = error.safe_message
                     self.steps.append(Step("stopped", self.model.role, self.model.label, why))
                     if isinstance(error, BudgetError):  # which is no fault
                         self.why = "budget"
@@ -196,8 +196,7 @@ class SummaryModelPass:
 
     def _problem(self, error: LerimError) -> None:
         self.state = "partial"
-        where = error.where or self.model.label
-        self.learning.problems.append(Problem(error.code, where, f"{error.message} {error.todo}".strip()))
+        self.learning.problems.append(error.problem(self.model.label))
 
     def _summarize(self, job: Job, summaries: Summaries) -> None:
         """Asks for the summary of one session, keeps it, and ends the job. What was told of its parts is kept also

@@ -32,7 +32,7 @@ from lerim.sessions.catalog import Catalog
 from lerim.sessions.catalog_schema import telling
 from lerim.sessions.model import NAMES, Platform
 from lerim.sessions.owed import Owed
-from lerim.sessions.readers import faults_as_errors, problem_of
+from lerim.sessions.readers import faults_as_errors
 from lerim.sessions.retold import Told, retold
 
 RULES = "rules"
@@ -80,7 +80,7 @@ class SummaryPass:
                         learning.emit(Progress("learning", number, len(sessions), len(learning.candidates), told))
                     self._summarize(one, summaries)
         except (MemoryError_, BoundaryError) as error:
-            learning.problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
+            learning.problems.append(error.problem())
         finally:
             self._settle()
 
@@ -105,7 +105,7 @@ class SummaryPass:
             with faults_as_errors(one.platform, one.place):
                 made = summarize(turns, facts(one.platform, one.title), locator(place, turns))
         except TranscriptError as error:
-            self.learning.problems.append(problem_of(error, one.place))
+            self.learning.problems.append(error.problem(one.place))
             made = None
         if made is None:
             self._others.append(one.job)

@@ -38,7 +38,7 @@ def add(report: SyncReport, project: Project, home: Home, environ: Mapping[str, 
         done, problems = queue.settle_all(place, quotes)
         folder = _told(report.run, Run(place, clock()), [_action(*one) for one in done if one[1].code in _BECAME])
     except LerimError as error:
-        problems = [*problems, Problem(error.code, error.where, f"{error.message} {error.todo}".strip())]
+        problems = [*problems, error.problem()]
     accepted = [proposal.id for proposal, result in done if result.code == "accepted"]
     return msgspec.structs.replace(
         report,

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from lerim.errors import LerimError, SettingsError
+from lerim.errors import LerimError, SettingsError, reason_of
 from lerim.paths import Home
 
 _RIGHTS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP}
@@ -26,8 +26,7 @@ def unusable_home(error: BaseException, environ: Mapping[str, str] = os.environ)
     while cause is not None:
         where = _place(cause, home)
         if where is not None:
-            said = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
-            return SettingsError(f"Lerim's own folder cannot be used: {said}.", where=where, todo=_TODO)
+            return SettingsError(f"Lerim's own folder cannot be used: {reason_of(cause)}.", where=where, todo=_TODO)
         cause = cause.__cause__ or cause.__context__
     return None
 

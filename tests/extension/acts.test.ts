@@ -90,7 +90,7 @@ test("both sides of a conflict are joined once the person has seen how", async (
   await merging.merge(conflict);
   expect(context.asked.map(({ params }) => (params as protocol.MergeParams).preview)).toEqual([true]);
   expect(workspace.textDocuments.at(-1)?.getText()).toBe("-<<<<<<<");
-  answers.choices.push("Join Both Sides");
+  answers.choices.push("Merge Both Sides");
   await merging.merge(conflict);
   expect(context.asked.map(({ params }) => (params as protocol.MergeParams).preview)).toEqual([true, true, false]);
   merging.dispose();
@@ -108,10 +108,10 @@ test("maintain says how far it is and what it proposes, and leads to the review"
     context.tell(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0, message: "" });
     return report;
   });
-  answers.choices.push("Review");
+  answers.choices.push("Open Review");
   await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: (folder) => Promise.resolve(void opened.push(folder)) });
   expect(shown.progress).toEqual(["Maintaining the memories of repo: comparing with the code (3 of 9)"]);
-  expect(shown.messages[0]?.text).toBe("Lerim: Maintain: 3 proposals (2 to join, 1 to archive).");
+  expect(shown.messages[0]?.text).toBe("Lerim: Maintain: 3 new candidates (2 to merge, 1 to archive).");
   await expect.poll(() => opened.length).toBe(1);
 });
 

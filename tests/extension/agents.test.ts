@@ -35,8 +35,8 @@ function itemOf(node: AgentsNode): TreeItem {
 test("each agent has a row that says how it stands, and below them the queue", async () => {
   const rows = await tree.getChildren();
   expect(rows.map((row) => [itemOf(row).label, itemOf(row).description, itemOf(row).contextValue])).toEqual([
-    ["CODEX", "3 sessions · 1 to be read", "lerim.agent.connected"],
-    ["CURSOR", "3 sessions · 1 to be read · 2 not read", "lerim.agent.connected"],
+    ["CODEX", "3 sessions · 1 to read", "lerim.agent.connected"],
+    ["CURSOR", "3 sessions · 1 to read · 2 not read", "lerim.agent.connected"],
     ["GEMINI", "disconnected", "lerim.agent.removed"],
     ["Queue", "2 waiting, 1 given up", "lerim.queue"],
   ]);
@@ -49,11 +49,11 @@ test("an agent's facts name its store, what is not read with the reason, and the
   const texts = facts.map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`);
   expect(texts).toEqual([
     "/home/me/.cursor|",
-    "3 sessions of this repository|2 read, 1 to be read",
+    "3 sessions of this repository|2 read, 1 to read",
     "12 sessions on this machine|",
-    "2 not read: could not be understood|/home/me/.cursor/a",
+    "2 not read: could not be parsed|/home/me/.cursor/a",
     "It is torn.|",
-    "4 secrets cut out|",
+    "4 secrets removed|",
     "Not synced yet|",
   ]);
   expect(facts.every((fact) => typeof itemOf(fact).tooltip === "string")).toBe(true);
@@ -68,7 +68,7 @@ test("secrets are told of where some were cut out", async () => {
 test("of an agent that is disconnected only its store is told, and a path at home is short", async () => {
   context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("gemini", { state: "removed", stores: [{ path: `${homedir()}/.gemini`, exists: false }] })], queue: {}, jobs: [] }));
   const [row] = await tree.getChildren();
-  expect((await tree.getChildren(row)).map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`)).toEqual(["~/.gemini|not there", "Its sessions are not read|what was read of them stays"]);
+  expect((await tree.getChildren(row)).map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`)).toEqual(["~/.gemini|not found", "Its sessions are not read|what was read before is kept"]);
 });
 
 test("a job in trouble says why, opens its session, and can be acted on", async () => {
@@ -88,7 +88,7 @@ test("from the palette a job is chosen first, and without one a person is told",
   expect(context.asked.at(-1)?.params).toEqual({ job: 7, action: "skip" });
   context.answer(protocol.agents, () => ({ project: "shop", agents: [], queue: {}, jobs: [] }));
   expect(await actOnJob(context, undefined, "skip")).toBe(false);
-  expect(shown.messages.at(-1)?.text).toContain("no job of this repository failed");
+  expect(shown.messages.at(-1)?.text).toContain("No jobs have failed in this repository");
 });
 
 test("an agent is connected at its usual place or at a folder that is picked", async () => {

@@ -8,15 +8,15 @@ import { act, type FakePanel, reset, shown, workspace } from "./fakes/vscode";
 type Parts = ConstructorParameters<typeof AskPanel>;
 
 const root = "file:///repo";
-const ofMemory: protocol.CitationView = { number: 1, ref: "m:x", kind: "memory", title: "Use uv", handle: "h1", session: "", turn: "" };
-const ofTurn: protocol.CitationView = { number: 2, ref: "t:s#t", kind: "turn", title: "A session", handle: "", session: "s", turn: "t" };
-const sentence = (text: string, ...citations: protocol.CitationView[]): protocol.SentenceView => ({ text, citations });
+const ofMemory: protocol.Citation = { number: 1, ref: "m:x", kind: "memory", title: "Use uv", handle: "h1", session: "", turn: "" };
+const ofTurn: protocol.Citation = { number: 2, ref: "t:s#t", kind: "turn", title: "A session", handle: "", session: "s", turn: "t" };
+const sentence = (text: string, ...citations: protocol.Citation[]): protocol.Sentence => ({ text, citations });
 
 let context: FakeContext;
 let opened: unknown[];
 let ask: AskPanel;
 
-function answer(changes: Partial<protocol.AnswerView> = {}): protocol.AnswerView {
+function answer(changes: Partial<protocol.Answer> = {}): protocol.Answer {
   return { question: "", sentences: [], passages: [], known: true, model: "m", leftOut: 0, spent: [], steps: [], problems: [], state: "done", message: "", seconds: 1, ...changes };
 }
 

@@ -217,7 +217,7 @@ test("an environment whose Python was upgraded is found out and made again, once
   expect(await isHealthy(place, tools())).toBe(false);
   expect(await repairEnvironment(place, tools())).toBe(python);
   expect(machine.count(/-m venv/)).toBe(2);
-  expect(reports).toContain("Making a Python environment…");
+  expect(reports).toContain("Creating a Python environment…");
   expect(await isReady("linux", await environmentFolder(place))).toBe(true);
 });
 
@@ -264,7 +264,7 @@ test("of two windows starting at once one installs and the other uses it", async
   const [one, other] = await Promise.all([ensureEnvironment(place, tools()), ensureEnvironment(place, tools())]);
   expect(one).toBe(other);
   expect(machine.count(/-m venv/)).toBe(1);
-  expect(reports).toContain("Another window is setting Lerim up…");
+  expect(reports).toContain("Another window is setting up Lerim…");
 });
 
 test("a window that died while installing is taken over from", async () => {

@@ -52,7 +52,7 @@ test("everything there is stands in sections, and the present choice is marked",
   expect(list?.placeHolder).toContain("no model, rules only");
   expect(list?.items.map(({ label, description, kind }) => (kind === QuickPickItemKind.Separator ? `-- ${label}` : `${label} | ${description ?? ""}`))).toEqual([
     "$(check) None | rules only; nothing leaves this machine · chosen",
-    "Automatic | a key in the environment, else the editor's model, else a server of this machine",
+    "Automatic | a key in the environment, the editor's models, or a server on this machine, whichever is found first",
     "-- The editor's models",
     "GPT | copilot",
     "-- Servers on this machine",
@@ -62,9 +62,9 @@ test("everything there is stands in sections, and the present choice is marked",
     "-- Services without a key",
     "OpenRouter | enter a key… (OPENROUTER_API_KEY)",
     "-- Another address",
-    "Enter an address… | anything that speaks chat completions as OpenAI does",
+    "Enter an address… | any OpenAI-compatible service",
     "-- Your own command",
-    "claude | the command of your config.toml",
+    "claude | the command in your config.toml",
   ]);
   expect(shown.written).toEqual([]);
 });
@@ -88,9 +88,9 @@ test("between two choices nobody is asked: no key goes to the address of the one
 test("a key is asked for in a box that hides it, kept in the secret storage, and the sidecar starts with it before the test", async () => {
   answers.picks.push("OpenRouter");
   answers.inputs.push("openai/gpt-5-nano", secret);
-  answers.choices.push("Test It");
+  answers.choices.push("Test Model");
   await chooseModel(context);
-  expect(shown.inputs).toMatchObject([{ title: "Lerim: Model of OpenRouter", value: "openai/gpt-5-nano" }, { title: "Lerim: Key for OpenRouter", password: true }]);
+  expect(shown.inputs).toMatchObject([{ title: "Lerim: Model from OpenRouter", value: "openai/gpt-5-nano" }, { title: "Lerim: Key for OpenRouter", password: true }]);
   expect(context.secrets.held.get("lerim.key.OPENROUTER_API_KEY")).toBe(secret);
   expect(methods()).toEqual(["lerim/models", "(settings told)", "(restarted)", "lerim/model/test"]);
   expect(shown.messages[0]?.text).toContain("a fraction of a cent");
@@ -168,7 +168,7 @@ test("a key that is refused can be entered again", async () => {
   answersWith({ ok: false, code: "model-key", message: "zai:glm did not answer: [bad key](command:evil)." }, {});
   answers.picks.push("Z.ai");
   answers.inputs.push("glm", secret);
-  answers.choices.push("Test It", "Enter Key Again");
+  answers.choices.push("Test Model", "Enter Key Again");
   await chooseModel(context);
   expect(shown.messages[1]).toMatchObject({ severity: "error", choices: ["Choose Another", "Enter Key Again"] });
   expect(shown.messages[1]?.text, "what a service says makes no link").not.toContain("](command:");
@@ -181,7 +181,7 @@ test("a key of the environment counts, and is changed there", async () => {
   answersWith({ ok: false, code: "model-key", message: "no" });
   answers.picks.push("Z.ai");
   answers.inputs.push("glm");
-  answers.choices.push("Test It", "Enter Key Again");
+  answers.choices.push("Test Model", "Enter Key Again");
   await chooseModel(context);
   expect(shown.messages.at(-1)?.text).toContain("ZAI_API_KEY is set in the environment");
   expect(context.secrets.held.size).toBe(0);
@@ -200,12 +200,12 @@ test("a budget that is used up can be changed at once", async () => {
   answersWith({ ok: false, code: "budget", message: "Today's budget of $1 is used up." });
   answers.picks.push("Z.ai");
   answers.inputs.push("glm");
-  answers.choices.push("Test It", "Change Budget");
+  answers.choices.push("Test Model", "Change Budget");
   await chooseModel(context);
   expect(shown.commands).toEqual([{ id: "workbench.action.openSettings", args: ["lerim.budget.perDayUsd"] }]);
 });
 
-test("Cancel ends the test, and the model stays chosen", async () => {
+test("Cancel ends the test, and the model is still chosen", async () => {
   context.answer(
     protocol.modelTest,
     (_params, token) =>
@@ -216,7 +216,7 @@ test("Cancel ends the test, and the model stays chosen", async () => {
   );
   answers.picks.push("GPT");
   await chooseModel(context);
-  expect(shown.messages.at(-1)?.text).toContain("The model stays chosen");
+  expect(shown.messages.at(-1)?.text).toContain("The model is still chosen");
 });
 
 test("the chosen service's key can be entered anew", async () => {
@@ -234,14 +234,14 @@ test("without a service, entering a key begins with the choice", async () => {
 
 test("a key is forgotten, and the sidecar starts without it", async () => {
   await forgetKey(context);
-  expect(shown.messages[0]?.text).toContain("keeps no key");
+  expect(shown.messages[0]?.text).toContain("No model key is stored");
   await context.keys.store("ZAI_API_KEY", secret);
   await context.keysChanged();
   answers.picks.push("ZAI_API_KEY");
   await forgetKey(context);
   expect(context.secrets.held.size).toBe(0);
   expect(methods()).toEqual(["(restarted)", "(restarted)"]);
-  expect(shown.messages.at(-1)?.text).toBe("Lerim: ZAI_API_KEY is forgotten.");
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: ZAI_API_KEY was deleted from the editor's secret storage.");
 });
 
 const found = (title: string): protocol.FoundView => ({ primitive: "decision", title, quote: "" });
@@ -261,7 +261,7 @@ test("an installed agent is offered with what it is paid with, reads one session
   expect(settings()["provider"]).toBe("claude-code");
   expect(methods()).toContain("lerim/model/try");
   expect(methods()).not.toContain("lerim/model/test");
-  expect(shown.messages.at(-1)).toMatchObject({ text: "In one session the rules found 1, claude-code:sonnet 2 more." });
+  expect(shown.messages.at(-1)).toMatchObject({ text: "In one session, the rules found 1, and claude-code:sonnet found 2 more." });
   expect(shown.commands).toEqual([{ id: "lerim.sync", args: [] }]);
 });
 
@@ -283,5 +283,5 @@ test("any other model can be tried on one session once it answered", async () =>
   answers.choices.push("Try on One Session");
   await chooseModel(context);
   expect(methods()).toContain("lerim/model/try");
-  expect(shown.messages.at(-1)?.text).toBe("In one session the rules found 1, editor:copilot/gpt 2 more.");
+  expect(shown.messages.at(-1)?.text).toBe("In one session, the rules found 1, and editor:copilot/gpt found 2 more.");
 });

@@ -104,7 +104,7 @@ test("a link opens its memory, a lens lists those of its file", async () => {
 
 test("every memory is in the list to open, however many answers it takes", async () => {
   const all = Array.from({ length: 5 }, (_, at) => title(`m${at}`));
-  context.answer(protocol.memoryTitles, ({ start }) => ({ memories: all.slice(start, start + 2), total: all.length }));
+  context.answer(protocol.memoryTitles, ({ start = 0 }) => ({ memories: all.slice(start, start + 2), total: all.length }));
   answers.picks.push(4);
   await openMemory(context, undefined);
   expect(context.asked.map(({ params }) => (params as protocol.TitlesParams).start)).toEqual([0, 2, 4]);
@@ -112,7 +112,7 @@ test("every memory is in the list to open, however many answers it takes", async
 });
 
 test("memories that are removed while they are listed end the list", async () => {
-  context.answer(protocol.memoryTitles, ({ start }) => ({ memories: start === 0 ? [title("m0")] : [], total: 3 }));
+  context.answer(protocol.memoryTitles, ({ start = 0 }) => ({ memories: start === 0 ? [title("m0")] : [], total: 3 }));
   answers.picks.push(0);
   await openMemory(context, undefined);
   expect(shown.documents).toHaveLength(1);

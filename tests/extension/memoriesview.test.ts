@@ -27,7 +27,7 @@ beforeEach(() => {
     waiting: { proposals: [{ id: "c1", action: "supersede", primitive: "decision", kind: null, title: "Use pnpm", reason: "", scope: "global" }] },
     "primitive:decision": { memories: [memory("a"), memory("b")], total: 3 },
   };
-  context.answer(protocol.memoryTree, ({ node, start }) => {
+  context.answer(protocol.memoryTree, ({ node = "", start = 0 }) => {
     const view = { groups: [], proposals: [], memories: [], problems: [], ...rows[node] };
     const all = start === 0 ? view : { ...view, memories: [memory("c")] };
     return { ...all, total: rows[node]?.total ?? all.groups.length + all.proposals.length + all.memories.length + all.problems.length };
@@ -85,7 +85,7 @@ test("what drifted, is gone or over looks so and says of what; hostile words sta
     ["", "law", "lerim.memory.active.decision.project.fresh"],
   ]);
   expect(items[0]?.tooltip).toBeTypeOf("string");
-  expect(items[0]?.tooltip).toContain("Changed since it was checked: src/a.py#load");
+  expect(items[0]?.tooltip).toContain("Changed since it was last checked: src/a.py#load");
   expect(items[2]?.tooltip).toContain("Superseded by 20260101-new");
   expect(items[0]?.command).toMatchObject({ command: "lerim.openMemory", arguments: ["h-a"] });
 });

@@ -118,8 +118,8 @@ test("an answer without end is cut and its request stopped", async () => {
     for (;;) yield "x".repeat(1000);
   });
   offer.set(model);
-  expect((await ask()).text.length).toBe(400_000);
-  expect((await ask({ maxTokens: 100 })).text.length).toBe(1600);
+  expect((await ask()).text?.length).toBe(400_000);
+  expect((await ask({ maxTokens: 100 })).text?.length).toBe(1600);
   expect(model.asked.map(({ token }) => token.isCancellationRequested)).toEqual([true, true]);
 });
 
@@ -177,7 +177,7 @@ test("what is not an error, and a long message, are told within bounds", async (
   offer.set(model);
   expect(await ask()).toEqual(refused("failed", "plain"));
   model.answer = () => Promise.reject(new Error("x".repeat(5000)));
-  expect((await ask()).message.length).toBe(300);
+  expect((await ask()).message?.length).toBe(300);
 });
 
 test.each([undefined, false])("a sync nobody asked for never makes the editor ask the person (allowed: %s)", async (allowed) => {
@@ -225,6 +225,6 @@ test("an editor that cannot list its models has none", async () => {
   lm.selectChatModels = () => Promise.reject(new Error("not here"));
   expect(await models.offered()).toEqual([]);
   expect(await ask()).toEqual(refused("not-found"));
-  expect(logged).toEqual(["The editor does not tell its models: not here", "The editor does not tell its models: not here"]);
+  expect(logged).toEqual(["The editor's models could not be listed: not here", "The editor's models could not be listed: not here"]);
   lm.selectChatModels = selectChatModels;
 });

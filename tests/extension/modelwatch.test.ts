@@ -15,7 +15,7 @@ beforeEach(() => {
   watch = new ModelWatch(context as unknown as ConstructorParameters<typeof ModelWatch>[0]);
 });
 
-function ended(stage: protocol.SyncStage): void {
+function ended(stage: protocol.Stage): void {
   context.progress.fire({ root: "file:///repo", stage, sessionsDone: 1, sessionsTotal: 1, candidates: 0, message: "" });
 }
 

@@ -10,41 +10,41 @@ const problem = (code: string, message: string): { code: string; path: string; m
 
 test("amounts are told in cents", () => {
   expect([0, 0.004, 0.02, 1].map(dollars)).toEqual(["$0.00", "less than $0.01", "$0.02", "$1.00"]);
-  expect(waitsText(waits)).toBe("3 sessions wait, about $0.02");
-  expect(waitsText({ sessions: 1, cost: 0.001 })).toBe("1 session waits, less than $0.01");
-  expect(waitsText({ sessions: 2, cost: null })).toBe("2 sessions wait");
+  expect(waitsText(waits)).toBe("3 sessions waiting, about $0.02");
+  expect(waitsText({ sessions: 1, cost: 0.001 })).toBe("1 session waiting, less than $0.01");
+  expect(waitsText({ sessions: 2, cost: null })).toBe("2 sessions waiting");
 });
 
 test("consent is asked with what would be sent and what it costs", () => {
-  expect(consentText(waits)).toBe(`3 sessions wait for ${nano}, about 41,000 tokens, about $0.02. Secrets are cut out before anything is sent. Ask it?`);
-  expect(consentText({ ...waits, cost: null })).toContain("at a price that is not known");
+  expect(consentText(waits)).toBe(`Let ${nano} read 3 sessions (about 41,000 tokens, about $0.02)? Secrets are removed before anything is sent.`);
+  expect(consentText({ ...waits, cost: null })).toContain("at an unknown price");
 });
 
 test("the tooltip names the model, what today cost and what waits; the text stays short", () => {
   const face = modelFace([modelView({ model: nano, provider: "openrouter", allowed: true, todayUsd: 0.12, waits: { ...waits, why: "" } })]);
-  expect(face).toEqual({ lines: [`Model: ${nano}`, "Today: $0.12 of $1.00", "3 sessions wait, about $0.02"], usedUp: false });
+  expect(face).toEqual({ lines: [`Model: ${nano}`, "Today: $0.12 of $1.00", "3 sessions waiting, about $0.02"], usedUp: false });
   expect(statusFace({ kind: "ready" }, 3, "", face)).toMatchObject({
     text: "$(checklist) Lerim 3",
-    tooltip: `Lerim: 3 candidates wait for review\nModel: ${nano}\nToday: $0.12 of $1.00\n3 sessions wait, about $0.02`,
+    tooltip: `Lerim: 3 candidates to review\nModel: ${nano}\nToday: $0.12 of $1.00\n3 sessions waiting, about $0.02`,
   });
 });
 
 test("a budget that is used up shows in the status bar", () => {
   const face = modelFace([modelView({ model: nano, provider: "openrouter", todayUsd: 1, waits: { ...waits, why: "budget" } })]);
-  expect(face.lines.at(-1)).toBe("3 sessions wait, about $0.02: today's budget is used up");
+  expect(face.lines.at(-1)).toBe("3 sessions waiting, about $0.02: today's budget is used up");
   expect(statusFace({ kind: "ready" }, 3, "", face)?.text).toBe("$(checklist) Lerim 3 $(circle-slash)");
   expect(modelFace([modelView({ model: nano, waits: { ...waits, sessions: 0, why: "budget" } })]).lines).toContain("Today's budget is used up");
 });
 
 test("what waits in several projects is summed, and their model named once", () => {
   const view = modelView({ model: nano, provider: "openrouter", waits });
-  expect(modelFace([view, view]).lines).toEqual([`Model: ${nano}`, "Today: $0.00 of $1.00", "6 sessions wait, about $0.04: the next sync you ask for asks you first"]);
+  expect(modelFace([view, view]).lines).toEqual([`Model: ${nano}`, "Today: $0.00 of $1.00", "6 sessions waiting, about $0.04: the next sync you start asks for your consent"]);
 });
 
-test("without a model nothing is said to wait, and without a bound that is told", () => {
+test("without a model nothing is said to wait, and without a limit that is told", () => {
   expect(modelFace([modelView({ waits: { ...waits, cost: null, model: "", why: "none" } })]).lines).toEqual(["Model: none, rules only"]);
   expect(modelFace([modelView({ provider: "auto" })]).lines).toEqual(["Model: auto"]);
-  expect(modelFace([modelView({ model: nano, todayUsd: 0.5, budgetUsd: 0 })]).lines[1]).toBe("Today: $0.50, without a bound");
+  expect(modelFace([modelView({ model: nano, todayUsd: 0.5, budgetUsd: 0 })]).lines[1]).toBe("Today: $0.50, no limit");
   expect(modelFace([])).toEqual({ lines: [], usedUp: false });
   expect(modelFace([modelView({ provider: "zai", problems: [problem("model-key", "There is no key for zai.")] })]).lines).toEqual(["Model: zai", "There is no key for zai."]);
 });
@@ -55,8 +55,8 @@ test.each([
   [{}, "", []],
   [{ model: nano, usage }, `${nano} was asked 12 times, about $0.03.`, []],
   [{ model: "editor:m", usage: { ...usage, calls: 1, cost: 0 } }, "editor:m was asked once.", []],
-  [{ model: nano, waits: { ...waits, why: "budget" } }, "Today's budget is used up: 3 sessions wait, about $0.02.", ["Change Budget"]],
-  [{ waits }, `3 sessions wait for your consent to ask ${nano}, about $0.02.`, []],
+  [{ model: nano, waits: { ...waits, why: "budget" } }, "Today's budget is used up: 3 sessions waiting, about $0.02.", ["Change Budget"]],
+  [{ waits }, `3 sessions waiting for your consent to use ${nano} (about $0.02).`, []],
   [{ problems: [problem("model-key", "The key was refused.")] }, "The key was refused.", ["Enter Key", "Choose Model"]],
   [{ problems: [problem("x", "other"), problem("model-gone", "The editor took [it](command:x) away.")] }, "The editor took [it] (command:x) away.", ["Choose Model"]],
 ] as const)("a sync %j says of the model %j", (changes, text, actions) => {
@@ -65,13 +65,13 @@ test.each([
 
 test("who never chose is told what was read without a model; who chose none is not", () => {
   const waits = { sessions: 3, tokens: 0, cost: null, model: "", why: "none" as const };
-  expect(modelText(report({ waits }), true)).toEqual({ text: "3 sessions were read by the rules alone. A model usually finds more; you may have one already.", actions: ["Choose Model"] });
+  expect(modelText(report({ waits }), true)).toEqual({ text: "3 sessions were read by the rules alone. A model usually finds more, and you may already have one.", actions: ["Choose Model"] });
   expect(modelText(report({ waits }), false)).toEqual({ text: "", actions: [] });
   expect(modelText(report({ waits: { ...waits, sessions: 0 } }), true)).toEqual({ text: "", actions: [] });
 });
 
 test("a trial's finds stand beside those of the rules", () => {
   const { message, detail } = sessionTrialText({ ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s", rules: [], found: [{ primitive: "decision", title: "Cents", quote: "" }], seconds: 3, tokens: 900, cost: null, again: 1 });
-  expect(message).toBe("In one session the rules found 0, claude-code:sonnet 1 more.");
-  expect(detail).toBe("The rules:\n• nothing\n\nclaude-code:sonnet:\n• Cents\n\nIt took 3.0 s and 900 tokens. Nothing is proposed yet. 1 more session waits.");
+  expect(message).toBe("In one session, the rules found 0, and claude-code:sonnet found 1 more.");
+  expect(detail).toBe("The rules:\n• nothing\n\nclaude-code:sonnet:\n• Cents\n\nIt took 3.0 s and 900 tokens. Nothing has been proposed yet. 1 more session is waiting.");
 });

@@ -214,7 +214,7 @@ test("undo brings a candidate back", async () => {
   await expect.poll(() => (panel.posted as ToWebview[]).filter((posted) => posted.type === "list").at(-1)?.order).toEqual(["c1", "c2"]);
 });
 
-function undone(): (string | undefined)[] {
+function undone(): protocol.UndoParams["action"][] {
   return context.asked.filter(({ method }) => method === "lerim/review/undo").map(({ params }) => (params as protocol.UndoParams).action);
 }
 
@@ -249,7 +249,7 @@ test("undo pressed before an act was refused takes nothing back", async () => {
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null });
   panel.send({ type: "undo", action: null });
-  expect(await message(panel, "acted", 1)).toMatchObject({ action: "undo", ok: false, message: expect.stringContaining("Nothing was undone") as string });
+  expect(await message(panel, "acted", 1)).toMatchObject({ action: "undo", ok: false, message: expect.stringContaining("There is nothing to undo") as string });
   expect(undone()).toEqual([]);
 });
 
@@ -310,7 +310,7 @@ test("the panel opens turns, and refuses references that lead outside", async ()
   panel.send({ type: "openTurn", session: "s1", turn: "t1" });
   await expect.poll(() => opened).toEqual([{ root, session: "s1", turn: "t1" }]);
   panel.send({ type: "openReference", reference: "../../etc/passwd" });
-  expect((await message(panel, "failed")).message).toContain("does not name a file of this repository");
+  expect((await message(panel, "failed")).message).toContain("does not name a file in this repository");
   expect(shown.documents).toEqual([]);
 });
 

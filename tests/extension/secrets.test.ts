@@ -67,5 +67,5 @@ test("a restart that failed is tried again with the next change", async () => {
 test("a storage that is locked keeps nothing from starting, and is logged without a key", async () => {
   secrets.broken = true;
   expect(await keys.forStart(true)).toEqual({});
-  expect(logged[0]).toBe("The editor's secret storage does not give OPENROUTER_API_KEY: the keyring is locked");
+  expect(logged[0]).toBe("OPENROUTER_API_KEY could not be read from the editor's secret storage: the keyring is locked");
 });

@@ -59,7 +59,7 @@ test("a filter that is not understood, no match, and a failure are said in the t
   pick.type("agent:x");
   await expect.poll(() => pick.title).toBe("agent: 'x' is none.");
   pick.type("nothing");
-  await expect.poll(() => pick.title).toBe("Nothing that was said matches");
+  await expect.poll(() => pick.title).toBe("No matches");
   pick.type("broken");
   await expect.poll(() => pick.title).toBe("Search failed: The catalog is locked.");
 });

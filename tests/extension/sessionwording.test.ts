@@ -7,8 +7,8 @@ const noon = new Date(2026, 10, 21, 12).getTime();
 test.each([
   ["2026-11-21", "Today"],
   ["2026-11-20", "Yesterday"],
-  ["2026-11-02", "Mon 2 November"],
-  ["2025-11-02", "Sun 2 November 2025"],
+  ["2026-11-02", "Mon 2 Nov"],
+  ["2025-11-02", "Sun 2 Nov 2025"],
   ["", "At an unknown time"],
 ])("the day %s is called %s", (day, label) => {
   expect(dayLabel(day, noon).replace(",", "")).toBe(label);
@@ -28,7 +28,7 @@ test("a session says how long it took and how many files it touched, where that 
 test("a subagent's session whose parent is missing says so", () => {
   const alone = session("a", { files: 0, parent: "ses_1", parentMissing: true });
   expect(sessionDescription(alone)).toBe("12 min · subagent, parent missing");
-  expect(sessionTooltip(alone)).toContain("the session that started it (ses_1) is not on this machine");
+  expect(sessionTooltip(alone)).toContain("The session that started it (ses_1) is not on this machine");
   expect(sessionTooltip(session("a", { parent: "ses_1" }))).not.toContain("ses_1");
 });
 
@@ -58,7 +58,7 @@ test("a match says whose words it found", () => {
 });
 
 test("an agent's row says what is to be read, and what is not read", () => {
-  expect(agentDescription(agent("codex"))).toBe("3 sessions · 1 to be read");
+  expect(agentDescription(agent("codex"))).toBe("3 sessions · 1 to read");
   const skipped = [{ reason: "failed", count: 2, example: "", message: "" }, { reason: "no-folder", count: 5, example: "", message: "" }];
   expect(agentDescription(agent("codex", { waiting: 0, found: 1, skipped }))).toBe("1 session · 2 not read");
   expect(agentDescription(agent("codex", { state: "removed" }))).toBe("disconnected");
@@ -70,6 +70,6 @@ test("the queue says how many jobs are where, a job why it failed", () => {
   expect(queueText({})).toBe("");
   const job = { job: 1, kind: "extract", state: "dead" as const, tries: 3, id: "a", title: "T", error: "It is torn." };
   expect(jobDescription(job)).toBe("given up after 3 tries");
-  expect(jobDescription({ ...job, state: "failed", tries: 1 })).toBe("failed, 1 try, will be tried again");
+  expect(jobDescription({ ...job, state: "failed", tries: 1 })).toBe("failed after 1 try, will be retried");
   expect(jobTooltip(job)).toContain("It is torn.");
 });

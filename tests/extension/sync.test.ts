@@ -85,7 +85,7 @@ test("without a folder nothing is synced and the person is told", async () => {
   workspace.workspaceFolders = [];
   await sync();
   expect(context.asked).toEqual([]);
-  expect(shown.messages[0]?.text).toContain("open a folder");
+  expect(shown.messages[0]?.text).toContain("Open a folder");
 });
 
 const waits = { sessions: 3, tokens: 41_000, cost: 0.021, model: "openrouter:openai/gpt-5-nano", why: "consent" } as const;
@@ -94,11 +94,11 @@ test("the first sync that would be paid for asks, and with a yes syncs again", a
   const reports = [report({ waits }), report({ model: waits.model, usage: { calls: 2, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cost: 0.02, unpriced: 0, seconds: 1 } })];
   context.answer(protocol.sync, () => reports.shift() ?? report());
   context.answer(protocol.modelAllow, () => ({ ok: true, message: "" }));
-  answers.choices.push("Ask It");
+  answers.choices.push("Allow");
   await sync();
   expect(context.asked.map(({ method }) => method)).toEqual(["lerim/sync", "lerim/model/allow", "lerim/sync"]);
   expect(context.asked[1]?.params).toEqual({ label: waits.model });
-  expect(shown.messages[0]).toMatchObject({ modal: true, choices: ["Ask It"] });
+  expect(shown.messages[0]).toMatchObject({ modal: true, choices: ["Allow"] });
   expect(shown.messages[0]?.text).toContain("about $0.02");
   expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates, 1 dropped. ${waits.model} was asked 2 times, about $0.02.`);
 });

@@ -14,7 +14,7 @@ beforeEach(() => {
   reset();
   context = new FakeContext();
   context.answer(protocol.sessionOpen, ({ id, turn }) => ({ session: session(id), kinds: "prpr", sizes: [1, 2, 3, 4], at: turn === "" ? -1 : Number(turn), note: "", summary: "" }));
-  context.answer(protocol.sessionTurns, ({ start, count }) => ({ start, turns: ["0", "1", "2", "3"].slice(start, start + count).map((turn) => sessionTurn(turn)) }));
+  context.answer(protocol.sessionTurns, ({ start = 0, count = 200 }) => ({ start, turns: ["0", "1", "2", "3"].slice(start, start + count).map((turn) => sessionTurn(turn)) }));
   // SAFETY: the fake has every member the viewers use
   transcripts = new Transcripts(context as unknown as Owner);
 });

@@ -95,7 +95,7 @@ describe.skipIf(process.platform !== "linux")("windows as processes", () => {
     // the first window's installation ends when the second says that it waits
     await writeFile(join(home, "bin", "python3"), python({ pip: `while [ ! -e "${home}/go" ]; do sleep 0.05; done` }), { mode: 0o755 });
     const [one, other] = [open(), open()];
-    await until(() => [one, other].some(({ said }) => said().includes("Another window is setting Lerim up…")));
+    await until(() => [one, other].some(({ said }) => said().includes("Another window is setting up Lerim…")));
     await writeFile(join(home, "go"), "");
     await Promise.all([one.says("made "), other.says("made ")]);
     const calls = await readFile(join(home, "calls"), "utf8");
@@ -108,7 +108,7 @@ describe.skipIf(process.platform !== "linux")("windows as processes", () => {
     const first = open();
     await first.says("Installing packages");
     const second = open();
-    await second.says("Another window is setting Lerim up…");
+    await second.says("Another window is setting up Lerim…");
     await writeFile(join(home, "go"), "");
     first.window.kill("SIGKILL");
     await second.says("made ");

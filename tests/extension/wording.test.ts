@@ -32,13 +32,13 @@ test("a learning is called by its kind", () => {
 });
 
 test("the status item counts what waits, follows a sync and says what is wrong", () => {
-  expect(statusFace({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim 3", tooltip: "Lerim: 3 candidates wait for review", command: "lerim.openReview" });
+  expect(statusFace({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim 3", tooltip: "Lerim: 3 candidates to review", command: "lerim.openReview" });
   expect(statusFace({ kind: "ready" }, 0, "")).toMatchObject({ text: "$(checklist) Lerim" });
   expect(statusFace({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
   expect(statusFace({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });
   expect(statusFace({ kind: "not-set-up" }, 0, "")?.command).toBe("lerim.restart");
   expect(statusFace({ kind: "off" }, 3, "")).toBeUndefined();
-  expect(pendingText(1)).toBe("1 candidate waits for review");
+  expect(pendingText(1)).toBe("1 candidate to review");
 });
 
 function statusOf(...folders: string[]): Status {
@@ -77,5 +77,5 @@ test("of the folders of one project one is asked about", () => {
 
 test("what is known of the model stands below what waits for review", () => {
   statusOf("/one").setModel({ lines: ["Model: editor:gpt"], usedUp: true });
-  expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(checklist) Lerim $(circle-slash)", tooltip: "Lerim: No candidates wait for review\nModel: editor:gpt" });
+  expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(checklist) Lerim $(circle-slash)", tooltip: "Lerim: No candidates to review\nModel: editor:gpt" });
 });

@@ -45,7 +45,7 @@ REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
     (protocol.SESSIONS_SEARCH, {"query": "load"}),
     (protocol.AGENTS, {}),
     (protocol.MODEL_STATUS, {}),
-    (protocol.MODELS, {}),
+    (protocol.MODEL_CHOICES, {}),
     (protocol.MODEL_ALLOW, {"label": "none"}),
     (protocol.DEBUG, {}),
 )

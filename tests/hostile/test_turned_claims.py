@@ -1,4 +1,4 @@
-"""A model that writes the opposite of what the person said, with their own words as its quote: it waits for a look."""
+"""A model that writes the opposite of what the person said, with their own words as its quote: it waits for review."""
 
 from __future__ import annotations
 

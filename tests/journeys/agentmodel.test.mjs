@@ -71,10 +71,10 @@ test("an installed agent as the model", { skip: missing() ?? false, timeout: JOU
     await screen.page.locator(".quick-input-widget input.input").fill("Claude Code");
     await until("the list offers Claude Code alone", async () => !(await rows()).includes("rules only;"));
     await screen.page.keyboard.press("Enter");
-    await screen.dialog(/the rules found 0, claude-code:sonnet 1 more/);
+    await screen.dialog(/the rules found 0, and claude-code:sonnet found 1 more/);
     const text = await screen.page.locator(".monaco-dialog-box").innerText();
     assert.ok(names.some((name) => text.includes(title(name))), text);
-    assert.match(text, /1 more session waits/);
+    assert.match(text, /1 more session is waiting/);
     assert.equal(review().length, 0, "a trial proposes nothing");
     assert.equal(calls().length, 1);
     const [{ argv, cwd }] = calls();

@@ -76,8 +76,8 @@ test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (
     await screen.status(/Model: none, rules only/);
     await screen.command("Lerim: Choose Model", { further: true });
     await take("Enter an address");
-    await type("Address of the Model", models.url);
-    await type("Model of", "tiny");
+    await type("Model Address", models.url);
+    await type("Model from", "tiny");
     await screen.notification(/openai:tiny answered in .* s \(31 tokens/);
     await screen.shot("answered");
     assert.equal(models.asked.filter((line) => line.startsWith("POST")).length, 1);
@@ -97,7 +97,7 @@ test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (
     assert.equal(withKey(), false);
     await screen.command("Lerim: Choose Model", { further: true });
     await take("OpenRouter");
-    await type("Model of OpenRouter", "openai/gpt-5-nano");
+    await type("Model from OpenRouter", "openai/gpt-5-nano");
     const box = screen.page.locator(".quick-input-widget input.input");
     await until("the key's box hides what is typed", async () => (await box.getAttribute("type")) === "password");
     await type("Key for OpenRouter", key);
@@ -115,7 +115,7 @@ test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (
   await run("a key that is forgotten leaves the sidecar's environment", async () => {
     await screen.command("Lerim: Forget Model Key", { further: true });
     await take("OPENROUTER_API_KEY");
-    await screen.notification(/OPENROUTER_API_KEY is forgotten/);
+    await screen.notification(/OPENROUTER_API_KEY was deleted/);
     await until("the sidecar began anew without the key", () => person.machine.processes(/-m lerim lsp/).length === 1 && !withKey());
     await screen.status(/There is no key for openrouter/);
   });

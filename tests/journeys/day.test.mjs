@@ -63,13 +63,13 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
   await run("Sync says what it read and found, and the open panel fills", async () => {
     assert.equal(existsSync(join(root, ".lerim")), false, "nothing is written before something is to be kept");
     panel = await Panel.open(screen);
-    await panel.says(/No candidates|Sync/);
+    await panel.says(/no candidates|Sync/);
     const text = await sync(/sessions? read, \d+ new candidates?/);
     assert.match(text, /2 sessions read/);
     const found = Number(/(\d+) new candidate/.exec(text)[1]);
     assert.ok(found >= 4, text);
     await panel.holds(found);
-    await screen.status(new RegExp(`${found} candidates wait for review`));
+    await screen.status(new RegExp(`${found} candidates to review`));
     assert.equal(files("review").length, found);
     assert.equal(git(root, "status", "--porcelain", ".lerim/review").trim(), "", "candidates are not for git");
     for (const pattern of [/contextKey/, /os\.Stderr/, /mise run lint/, /LogsDir/, /slog\.String/]) assert.ok(waiting(pattern), String(pattern));
@@ -241,7 +241,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await sync(/1 session read, 0 new candidates/);
     assert.equal(waiting(/mise run lint/), undefined);
     panel = await Panel.open(screen);
-    await panel.says(/blocked \d+ times?/);
+    await panel.says(/\d+ rejected before/);
     await screen.shot("blocked");
     rmSync(join(root, ".lerim", "review"), { recursive: true });
     const third = new Transcript(machine.claude, root, new Date("2026-05-06T09:00:00Z"));
@@ -260,7 +260,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     talk.say("fine", "Thanks.");
     await screen.page.keyboard.press("Control+Home");
     await until("the candidate is on disk", () => waiting(/logFile/));
-    await screen.status(/[1-9]\d* candidates? waits? for review/);
+    await screen.status(/[1-9]\d* candidates? to review/);
     person.settings();
     panel = await Panel.open(screen);
     await panel.says(/logFile/);
@@ -280,7 +280,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.button("Cancel");
     await screen.notification(/Sync cancelled/);
     await until("the job is gone", () => machine.processes(/-m lerim worker/).length === 0);
-    await screen.status(/candidates? waits? for review/);
+    await screen.status(/candidates? to review/);
     await screen.command("Notifications: Clear All Notifications");
     for (const file of many) rmSync(file);
     await sync(/sessions? read, \d+ new candidates?/);

@@ -59,7 +59,7 @@ class Newcomer extends Person {
 
   async runs() {
     await until("the sidecar runs from it", () => this.machine.processes(/-m lerim lsp/).some((line) => line.includes(this.environment)));
-    await this.screen.status(/No candidates wait/);
+    await this.screen.status(/No candidates to review/);
   }
 
   /** The set-up failed for a reason that is told, and left nothing. */
@@ -172,7 +172,7 @@ async function again(person) {
   const first = machine.processes(/-m lerim lsp/);
   await person.visit({ asked: false });
   await until("another sidecar runs", () => machine.processes(/-m lerim lsp/).some((line) => !first.includes(line)));
-  await screen.status(/No candidates wait/);
+  await screen.status(/No candidates to review/);
 }
 
 /** The text of Lerim: Debug Information once it names the sidecar. */

@@ -151,7 +151,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     person.settings({ "lerim.idleSeconds": 1 }); // the person's own: the repository's 1 may not make an idle clock run that stands still
     await screen.command("Workspaces: Manage Workspace Trust");
     await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click();
-    await screen.status(/1 candidate waits for review/); // the idle clock found it
+    await screen.status(/1 candidate to review/); // the idle clock found it
     const panel = await Panel.open(screen);
     await panel.holds(1);
     await panel.lists(/cents/);

@@ -33,7 +33,7 @@ export class Person {
   /** Opens the repository, in which nothing waits, and trusts it. */
   async work() {
     await this.visit();
-    await this.screen.status(/No candidates wait/);
+    await this.screen.status(/No candidates to review/);
   }
 
   /** Closes the window and waits until its sidecar has ended, so that nothing is written late. */

@@ -184,6 +184,16 @@ export class Screen {
     });
   }
 
+  /** Clicks a row of a tree until what it does can be seen, and returns that: a click that falls between two drawings of the tree is lost. */
+  async row(target, what, check) {
+    let patience = 4000;
+    return until(what, async () => {
+      await target.click({ timeout: patience });
+      patience *= 1.5;
+      return until(what, check, patience);
+    });
+  }
+
   /** Clicks a link of the hover that is shown. */
   async hoverLink(name) {
     await this.page.locator(".monaco-hover:visible").getByRole("link", { name }).or(this.page.locator(".monaco-hover:visible a", { hasText: name })).first().click();

@@ -77,7 +77,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     address = await machine.start();
     await screen.open(machine.environ);
     await screen.visit(address, root);
-    await screen.status(/No candidates wait/);
+    await screen.status(/No candidates to review/);
   });
   after(async () => {
     await screen?.close();
@@ -109,7 +109,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
   });
 
   await run("a session opens as a whole transcript, hostile words as words", async () => {
-    await row("Sessions", /Run the tests of the cart/).click();
+    await screen.row(row("Sessions", /Run the tests of the cart/), "the session opens", async () => /Run the tests of the cart/.test(await screen.page.locator(".tab.active").innerText()));
     const frame = await viewer();
     await until("its turns are shown", async () => /Rounding is gone/.test(await frame.locator(".feed").innerText()));
     const text = await frame.locator("#transcript").innerText();
@@ -149,12 +149,11 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await listed("Agents", /GitHub Copilot\s*1 session/);
     await listed("Agents", /Cursor\s*not found/);
     await fold("Sessions", false);
-    await row("Agents", /OpenCode/).click();
-    const told = await listed("Agents", /opencode\.db/);
+    const told = await screen.row(row("Agents", /OpenCode/), "the broken store is listed", async () => (await rows("Agents")).find((text) => /opencode\.db/.test(text)));
     assert.ok(told);
     await screen.shot("doctor");
     await screen.command("Lerim: Disconnect Agent", { further: true });
-    await screen.pick("Disconnect which agent", "OpenCode", "OpenCode");
+    await screen.pick("Choose an agent to disconnect", "OpenCode", "OpenCode");
     await screen.notification(/OpenCode is disconnected/);
     await listed("Agents", /OpenCode\s*disconnected/);
     await screen.command("Notifications: Clear All Notifications");
@@ -162,12 +161,11 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
   });
 
   await run("the sessions of the whole machine are a click away", async () => {
-    await screen.command("Lerim: Show the Sessions of This Machine");
-    await listed("Sessions", /10 April/);
+    await screen.command("Lerim: Show All Sessions on This Machine");
+    await listed("Sessions", /10 Apr/);
     await screen.shot("machine");
-    await row("Sessions", /Question 0 of many/).click();
     const began = Date.now();
-    const frame = await until("the long session is shown", async () => {
+    const frame = await screen.row(row("Sessions", /Question 0 of many/), "the long session is shown", async () => {
       for (const one of screen.page.frames()) if ((await one.locator(".turn .words", { hasText: "Answer 0." }).count()) > 0) return one;
       return undefined;
     });
@@ -185,7 +183,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     for (let turn = 0; turn < 20; turn += 1) await screen.page.mouse.wheel(0, 1500);
     await until("what was scrolled to is there", async () => (await frame.locator(".turn.waiting").count()) === 0 && (await frame.locator(".turn .words", { hasText: /Answer 4[6-9]\d\./ }).count()) > 0);
     await screen.shot("scrolled");
-    await screen.command("Lerim: Show the Sessions of This Window's Repositories");
+    await screen.command("Lerim: Show Only Sessions of This Window's Repositories");
   });
 
   await run("it can be read in light and high contrast, and in a narrow side bar", async () => {
@@ -203,7 +201,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
   await run("in a folder that is not trusted nothing of the machine's sessions is shown", async () => {
     await screen.visit(address, foreign, { trust: false });
     await sideBar();
-    await until("the view says why", async () => /In Restricted Mode Lerim reads no sessions/.test(await screen.page.locator(".sidebar").innerText()));
+    await until("the view says why", async () => /Lerim does not read sessions in Restricted Mode/.test(await screen.page.locator(".sidebar").innerText()));
     assert.equal(await screen.offers("Lerim: Search Sessions"), false);
     await screen.shot("restricted");
   });

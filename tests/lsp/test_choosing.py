@@ -44,7 +44,7 @@ def write(home: Path, text: str) -> None:
 
 
 async def options(editor: Editor) -> list[Any]:
-    return (await editor.ask(protocol.MODELS, {})).options
+    return (await editor.ask(protocol.MODEL_CHOICES, {})).options
 
 
 def told(option: Any) -> tuple[str, str, str]:
@@ -58,7 +58,7 @@ async def test_everything_there_is_to_ask_is_listed_and_the_choice_marked(
     with models("qwen", "llama") as url:
         settings = {"model.provider": "openai", "model.name": "llama", "model.baseUrl": url}
         await start(editor, MODEL, **settings)
-        shown = await editor.ask(protocol.MODELS, {})
+        shown = await editor.ask(protocol.MODEL_CHOICES, {})
     assert (shown.model, shown.provider, shown.budgetUsd, shown.problems) == ("openai:llama", "openai", 1.0, [])
     found = [told(option) for option in shown.options]
     assert found[:2] == [("none", "none", ""), ("auto", "auto", "")]
@@ -165,7 +165,7 @@ async def test_a_test_that_is_cancelled_leaves_no_process(editor: Editor) -> Non
 
 async def test_in_restricted_mode_nothing_is_listed_or_tested(editor: Editor) -> None:
     await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
-    for method in (protocol.MODELS, protocol.MODEL_TEST):
+    for method in (protocol.MODEL_CHOICES, protocol.MODEL_TEST):
         error = await editor.refused(method, {})
         assert error.data["kind"] == "untrusted"
 

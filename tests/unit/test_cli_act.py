@@ -190,9 +190,9 @@ def test_a_sync_puts_links_right(repo: Path, memory: str) -> None:
     assert [view["id"] for view in answer("memory", "list", "--repo", str(repo))["memories"]] == [newer["id"]]
 
 
-def test_the_readme_names_every_command_of_memories() -> None:
-    readme = (CLONE / "README.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"lerim memory ([a-z]+)", readme.split("## Command line")[1]))
+def test_what_every_command_of_memories_prints_as_json_is_documented() -> None:
+    page = (CLONE / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"lerim memory ([a-z]+)", page.split("## 3. Command line")[1]))
     assert told == set(get_command(app).commands["memory"].commands)  # type: ignore[attr-defined]
 
 

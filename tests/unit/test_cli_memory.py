@@ -63,7 +63,7 @@ def test_a_secret_in_a_memory_is_cut_out_before_it_is_written(repo: Path):
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     result = run("memory", "add", "--title", "Deploy key", "--body", f"It is {secret}.", "--repo", str(repo))
     assert result.exit_code == 0
-    assert "1 secret was cut out" in result.stderr
+    assert "1 secret was removed" in result.stderr
     [path] = (repo / ".lerim" / "memory").glob("*/*.md")
     assert secret not in path.read_text(encoding="utf-8")
 

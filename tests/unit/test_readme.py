@@ -1,4 +1,4 @@
-"""What README says of values and settings is what the code has."""
+"""What the documents say of values and settings is what the code has."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import pytest
 from lerim.cli_sessions import SessionView, TurnView
 from lerim.cli_status import StatusView
 from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView
-from lerim.evaluation.score import Evaluation, Missed, Proposal, SignalFigures
-from lerim.evaluation.score import Figures as EvaluationFigures
 from lerim.facts.draft import Signal
 from lerim.memory.record import LearningKind, Primitive
 from lerim.models.agents import AGENTS, DEFAULT
@@ -27,8 +25,12 @@ from lerim.sessions.analytics import Figures
 from lerim.sessions.queue_rows import JobRow
 
 CLONE = Path(__file__).resolve().parents[2]
-README = (CLONE / "README.md").read_text(encoding="utf-8")
-CANDIDATE = README.split("- `Candidate`:")[1].split("\n- `")[0]
+DOCS = CLONE / "docs"
+PROTOCOL = (DOCS / "PROTOCOL.md").read_text(encoding="utf-8")
+USING = (DOCS / "USING.md").read_text(encoding="utf-8")
+MODELS = (DOCS / "MODELS.md").read_text(encoding="utf-8")
+PAGES = (CLONE / "README.md", CLONE / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))
+CANDIDATE = PROTOCOL.split("- `Candidate`:")[1].split("\n- `")[0]
 
 
 @pytest.mark.parametrize(
@@ -39,12 +41,6 @@ CANDIDATE = README.split("- `Candidate`:")[1].split("\n- `")[0]
 def test_the_values_of_a_candidate_are_listed(field: str, values: Any) -> None:
     [listed] = re.findall(rf"`{field}` \(([^)]*)\)", CANDIDATE)
     assert set(re.findall(r"`([a-z-]+)`", listed)) == set(get_args(values))
-
-
-@pytest.mark.parametrize("struct", [Evaluation, EvaluationFigures, SignalFigures, Proposal, Missed])
-def test_every_field_of_an_evaluation_is_listed(struct: Any) -> None:
-    listed = README.split("- `Evaluation`:")[1].split("\n\n")[0]
-    assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +54,7 @@ def test_every_field_of_an_evaluation_is_listed(struct: Any) -> None:
     ids=["Agent", "Job", "Figures", "ModelRole"],
 )
 def test_every_field_of_what_is_listed_is_told(name: str, structs: tuple[Any, ...]) -> None:
-    listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]
+    listed = PROTOCOL.split(f"- `{name}`:")[1].split("\n- `")[0]
     for struct in structs:
         assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
 
@@ -69,32 +65,32 @@ def test_every_field_of_what_is_listed_is_told(name: str, structs: tuple[Any, ..
     ids=["SyncReport", "ModelState"],
 )
 def test_every_field_of_what_models_took_is_told(name: str, structs: tuple[Any, ...]) -> None:
-    listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]
+    listed = PROTOCOL.split(f"- `{name}`:")[1].split("\n- `")[0]
     for struct in structs:
         assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))
 
 
 def test_every_field_of_the_status_is_told() -> None:
-    [told] = re.findall(r"^\| `lerim status .*?\| `\{(.*)\}` \|$", README, re.MULTILINE)
+    [told] = re.findall(r"^\| `lerim status` \| `\{(.*)\}` \|$", PROTOCOL, re.MULTILINE)
     names = re.sub(r"\{[^}]*\}|: [A-Z]\w+|\[\]|:", "", told).replace(" ", "").split(",")
     assert names == list(StatusView.__struct_fields__)
 
 
 def test_why_a_model_is_not_asked_is_told() -> None:
-    listed = README.split("- `ModelState`:")[1].split("\n- `")[0]
+    listed = PROTOCOL.split("- `ModelState`:")[1].split("\n- `")[0]
     assert {why for why in get_args(Why) if why} <= set(re.findall(r"`([a-z]+)`", listed.split("`why`")[1]))
 
 
 @pytest.mark.parametrize(("name", "struct"), [("Session", SessionView), ("Turn", TurnView)])
 def test_every_field_of_a_session_and_a_turn_is_listed(name: str, struct: Any) -> None:
-    listed = README.split(f"- `{name}`:")[1].split("\n- `")[0]
+    listed = PROTOCOL.split(f"- `{name}`:")[1].split("\n- `")[0]
     assert set(struct.__struct_fields__) == set(re.findall(r"`([a-z_]+)(?:\[\])?(?: \{[^}]*\})?`", listed)) - {
         *("user", "assistant", "prompt", "shell", "command", "reply")
     }
 
 
 def test_the_settings_are_shown_with_their_defaults() -> None:
-    block = re.findall(r"```toml\n(.*?)```", README.split("\n## Settings")[1], re.DOTALL)[0]
+    block = re.findall(r"```toml\n(.*?)```", USING.split("\n## Settings")[1], re.DOTALL)[0]
     defaults = tomllib.loads((CLONE / "server" / "lerim" / "default.toml").read_text(encoding="utf-8"))
     for section, values in tomllib.loads(block).items():
         for name, value in values.items():
@@ -104,17 +100,35 @@ def test_the_settings_are_shown_with_their_defaults() -> None:
 
 
 def test_what_a_repository_may_set_is_what_it_may_set() -> None:
-    [said] = re.findall(r"may only narrow what yours allow: (.*?), and nothing else", README, re.DOTALL)
+    [said] = re.findall(r"may only narrow what yours allow: (.*?), and nothing\s+else", USING, re.DOTALL)
     names = re.findall(r"`([a-z_.*]+)`", said)
     told = {name.replace("*", role) for name in names for role in (ROLES if "*" in name else ("",))}
     assert told == {name for name, width in WIDTHS.items() if width is not None}
 
 
 def test_the_providers_are_told_with_their_keys_and_usual_models() -> None:
-    rows = re.findall(r"^\| `([\w-]+)` \| .* \| (.*) \| (.*) ?\|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)` \| .* \| (.*) \| (.*) ?\|$", MODELS, re.MULTILINE)
     told = {name: (re.findall(r"`(\w+)`", keys), re.findall(r"`(\S+)`", model)) for name, keys, model in rows}
     for name, provider in PROVIDERS.items():
         agent = AGENTS.get(name)
         default = agent.model.replace(DEFAULT, "") if agent else provider.default_model
         usual = [default] if default else []
         assert told[name] == (list(provider.key_variables), usual)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_in_the_documents_leads_to_a_file_and_a_heading(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    for link in links:
+        if "://" in link:
+            continue
+        name, _, heading = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        assert not heading or heading in _headings(target), link
+
+
+def _headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and VS Code name them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in titles}

@@ -16,7 +16,8 @@ it. An output holds the words of much that it does not say, so where it was a to
 the person's alone, the agent's with the tool's, if the tool came before it. Where no quote of the person bears the
 claim, it is given to whoever said it first, or came nearest, or, if the quote is nothing but an approval, to the agent
 that spoke before. If nobody did, as where the claim is worded in another language, it keeps its quote; it also does
-where the quote shares a telling word with the title and no tool or page came near. All of these are flagged, so that
+where the quote shares a telling word with the title, or the nearest line of the agent holds less than two fifths of the
+title's telling words, and no tool or page came near. All of these are flagged, so that
 none is accepted without a look at it, and none is dropped. The figures were chosen on recorded answers of a model
 (docs/decisions/0005).
 """
@@ -115,6 +116,9 @@ def attributed(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
     if said is not None and said.who in ("tool", "web"):
         return _flagged(candidate, REPEATED, TOLD_AT_MOST, said)
     near = any(telling(one.quote) & wanted for one in persons)
+    if said is not None and said is not first and any(telling(one.quote) for one in persons):
+        # one line of a passage that comes near may say little of the claim: the person's words are worth more then
+        near = near or len(telling(said.quote) & wanted) < NEAR * len(wanted)
     return _flagged(candidate, UNBORNE, SURE_AT_MOST, None if near else said)
 
 

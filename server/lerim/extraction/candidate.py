@@ -29,6 +29,7 @@ DropReason = Literal[
     "rejected-before",
     "already-known",
     "below-the-cut",
+    "model-read",
 ]
 
 
@@ -67,11 +68,15 @@ class Candidate:
         return f"{self.platform}:{self.session}#{self.turn}"
 
 
+def current_signal(signal: str) -> str:
+    """What this version calls a signal that may have its name from an earlier one."""
+    return FORMER_SIGNALS.get(signal, signal)
+
+
 def decoded(kept: bytes) -> Candidate:
     """A candidate that was kept as JSON, by this version or an earlier one. Raises msgspec.MsgspecError."""
     fields = msgspec.json.decode(kept, type=dict[str, Any])
-    signal = fields.get("signal")
-    return msgspec.convert({**fields, "signal": FORMER_SIGNALS.get(str(signal), signal)}, Candidate)
+    return msgspec.convert({**fields, "signal": current_signal(str(fields.get("signal")))}, Candidate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,14 @@ class Sent:
     number: int
 
 
-Result = Asking | Sent | Candidate | Dropped | Joined | Problem | Step
+@dataclass(frozen=True, slots=True)
+class ModelRead:
+    """The model has answered about these turns (their ids); what it found in them follows."""
+
+    turns: frozenset[str]
+
+
+Result = Asking | ModelRead | Sent | Candidate | Dropped | Joined | Problem | Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +259,7 @@ class _Extracting:
         if read.repairs:
             yield self._step("repaired", read.repairs, part.name)
         if not read.unread:
+            yield ModelRead(frozenset(turn.id for turn in window.turns))
             turn, session = window.fresh[0].id, self.material.session
             yield from (Dropped("invalid", "", session, turn, fault) for fault in read.faults)
             earlier = [said(candidate) for one in found for candidate in one]

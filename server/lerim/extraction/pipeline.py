@@ -23,7 +23,7 @@ from lerim.extraction.ranking.cut import above_the_cut
 from lerim.extraction.ranking.drafts import ranked_drafts
 from lerim.extraction.ranking.personal import NONE, Correction, aspects, named_features, personal_score
 from lerim.extraction.ranking.ranker import model
-from lerim.extraction.ranking.taken_back import corrected
+from lerim.extraction.ranking.taken_back import corrected, corrections
 from lerim.extraction.said import alike, content, latest, light, opposed, words
 from lerim.extraction.state import HEARD, REPLIES, WAITING, Claim, Waiting, condensed, pack, unpack
 from lerim.extraction.symbols import learn
@@ -122,7 +122,7 @@ class Extraction:
             one.told = True
             self._out.append(drop(one.candidate, "below-the-cut", why, round(score, 3)))
         out = [*self._again.values(), *self._out]
-        self._state.waiting = sorted(self._waiting, key=lambda one: -one.score)[:WAITING]
+        self._state.waiting = _best(self._waiting)
         self._waiting, self._again, self._out = list(self._state.waiting), {}, []
         return iter(out)
 
@@ -232,6 +232,8 @@ class Extraction:
                 self._waiting.remove(one)
                 self._drop(drop(one.candidate, "refuted", f"later in the session: {claim.title}"))
         self._waiting.append(Waiting(judged, claim, score))
+        if len(self._waiting) > 2 * WAITING:  # each new one is compared with all of them
+            self._waiting = _best(self._waiting)
 
     def _repeated(self, old: Claim, candidate: Candidate) -> None:
         """What an earlier pass proposed is said again: the same claim word for word, so it adds but its quote."""
@@ -252,11 +254,9 @@ class Extraction:
 
     def _correct(self, now: Exchange) -> None:
         """Takes back what the agent said in earlier exchanges and found wrong in this one."""
-        later = [turn.text for turn in now.replies if turn.text]
-        if not later:
-            return
-        for one in [*self._waiting]:
-            if one.claim.signal in ("reply", "plan") and corrected(one.candidate.evidence[0].quote, later):
+        said_wrong = [one for turn in now.replies for one in corrections(turn.text)]
+        for one in [*self._waiting] if said_wrong else ():
+            if one.claim.signal in ("reply", "plan") and corrected(one.candidate.evidence[0].quote, said_wrong):
                 self._waiting.remove(one)
                 if one.proposed:
                     self._take_back(one.claim, now.replies[-1].id, "the agent found later that it was wrong")
@@ -290,6 +290,11 @@ class Extraction:
         if mark not in self._state.dropped:
             self._state.dropped = [*self._state.dropped, mark][-100:]
             self._out.append(dropped)
+
+
+def _best(waiting: list[Waiting]) -> list[Waiting]:
+    """As many as are held of a session: what is proposed, for it counts in the cut, then what ranks highest."""
+    return sorted(waiting, key=lambda one: (not one.proposed, -one.score))[:WAITING]
 
 
 def _written(replies: list[Turn], paths: tuple[str, ...]) -> bool:

@@ -1,4 +1,5 @@
-"""One more question about claims whose quote stands nowhere: with which words the session says it, to the letter.
+"""One more question about claims whose quote stands nowhere, or only in what a tool printed: with which words the
+person or the agent says it, to the letter.
 
 What comes back is looked up like every quote. Only turns where it may stand are sent again.
 """
@@ -20,7 +21,7 @@ from lerim.errors import (
     TooDearError,
 )
 from lerim.extraction.asking import ask
-from lerim.extraction.quotes import Nowhere, locate
+from lerim.extraction.quotes import Stands, locate
 from lerim.extraction.said import content
 from lerim.extraction.signatures import MemoryCandidate, Quoted, RepairSignature, Requoted
 from lerim.extraction.transcript import Shown
@@ -37,16 +38,16 @@ _Later = (BudgetError, ModelAwayError, ModelGoneError, ModelKeyError, SpendingEr
 
 
 def lost(items: Sequence[MemoryCandidate], turns: Sequence[Shown]) -> bool:
-    """Whether the quote of any stands nowhere."""
-    return any(isinstance(_place(item.evidence, turns), Nowhere) for item in items)
+    """Whether the quote of any is nothing that the person or the agent says."""
+    return any(not _is_said(item.evidence, turns) for item in items)
 
 
 def repaired(
     lm: dspy.LM, items: Sequence[MemoryCandidate], turns: Sequence[Shown]
 ) -> tuple[tuple[MemoryCandidate, ...], str]:
-    """The items, those whose quote stood nowhere with one that was found on asking; and what came of it, "" where
+    """The items, those whose quote nobody says with one that was found on asking; and what came of it, "" where
     nothing had to be asked. Raises CancelledCallError, and ModelError where a later sync may be answered."""
-    gone = [at for at, item in enumerate(items) if isinstance(_place(item.evidence, turns), Nowhere)][:CLAIMS]
+    gone = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:CLAIMS]
     text = _text([items[at] for at in gone], turns)
     if not gone or not text:
         return tuple(items), ""
@@ -64,14 +65,16 @@ def repaired(
         if not 0 <= again.claim < len(gone):
             continue
         at, quote = gone[again.claim], Quoted(turn=again.turn, quote=again.quote)
-        if out[at] is items[at] and not isinstance(_place(quote, turns), Nowhere):
+        if out[at] is items[at] and _is_said(quote, turns):
             out[at] = items[at].model_copy(update={"evidence": quote})
             found += 1
     return tuple(out), f"{found} of {len(gone)} quotes were found"
 
 
-def _place(quote: Quoted, turns: Sequence[Shown]) -> object:
-    return locate(quote.quote, quote.turn, turns)
+def _is_said(quote: Quoted, turns: Sequence[Shown]) -> bool:
+    """Whether the person or the agent says the quote, as far as anybody can tell."""
+    found = locate(quote.quote, quote.turn, turns)
+    return isinstance(found, Stands) and found.who in ("user", "assistant")
 
 
 def _text(lost: Sequence[MemoryCandidate], turns: Sequence[Shown]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from lerim.memory.record import LearningKind, Primitive, Speaker
 from lerim.sessions.model import Turn
@@ -13,6 +13,8 @@ Signal = Literal["prompt", "answer", "feedback", "plan", "reply", "fixed-command
 """Where a proposal comes from: what a person typed, answered, or said on denying or approving a call; a plan they
 approved; what the agent wrote; a command that failed and then passed; an error several sessions met; the ground they
 worked on; a model."""
+RANKED: Final[frozenset[str]] = frozenset(("prompt", "answer", "feedback", "plan", "reply"))
+"""The signals of what was said, which the ranker finds."""
 Basis = Literal["ranked", "fixed", "replaced", "met", "worked", "model"]
 """On what a draft rests: it ranked high among what was said; a command's exit codes show it (fixed: the same command,
 replaced: another); several sessions met the same error, or worked on it; a model said so."""

@@ -113,7 +113,7 @@ class Insights:
         stops = isinstance(error, BudgetError | ModelKeyError | ModelGoneError | SpendingError)
         if (stops and not isinstance(error, TooDearError)) or self._silent == SILENT:
             self.over = True
-        why = error.message if isinstance(error, BudgetError) else error.gist  # a step has our words alone
+        why = error.safe_message
         self.steps.append(Step("stopped" if self.over else "unread", self.model.role, self.model.label, why))
 
     def _hear(self) -> None:

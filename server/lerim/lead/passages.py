@@ -129,7 +129,7 @@ def _hits(project: Project, home: Home, text: str, everything: bool, problems: l
         try:
             Freshness(project, home).check()
         except LerimError as error:  # how they stood when somebody last looked counts then
-            problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}".strip()))
+            problems.append(error.problem())
     with MemorySearch(None if project.is_personal else project, home) as memories:
         hits = memories.search(f"{text}?", LOOKED_AT, EVERY_STATUS)  # some words are enough
         problems += memories.problems

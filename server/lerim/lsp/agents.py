@@ -9,11 +9,13 @@ from collections import Counter
 from pathlib import Path
 from typing import cast
 
-from lerim.doctor import examine
+import msgspec
+
+from lerim.doctor import AgentView, examine
 from lerim.errors import UsageError
 from lerim.lsp import sessions
 from lerim.lsp.repos import Repo, release_memory
-from lerim.lsp.session_protocol import AgentsParams, AgentsView, ConnectParams, DoneView, JobView, QueueParams
+from lerim.lsp.session_protocol import AgentsParams, ConnectParams, DoneView, JobView, QueueParams
 from lerim.lsp.sidecar import Sidecar
 from lerim.sessions import browsing, platforms, queue
 from lerim.sessions.catalog import Catalog
@@ -21,6 +23,16 @@ from lerim.sessions.model import Platform
 from lerim.sessions.queue_rows import JobRow
 
 MAX_JOBS = 200
+
+
+class AgentsView(msgspec.Struct, frozen=True):
+    """Every agent as `lerim.doctor` sees it for one project, and the project's queue: how many jobs are in each state,
+    and those in trouble."""
+
+    project: str
+    agents: list[AgentView]
+    queue: dict[str, int]
+    jobs: list[JobView]
 
 
 async def agents(sidecar: Sidecar, params: AgentsParams) -> AgentsView:

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 MAX_QUESTION = 4000
 
 
+class AnswerParams(msgspec.Struct, frozen=True):
+    """One sentence of the answer to the question of this `token`, as soon as it is complete."""
+
+    token: str
+    sentence: Sentence
+
+
 async def ask(sidecar: Sidecar, params: AskParams) -> Answer:
     """The answer to a question; each sentence is told before. Cancelled, nothing is asked any more."""
     sidecar.trust("Ask")
@@ -26,7 +33,7 @@ async def ask(sidecar: Sidecar, params: AskParams) -> Answer:
 
     def told(sentence: Sentence) -> None:
         cited = _sentence(sidecar, repo, sentence)
-        sidecar.server.protocol.notify(ANSWER, wire({"token": params.token, "sentence": cited}))
+        sidecar.server.protocol.notify(ANSWER, wire(AnswerParams(params.token, cited)))
 
     question = Question(params.question[:MAX_QUESTION], "none" if params.passages else "auto", params.all)
     answer = await sidecar.jobs.ask(repo.project.root, question, told)

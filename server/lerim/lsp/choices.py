@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from lerim import config
 from lerim.lsp import editor
-from lerim.lsp.model_protocol import ChoicesView, NoParams, OptionView
+from lerim.lsp.model_protocol import ChoicesView, OptionView
+from lerim.lsp.protocol import NoParams
 from lerim.models.available import ModelsView, RoleView, available
 from lerim.models.choose import variables_of
 from lerim.models.editor import VARIABLE

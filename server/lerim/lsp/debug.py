@@ -7,11 +7,11 @@ import sys
 
 from lerim import __version__
 from lerim.lsp.pending import count
-from lerim.lsp.protocol import DebugParams, DebugView, RootView
+from lerim.lsp.protocol import DebugView, NoParams, RootView
 from lerim.lsp.sidecar import Sidecar, resident_mb
 
 
-async def debug(sidecar: Sidecar, _params: DebugParams) -> DebugView:
+async def debug(sidecar: Sidecar, _params: NoParams) -> DebugView:
     """Versions, places and counts."""
     roots = [
         RootView(

@@ -95,7 +95,7 @@ def label(record: MemoryRecord) -> str:
 
 def _memory(shown: Shown, now: datetime, *, trusted: bool) -> str:
     record = safe(shown.record)
-    facts = f"{label(record)} · {age(record.created, now)} · confidence {record.confidence:.0%}"
+    facts = f"{label(record)} · {age(record.created, now)} · confidence {record.confidence * 100:.0f} %"
     parts = [f"**{escape(shorten(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)

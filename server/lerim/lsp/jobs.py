@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.errors import LerimError
+from lerim.errors import LerimError, reason_of
 from lerim.lead.cited import Answer, Question, Said, Sentence
 from lerim.lsp.questions import Asker, Questions
 from lerim.maintained import MaintainReport
@@ -145,13 +145,15 @@ class Jobs:
                 kill(job.process.pid, self.environ())
             return await self._follow(job, job.process)
         except OSError as error:
-            raise JobError(f"The {job.name} could not be started: {error.strerror}.", where=self.executable) from error
+            raise JobError(
+                f"The {job.name} could not be started: {reason_of(error)}.", where=self.executable
+            ) from error
         except ValueError as error:  # what asyncio makes of a line over MAX_LINE
             raise JobError(f"The {job.name} sent more than can be taken in.", todo=_AGAIN) from error
         finally:
             self.running.pop(key, None)
             if job.process is not None and job.process.returncode is None:
-                kill(job.process.pid, self.environ())
+                await kill_and_wait(job.process, self.environ())
 
     async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> Outcome:
         assert process.stdout is not None
@@ -194,7 +196,7 @@ class Jobs:
         try:
             process = await start(lerim(["worker", "ask", "--repo", str(root)], self.executable, environ), self.home)
         except OSError as error:
-            raise JobError(f"The question could not be asked: {error.strerror}.", where=self.executable) from error
+            raise JobError(f"The question could not be asked: {reason_of(error)}.", where=self.executable) from error
         self.trials.add(process)
         questions = Questions(self.asker, True, lambda answer: tell(process, answer))
         try:
@@ -211,7 +213,7 @@ class Jobs:
             questions.end()
             self.trials.discard(process)
             if process.returncode is None:
-                kill(process.pid, environ)
+                await kill_and_wait(process, environ)
 
     async def _answer(
         self, process: asyncio.subprocess.Process, questions: Questions, told: Callable[[Sentence], None]
@@ -243,6 +245,12 @@ class Jobs:
         for process in (*(job.process for job in self.running.values()), *self.trials):
             if process is not None and process.returncode is None:
                 kill(process.pid, self.environ())
+
+
+async def kill_and_wait(process: asyncio.subprocess.Process, environ: Mapping[str, str]) -> None:
+    """Kills a process and waits until the system has let go of it, for a moment at most."""
+    kill(process.pid, environ)
+    await asyncio.wait({asyncio.create_task(process.wait())}, timeout=GRACE)
 
 
 def tell(process: asyncio.subprocess.Process, line: Told) -> None:

@@ -1,7 +1,4 @@
-"""What of the wire is about the lives of memories: the Memories view, acts by hand, maintain, ask.
-
-Its mirror is extension/livesprotocol.ts (docs/PROTOCOL.md §1).
-"""
+"""The part of the protocol about the Memories view, acts by hand, maintain and ask (docs/PROTOCOL.md §1)."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from lerim.errors import Problem
 from lerim.lsp.protocol import Params, Whole
 
 By = Literal["primitive", "file", "freshness"]
 ActName = Literal["edit", "archive", "restore", "promote", "globalize", "kind", "verify", "feedback", "delete"]
+Feedback = Literal["useful", "wrong", "outdated"]
 
 
 class TreeParams(Params, frozen=True):
@@ -24,54 +21,6 @@ class TreeParams(Params, frozen=True):
     by: By = "primitive"
     node: str = ""
     start: Whole = 0
-
-
-class TreeGroup(msgspec.Struct, frozen=True):
-    """A row that holds others: `node` is what to ask with, `name` what it is of (a file's path, a primitive, …)."""
-
-    node: str
-    kind: Literal["waiting", "problems", "primitive", "file", "loose", "standing", "ended"]
-    name: str
-    count: int
-
-
-class TreeProposal(msgspec.Struct, frozen=True):
-    """What waits for review, as much of it as a row shows."""
-
-    id: str
-    action: str
-    primitive: str
-    kind: str | None
-    title: str
-    reason: str
-    scope: Literal["project", "global"]
-
-
-class TreeMemory(msgspec.Struct, frozen=True):
-    """A memory as a row shows it. `standing` is "fresh", "drifted", "gone" or "unknown"; `detail` says of what."""
-
-    id: str
-    handle: str
-    primitive: str
-    kind: str | None
-    title: str
-    confidence: float
-    created: str
-    scope: Literal["project", "global"]
-    status: str
-    standing: str
-    detail: str
-    path: str
-
-
-class TreeView(msgspec.Struct, frozen=True):
-    """Rows of the Memories view, in this order; `total` is how many the node has, of which an answer holds some."""
-
-    groups: list[TreeGroup]
-    proposals: list[TreeProposal]
-    memories: list[TreeMemory]
-    problems: list[Problem]
-    total: int
 
 
 class MemoryActParams(Params, frozen=True):
@@ -85,7 +34,7 @@ class MemoryActParams(Params, frozen=True):
     tags: list[str] | None = None
     primitive: str | None = None
     kind: str | None = None
-    feedback: Literal["useful", "wrong", "outdated"] | None = None
+    feedback: Feedback | None = None
     reason: str = ""
 
 

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
+
 from lerim.lsp import pending, watching
 from lerim.lsp.lives_protocol import MaintainParams
 from lerim.lsp.protocol import MAINTAIN_PROGRESS
 from lerim.lsp.repos import Repo, rescan
 from lerim.lsp.sidecar import Sidecar
-from lerim.maintained import MaintainProgress, MaintainReport
+from lerim.maintained import MaintainProgress, MaintainReport, MaintainStage
 from lerim.worker import Line
+
+
+class MaintainProgressParams(msgspec.Struct, frozen=True):
+    """How far a maintain job of a workspace folder's repository is. `total` 0: not counted."""
+
+    root: str
+    stage: MaintainStage
+    done: int
+    total: int
+    message: str
 
 
 async def maintain(sidecar: Sidecar, params: MaintainParams) -> MaintainReport:
@@ -28,7 +40,11 @@ async def follow(
     def told(line: Line) -> None:
         if isinstance(line, MaintainProgress):
             at = line
-            sidecar.notify(repo, MAINTAIN_PROGRESS, stage=at.stage, done=at.done, total=at.total, message=at.message)
+            sidecar.notify(
+                repo,
+                MAINTAIN_PROGRESS,
+                lambda root: MaintainProgressParams(root, at.stage, at.done, at.total, at.message),
+            )
 
     project = repo.project
     try:

@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 200
 MAX_QUERY = 1000
-Message = dict[str, object]
 
 
-async def search(sidecar: Sidecar, params: SearchParams) -> Message:
+class MemoryList(msgspec.Struct, frozen=True):
+    """Memories, best match first."""
+
+    memories: list[MemoryView]
+
+
+async def search(sidecar: Sidecar, params: SearchParams) -> MemoryList:
     """The memories that match a query, best first; of every repository of the window where no root is given.
 
     The query may hold filters (docs/PROTOCOL.md).
@@ -43,7 +48,7 @@ async def search(sidecar: Sidecar, params: SearchParams) -> Message:
     hits = list(found.values())
     if len(repos) > 1:
         hits.sort(key=lambda one: one[1].rank)
-    return {"memories": await sidecar.run(_found, sidecar, hits[:limit])}
+    return MemoryList(await sidecar.run(_found, sidecar, hits[:limit]))
 
 
 async def show(sidecar: Sidecar, params: ShowParams) -> MemoryView:
@@ -81,14 +86,14 @@ def _real(uri: str) -> Path:
     return Path(os.path.realpath(path)) if path is not None else Path()
 
 
-async def for_file(sidecar: Sidecar, params: FileParams) -> Message:
+async def for_file(sidecar: Sidecar, params: FileParams) -> MemoryList:
     """Every memory that refers to a file."""
     place = await sidecar.repos.place(params.uri)
     if place is None:
-        return {"memories": []}
+        return MemoryList([])
     paths = [entry.path for entry in place.repo.references.for_file(place.path)][:MAX_RESULTS]
     stored = await sidecar.run(load, place.repo, paths)
-    return {"memories": await sidecar.run(_views, sidecar, [(place.repo, one) for one in stored])}
+    return MemoryList(await sidecar.run(_views, sidecar, [(place.repo, one) for one in stored]))
 
 
 def load(repo: Repo, paths: Iterable[Path]) -> list[Stored]:

@@ -1,4 +1,4 @@
-"""What of the wire is about language models; its mirror is extension/modelprotocol.ts (docs/PROTOCOL.md §1)."""
+"""The part of the protocol about language models (docs/PROTOCOL.md §1)."""
 
 from __future__ import annotations
 
@@ -33,10 +33,6 @@ class AllowParams(Params, frozen=True):
     """The label of a model that is paid for, as `ModelView` has it."""
 
     label: str
-
-
-class NoParams(Params, frozen=True):
-    """Nothing."""
 
 
 class OptionView(msgspec.Struct, frozen=True):

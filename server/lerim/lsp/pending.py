@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lerim.lsp.protocol import CANDIDATES_CHANGED
+from lerim.lsp.protocol import CANDIDATES_CHANGED, CandidatesChangedParams
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.review import glance
@@ -54,4 +54,5 @@ async def look(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
 async def _tell(sidecar: Sidecar, repo: Repo, found: int) -> None:
     waiting = await sidecar.run(count, sidecar, repo)
     repo.reviewed = found
-    sidecar.notify(repo, CANDIDATES_CHANGED, project=repo.project.key, pending=waiting)
+    key = repo.project.key
+    sidecar.notify(repo, CANDIDATES_CHANGED, lambda root: CandidatesChangedParams(root, key, waiting))

@@ -1,4 +1,4 @@
-"""The wire between editor and sidecar; its mirror is extension/protocol.ts (docs/PROTOCOL.md §1).
+"""The protocol between editor and sidecar (docs/PROTOCOL.md §1). `make protocol` writes its TypeScript types.
 
 Inside, fields are snake_case; on the wire camelCase. `wire` turns any of our own frozen objects into what is sent.
 """
@@ -40,7 +40,7 @@ CONNECT = "lerim/connect"
 QUEUE_ACT = "lerim/queue/act"
 MODEL_STATUS = "lerim/model/status"
 MODEL_ALLOW = "lerim/model/allow"
-MODELS = "lerim/models"
+MODEL_CHOICES = "lerim/models"
 MODEL_TEST = "lerim/model/test"
 MODEL_TRY = "lerim/model/try"
 DEBUG = "lerim/debug"
@@ -92,7 +92,7 @@ class Edit(Params, frozen=True):
 
     title: str
     body: str
-    tags: list[str] = []
+    tags: list[str]
 
 
 class ActParams(Params, frozen=True):
@@ -165,29 +165,8 @@ class TurnParams(Params, frozen=True):
     handle: str = ""
 
 
-class DebugParams(Params, frozen=True):
+class NoParams(Params, frozen=True):
     """Nothing."""
-
-
-class TitleView(msgspec.Struct, frozen=True):
-    """As much of a memory as a list of thousands shows."""
-
-    id: str
-    primitive: str
-    kind: str | None
-    title: str
-    confidence: float
-    created: str
-    references: list[str]
-    path: str
-    scope: Literal["project", "global"]
-
-
-class TitlesView(msgspec.Struct, frozen=True):
-    """Some titles, newest first; `total` is how many there are."""
-
-    memories: list[TitleView]
-    total: int
 
 
 class TurnView(msgspec.Struct, frozen=True):
@@ -200,6 +179,27 @@ class TurnView(msgspec.Struct, frozen=True):
     text: str
     session: str
     turn: str
+
+
+class CandidatesChangedParams(msgspec.Struct, frozen=True):
+    """The list of what waits for review may have changed. `project` is the same for every folder of one project."""
+
+    root: str
+    project: str
+    pending: int
+
+
+class MemoriesChangedParams(msgspec.Struct, frozen=True):
+    """The memories of a workspace folder's repository changed; `memories` is how many there are."""
+
+    root: str
+    memories: int
+
+
+class WatchFoldersParams(msgspec.Struct, frozen=True):
+    """The folders, by their URIs, that hold memories and candidates or will hold them."""
+
+    folders: list[str]
 
 
 class RootView(msgspec.Struct, frozen=True):

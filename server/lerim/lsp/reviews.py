@@ -5,6 +5,8 @@ editor sees the files."""
 
 from __future__ import annotations
 
+import msgspec
+
 from lerim.errors import MemoryError_, Problem
 from lerim.lsp import pending, watching
 from lerim.lsp.protocol import ActParams, LeftOutParams, ProposeParams, RootParams, UndoParams
@@ -15,12 +17,28 @@ from lerim.memory.record import Scope
 from lerim.project import personal
 from lerim.review import queue
 from lerim.review.place import Place
-from lerim.review.views import CandidateView, LeftOutView, candidate_view, left_out_view, undo_view
-
-Message = dict[str, object]
+from lerim.review.views import CandidateView, LeftOutView, UndoView, candidate_view, left_out_view, undo_view
 
 
-async def listed(sidecar: Sidecar, params: RootParams) -> Message:
+class ReviewList(msgspec.Struct, frozen=True):
+    """What waits for review. `left_out` is how much was left out of the review and is not proposed; `undo` the action
+    that can be taken back."""
+
+    candidates: list[CandidateView]
+    blocked: int
+    left_out: int
+    problems: list[Problem]
+    undo: UndoView | None
+
+
+class LeftOutList(msgspec.Struct, frozen=True):
+    """What was left out of the review, newest first; `total` is how much there is."""
+
+    items: list[LeftOutView]
+    total: int
+
+
+async def listed(sidecar: Sidecar, params: RootParams) -> ReviewList:
     """What waits, how much was blocked or left out, what could not be read, and what can be undone."""
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
@@ -39,7 +57,7 @@ async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
     return result
 
 
-async def left_out(sidecar: Sidecar, params: LeftOutParams) -> Message:
+async def left_out(sidecar: Sidecar, params: LeftOutParams) -> LeftOutList:
     """What was left out of the review, the newest first, and how much there is."""
     sidecar.trust("Review")
     repo = await sidecar.repo(params.root)
@@ -71,7 +89,7 @@ async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
     return result
 
 
-def _listed(sidecar: Sidecar, repo: Repo) -> Message:
+def _listed(sidecar: Sidecar, repo: Repo) -> ReviewList:
     candidates: list[CandidateView] = []
     problems: list[Problem] = []
     blocked = left = 0
@@ -82,16 +100,16 @@ def _listed(sidecar: Sidecar, repo: Repo) -> Message:
         problems += more
         blocked += times
         left += queue.left_out(where, most=0)[1]
-    return {
-        "candidates": candidates,
-        "blocked": blocked,
-        "leftOut": left,
-        "problems": problems,
-        "undo": undo_view(queue.undoable(pending.place(sidecar, repo))),
-    }
+    return ReviewList(
+        candidates=candidates,
+        blocked=blocked,
+        left_out=left,
+        problems=problems,
+        undo=undo_view(queue.undoable(pending.place(sidecar, repo))),
+    )
 
 
-def _left_out(sidecar: Sidecar, repo: Repo, session: str, most: int) -> Message:
+def _left_out(sidecar: Sidecar, repo: Repo, session: str, most: int) -> LeftOutList:
     items: list[LeftOutView] = []
     total = 0
     for where in pending.places(sidecar, repo):
@@ -100,7 +118,7 @@ def _left_out(sidecar: Sidecar, repo: Repo, session: str, most: int) -> Message:
         items += (left_out_view(item, scope) for item in found)
         total += count
     items.sort(key=lambda item: item.time, reverse=True)
-    return {"items": items[:most], "total": total}
+    return LeftOutList(items[:most], total)
 
 
 def _undo(where: Place, action: str | None) -> queue.ReviewResult:

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lsprotocol import types
 
@@ -25,6 +25,7 @@ from lerim.lsp import parent, protocol
 from lerim.lsp import session_protocol as sessions
 from lerim.lsp.boundary import Server, guarded, make_server, refusal, request
 from lerim.lsp.logs import EditorHandler
+from lerim.lsp.protocol import Params
 from lerim.lsp.settings import read
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import to_path
@@ -36,6 +37,56 @@ LATE: set[tuple[str, str]] = set()
 """Every (module, function) that handlers import late; a test imports them all."""
 
 Handler = Callable[[Sidecar, Any], Awaitable[Any]]
+
+
+class RequestHandler(NamedTuple):
+    """A request of ours: its parameters, and the function of `lerim.lsp.<module>` that answers it. `person`: it shows
+    that somebody is at work."""
+
+    method: str
+    params: type[Params]
+    module: str
+    function: str
+    person: bool = True
+
+
+REQUESTS = (
+    RequestHandler(protocol.SYNC, protocol.SyncParams, "syncing", "sync"),
+    # The panel lists again whenever a sync found something: no sign of a person either.
+    RequestHandler(protocol.REVIEW_LIST, protocol.RootParams, "reviews", "listed", person=False),
+    RequestHandler(protocol.REVIEW_ACT, protocol.ActParams, "reviews", "act"),
+    RequestHandler(protocol.REVIEW_LEFT_OUT, protocol.LeftOutParams, "reviews", "left_out"),
+    RequestHandler(protocol.REVIEW_PROPOSE, protocol.ProposeParams, "reviews", "propose"),
+    RequestHandler(protocol.REVIEW_UNDO, protocol.UndoParams, "reviews", "undo"),
+    RequestHandler(protocol.MEMORY_SEARCH, protocol.SearchParams, "memories", "search"),
+    RequestHandler(protocol.MEMORY_TITLES, protocol.TitlesParams, "titles", "titles"),
+    RequestHandler(protocol.MEMORY_SHOW, protocol.ShowParams, "memories", "show"),
+    RequestHandler(protocol.MEMORY_FOR_FILE, protocol.FileParams, "memories", "for_file"),
+    # The views list again by themselves.
+    RequestHandler(protocol.MEMORY_TREE, lives.TreeParams, "tree", "tree", person=False),
+    RequestHandler(protocol.MEMORY_ACT, lives.MemoryActParams, "acts", "act"),
+    RequestHandler(protocol.MEMORY_MERGE, lives.MergeParams, "acts", "merge"),
+    RequestHandler(protocol.MAINTAIN, lives.MaintainParams, "maintaining", "maintain"),
+    RequestHandler(protocol.ASK, lives.AskParams, "asking", "ask"),
+    RequestHandler(protocol.TURN, protocol.TurnParams, "transcripts", "turn"),
+    # The views ask again by themselves whenever a sync has ended.
+    RequestHandler(protocol.SESSIONS_DAYS, sessions.DaysParams, "sessions", "days", person=False),
+    RequestHandler(protocol.SESSIONS_LIST, sessions.SessionsParams, "sessions", "listed", person=False),
+    RequestHandler(protocol.SESSIONS_SEARCH, sessions.SessionSearchParams, "session_search", "search"),
+    RequestHandler(protocol.SESSION_OPEN, sessions.OpenParams, "transcripts", "outline", person=False),
+    RequestHandler(protocol.SESSION_TURNS, sessions.TurnsParams, "transcripts", "page", person=False),
+    RequestHandler(protocol.SESSION_FIND, sessions.FindParams, "transcripts", "find"),
+    RequestHandler(protocol.AGENTS, sessions.AgentsParams, "agents", "agents", person=False),
+    RequestHandler(protocol.CONNECT, sessions.ConnectParams, "agents", "connect"),
+    RequestHandler(protocol.QUEUE_ACT, sessions.QueueParams, "agents", "act"),
+    # The status bar asks by itself, too.
+    RequestHandler(protocol.MODEL_STATUS, protocol.RootParams, "models", "status", person=False),
+    RequestHandler(protocol.MODEL_ALLOW, models.AllowParams, "models", "allow"),
+    RequestHandler(protocol.MODEL_CHOICES, protocol.NoParams, "choices", "listed"),
+    RequestHandler(protocol.MODEL_TEST, protocol.NoParams, "trials", "tried"),
+    RequestHandler(protocol.MODEL_TRY, protocol.RootParams, "trials", "tried_on_session"),
+    RequestHandler(protocol.DEBUG, protocol.NoParams, "debug", "debug"),
+)
 
 
 def create_server(
@@ -145,51 +196,18 @@ def _documents(sidecar: Sidecar) -> None:
 
 
 def _requests(sidecar: Sidecar) -> None:
-    def on(method: str, kind: type[Any], module: str, name: str, *, person: bool = True) -> None:
-        lazy = _lazy(module, name)
+    def register(one: RequestHandler) -> None:
+        lazy = _lazy(one.module, one.function)
 
         async def call(params: Any) -> object:
-            if person:
+            if one.person:
                 sidecar.touch()
             return await lazy(sidecar, params)
 
-        request(sidecar.server, method, kind, call, sidecar.run)
+        request(sidecar.server, one.method, one.params, call, sidecar.run)
 
-    on(protocol.SYNC, protocol.SyncParams, "syncing", "sync")
-    # The panel lists again whenever a sync found something: no sign of a person either.
-    on(protocol.REVIEW_LIST, protocol.RootParams, "reviews", "listed", person=False)
-    on(protocol.REVIEW_ACT, protocol.ActParams, "reviews", "act")
-    on(protocol.REVIEW_LEFT_OUT, protocol.LeftOutParams, "reviews", "left_out")
-    on(protocol.REVIEW_PROPOSE, protocol.ProposeParams, "reviews", "propose")
-    on(protocol.REVIEW_UNDO, protocol.UndoParams, "reviews", "undo")
-    on(protocol.MEMORY_SEARCH, protocol.SearchParams, "memories", "search")
-    on(protocol.MEMORY_TITLES, protocol.TitlesParams, "titles", "titles")
-    on(protocol.MEMORY_SHOW, protocol.ShowParams, "memories", "show")
-    on(protocol.MEMORY_FOR_FILE, protocol.FileParams, "memories", "for_file")
-    # The views list again by themselves.
-    on(protocol.MEMORY_TREE, lives.TreeParams, "tree", "tree", person=False)
-    on(protocol.MEMORY_ACT, lives.MemoryActParams, "acts", "act")
-    on(protocol.MEMORY_MERGE, lives.MergeParams, "acts", "merge")
-    on(protocol.MAINTAIN, lives.MaintainParams, "maintaining", "maintain")
-    on(protocol.ASK, lives.AskParams, "asking", "ask")
-    on(protocol.TURN, protocol.TurnParams, "transcripts", "turn")
-    # The views ask again by themselves whenever a sync has ended.
-    on(protocol.SESSIONS_DAYS, sessions.DaysParams, "sessions", "days", person=False)
-    on(protocol.SESSIONS_LIST, sessions.SessionsParams, "sessions", "listed", person=False)
-    on(protocol.SESSIONS_SEARCH, sessions.SessionSearchParams, "session_search", "search")
-    on(protocol.SESSION_OPEN, sessions.OpenParams, "transcripts", "outline", person=False)
-    on(protocol.SESSION_TURNS, sessions.TurnsParams, "transcripts", "page", person=False)
-    on(protocol.SESSION_FIND, sessions.FindParams, "transcripts", "find")
-    on(protocol.AGENTS, sessions.AgentsParams, "agents", "agents", person=False)
-    on(protocol.CONNECT, sessions.ConnectParams, "agents", "connect")
-    on(protocol.QUEUE_ACT, sessions.QueueParams, "agents", "act")
-    # The status bar asks by itself, too.
-    on(protocol.MODEL_STATUS, protocol.RootParams, "models", "status", person=False)
-    on(protocol.MODEL_ALLOW, models.AllowParams, "models", "allow")
-    on(protocol.MODELS, models.NoParams, "choices", "listed")
-    on(protocol.MODEL_TEST, models.NoParams, "trials", "tried")
-    on(protocol.MODEL_TRY, protocol.RootParams, "trials", "tried_on_session")
-    on(protocol.DEBUG, protocol.DebugParams, "debug", "debug")
+    for one in REQUESTS:
+        register(one)
 
 
 def _lazy(module: str, name: str) -> Handler:

@@ -1,18 +1,17 @@
-"""The wire's types about sessions, agents and the queue; its mirror is extension/sessionprotocol.ts (docs/PROTOCOL.md).
+"""The part of the protocol about sessions, agents and the queue (docs/PROTOCOL.md §1).
 
 Everything in the views is as it may be shown: no secrets, and no character that does not show.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
 from lerim.lsp.protocol import Params, Whole
 
-if TYPE_CHECKING:
-    from lerim.doctor import AgentView
+Role = Literal["user", "assistant"]
 
 
 class DaysParams(Params, frozen=True):
@@ -149,7 +148,7 @@ class HitView(msgspec.Struct, frozen=True):
     agent: str
     title: str
     time: str
-    role: Literal["user", "assistant"]
+    role: Role
     snippet: str
 
 
@@ -186,7 +185,7 @@ class SessionTurn(msgspec.Struct, frozen=True):
     """A turn with its text, without `left` more characters."""
 
     turn: str
-    role: Literal["user", "assistant"]
+    role: Role
     kind: str
     time: str
     text: str
@@ -217,16 +216,6 @@ class JobView(msgspec.Struct, frozen=True):
     id: str
     title: str
     error: str
-
-
-class AgentsView(msgspec.Struct, frozen=True):
-    """Every agent as `lerim.doctor` sees it for one project, and the project's queue: how many jobs are in each state,
-    and those in trouble."""
-
-    project: str
-    agents: list[AgentView]
-    queue: dict[str, int]
-    jobs: list[JobView]
 
 
 class DoneView(msgspec.Struct, frozen=True):

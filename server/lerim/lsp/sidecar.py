@@ -24,6 +24,8 @@ from lerim.lsp.uses import Glance
 from lerim.paths import Home
 
 if TYPE_CHECKING:
+    import msgspec
+
     from lerim.lsp.idle import IdleClock, Look
     from lerim.lsp.jobs import Jobs
     from lerim.lsp.repos import Repo, Repos
@@ -120,10 +122,11 @@ class Sidecar:
                 f"{what} is off in Restricted Mode.", todo="Trust this workspace (Workspaces: Manage Workspace Trust)."
             )
 
-    def notify(self, repo: Repo, method: str, **params: object) -> None:
-        """Sends one of our notifications for every folder the window has of a repository."""
+    def notify(self, repo: Repo, method: str, params: Callable[[str], msgspec.Struct]) -> None:
+        """Sends a notification for every folder the window has of a repository; `params` makes it from the folder's
+        URI."""
         for root in repo.uris:
-            self.server.protocol.notify(method, wire({"root": root, **params}))
+            self.server.protocol.notify(method, wire(params(root)))
 
     def warn(self, message: str) -> None:
         """Shows a message the person must act on."""

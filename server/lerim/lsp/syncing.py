@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from lerim.errors import LerimError
 from lerim.lsp import idle as clockwork
 from lerim.lsp import pending
@@ -25,6 +27,17 @@ log = logging.getLogger("lerim.sync")
 LAST_STAGES = ("done", "failed", "cancelled")
 PENDING_EVERY = 0.25
 """Seconds between two counts of the review folder while a sync fills it."""
+
+
+class SyncProgressParams(msgspec.Struct, frozen=True):
+    """How far the sync of a workspace folder's repository is."""
+
+    root: str
+    stage: Stage
+    sessions_done: int
+    sessions_total: int
+    candidates: int
+    message: str
 
 
 async def sync(sidecar: Sidecar, params: SyncParams) -> SyncReport:
@@ -80,11 +93,14 @@ class Teller:
         self._sidecar.notify(
             self._repo,
             SYNC_PROGRESS,
-            stage=at.stage,
-            sessionsDone=at.sessions_done,
-            sessionsTotal=at.sessions_total,
-            candidates=at.candidates,
-            message=at.message,
+            lambda root: SyncProgressParams(
+                root=root,
+                stage=at.stage,
+                sessions_done=at.sessions_done,
+                sessions_total=at.sessions_total,
+                candidates=at.candidates,
+                message=at.message,
+            ),
         )
 
     async def _count(self) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lerim.lsp.protocol import TitlesParams, TitlesView, TitleView
+from lerim.lsp.memory_rows import TitlesView, TitleView
+from lerim.lsp.protocol import TitlesParams
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory.lines import moment

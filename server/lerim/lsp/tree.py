@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 from lerim.errors import LerimError, Problem
 from lerim.lsp import pending
 from lerim.lsp.handles import Meant
-from lerim.lsp.lives_protocol import By, TreeGroup, TreeMemory, TreeParams, TreeProposal, TreeView
+from lerim.lsp.lives_protocol import By, TreeParams
+from lerim.lsp.memory_rows import TreeGroup, TreeMemory, TreeProposal, TreeView
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
 from lerim.memory.lines import moment

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from lerim.errors import reason_of
 from lerim.lsp import editor
-from lerim.lsp.jobs import JobError, start, tell
-from lerim.lsp.model_protocol import FoundView, NoParams, SessionTrialView, TrialView
-from lerim.lsp.protocol import RootParams
+from lerim.lsp.jobs import JobError, kill_and_wait, start, tell
+from lerim.lsp.model_protocol import FoundView, SessionTrialView, TrialView
+from lerim.lsp.protocol import NoParams, RootParams
 from lerim.lsp.questions import Questions
 from lerim.models.editor import Ask, Unask
 from lerim.models.usage import Usage
-from lerim.process import kill, lerim
+from lerim.process import lerim
 from lerim.worker import Failed, Line, Tried, TriedOn
 
 Last = TypeVar("Last", Tried, TriedOn)
@@ -81,14 +82,14 @@ async def _tried(sidecar: Sidecar, form: type[Last], *order: str) -> Last | Fail
     try:
         process = await start(lerim(["worker", *order], jobs.executable, environ), jobs.home)
     except OSError as error:
-        raise JobError(f"The test could not be started: {error.strerror}.", where=jobs.executable) from error
+        raise JobError(f"The test could not be started: {reason_of(error)}.", where=jobs.executable) from error
     jobs.trials.add(process)
     try:
         last = await _followed(sidecar, process)
     finally:
         jobs.trials.discard(process)
         if process.returncode is None:
-            kill(process.pid, environ)
+            await kill_and_wait(process, environ)
     if not isinstance(last, form | Failed):
         raise JobError("What the test said was not understood.", todo="See Lerim: Show Log.")
     return last

@@ -13,7 +13,7 @@ from lerim.errors import HomeError
 from lerim.home import check_around
 from lerim.lsp import diagnostics, pending, standing
 from lerim.lsp.idle import IdleClock
-from lerim.lsp.protocol import MEMORIES_CHANGED, WATCH_FOLDERS, wire
+from lerim.lsp.protocol import MEMORIES_CHANGED, WATCH_FOLDERS, MemoriesChangedParams, WatchFoldersParams, wire
 from lerim.lsp.repos import Place, Repo, Repos, head_stamp, rescan, share_memory
 from lerim.lsp.rereading import reread
 from lerim.lsp.settings import read
@@ -75,7 +75,7 @@ def _name_folders(sidecar: Sidecar, repos: list[Repo]) -> None:
     for repo in repos:
         folders += [pending.place(sidecar, repo).review, *(repo.project.memory_dir / name for name in LIVE)]
     uris = dict.fromkeys(map(from_path, folders))  # worktrees of one project have the same candidates
-    sidecar.server.protocol.notify(WATCH_FOLDERS, wire({"folders": list(uris)}))
+    sidecar.server.protocol.notify(WATCH_FOLDERS, wire(WatchFoldersParams(list(uris))))
 
 
 async def changed(sidecar: Sidecar, params: types.DidChangeWatchedFilesParams) -> None:
@@ -175,7 +175,8 @@ def _otherwise(repo: Repo, paths: Iterable[str]) -> tuple[list[str], bool]:
 
 def announce(sidecar: Sidecar, repo: Repo) -> None:
     """Tells the editor that a repository's memories are what they are now."""
-    sidecar.notify(repo, MEMORIES_CHANGED, memories=len(repo.references))
+    memories = len(repo.references)
+    sidecar.notify(repo, MEMORIES_CHANGED, lambda root: MemoriesChangedParams(root, memories))
     diagnostics.publish(sidecar, repo)
     refresh_lenses(sidecar)
 

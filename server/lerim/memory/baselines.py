@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from lerim.errors import MemoryError_
+from lerim.errors import MemoryError_, reason_of
 from lerim.memory import files
 from lerim.memory.reference import Reference
 from lerim.memory.tracked import NAME
@@ -253,7 +253,7 @@ def copied(home: Home, key: str) -> Iterator[Home]:
                 continue
             except OSError as error:
                 todo = "Check the rights of the file and the disk's free space."
-                raise MemoryError_(f"It cannot be read: {error.strerror}.", where=name, todo=todo) from error
+                raise MemoryError_(f"It cannot be read: {reason_of(error)}.", where=name, todo=todo) from error
         yield away
 
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError, reason_of
 from lerim.memory.directory import Directory, directory, inside
 from lerim.memory.exchange import remove_unchanged, replace_unchanged
 from lerim.memory.leftovers import sweep, temporary_file
@@ -76,7 +76,7 @@ def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
         raise MemoryError_("The file is not UTF-8 text.", where=str(path), todo="Save it as UTF-8.") from error
     except OSError as error:
         raise MemoryError_(
-            f"The file cannot be read: {error.strerror}.", where=str(path), todo="Look at it."
+            f"The file cannot be read: {reason_of(error)}.", where=str(path), todo="Look at it."
         ) from error
 
 
@@ -158,7 +158,7 @@ def remove(path: Path, *, anchor: Path | None = None, before: str | None = None)
             raise _stale(path) from None
     except OSError as error:
         todo = "Make the folder writable, then try again."
-        raise MemoryError_(f"The file cannot be removed: {error.strerror}.", where=str(path), todo=todo) from error
+        raise MemoryError_(f"The file cannot be removed: {reason_of(error)}.", where=str(path), todo=todo) from error
 
 
 def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) -> None:
@@ -167,7 +167,9 @@ def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) ->
         with directory(path, anchor, make=mode):
             pass
     except OSError as error:
-        raise MemoryError_(f"Cannot make this folder: {error.strerror}.", where=str(path), todo=_WRITE_TODO) from error
+        raise MemoryError_(
+            f"Cannot make this folder: {reason_of(error)}.", where=str(path), todo=_WRITE_TODO
+        ) from error
 
 
 def is_absent(path: Path | str) -> bool:
@@ -180,7 +182,7 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise MemoryError_(f"Cannot write: {error.strerror}.", where=str(path), todo=_WRITE_TODO) from error
+        raise MemoryError_(f"Cannot write: {reason_of(error)}.", where=str(path), todo=_WRITE_TODO) from error
 
 
 @contextlib.contextmanager

@@ -87,7 +87,7 @@ class Quotes:
         try:
             kept = self._read(path)
         except MemoryError_ as error:
-            return record, [Problem("quotes-unreadable", str(path), f"{error.message} {error.todo}")]
+            return record, [error.problem(str(path), code="quotes-unreadable")]
         if not (kept.quotes or kept.gained):
             return record, []
         left = [item for item in (*_evidence(kept.quotes), *_evidence(kept.gained)) if item not in record.evidence]

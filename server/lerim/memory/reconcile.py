@@ -37,7 +37,7 @@ pairs not set aside nine of ten found so are right."""
 CHANGED_FROM = 0.5
 IN_BAND = 3
 _WORD = re.compile(r"[^\W_]+")
-SAID_LATER = "said otherwise later"
+SAID_LATER = "contradicted later"
 
 Relation = Literal["same", "changed", "ended", "apart"]
 _RANK: dict[Relation, int] = {"apart": 0, "changed": 1, "same": 1, "ended": 1}

@@ -192,7 +192,7 @@ class Shelf:
             yield Read(item, stored.record, tuple(problems), stored.hash)
 
     def _give_up(self, error: LerimError) -> None:
-        message = f"{error.message} {error.todo} Memories were searched without it."
+        message = f"{error.explanation} Memories were searched without it."
         self._own.append(Problem("index", error.where, message))
         self.close()
         self._index = None

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError
+from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, reason_of
 from lerim.memory import files, folder, slug
 from lerim.memory.kept import Ours, nobody
 from lerim.memory.lifecycle import Status, ended_as
@@ -114,7 +114,7 @@ class Store:
         try:
             files.inside(self.anchor, place)
         except BoundaryError as error:
-            return Problem(error.code, error.where, f"{error.message} {error.todo}")
+            return error.problem()
         return None
 
     def _load_each(self, found: Iterable[Found]) -> tuple[list[Stored], list[Problem]]:
@@ -262,9 +262,9 @@ def find(memory_dir: Path, anchor: Path, *, archived: bool = False) -> tuple[lis
         except FileNotFoundError:
             continue
         except BoundaryError as error:
-            problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+            problems.append(error.problem())
         except OSError as error:
-            message = f"The folder cannot be listed: {error.strerror}."
+            message = f"The folder cannot be listed: {reason_of(error)}."
             problems.append(Problem("folder-unreadable", str(place), message))
     try:
         files.inside(anchor, memory_dir)
@@ -292,8 +292,7 @@ def read_file(found: Found, anchor: Path | None = None) -> tuple[Stored, list[Pr
 
 def unreadable(path: str, error: MemoryError_) -> Problem:
     """A file that could not be read, as it is told; one with git's conflict markers has a code of its own."""
-    code = error.code if isinstance(error, ConflictError) else "memory-unreadable"
-    return Problem(code, path, f"{error.message} {error.todo}")
+    return error.problem(path, code=error.code if isinstance(error, ConflictError) else "memory-unreadable")
 
 
 def status_of(record: MemoryRecord, archived: bool) -> Status:
@@ -330,5 +329,5 @@ def stat_file(memory_dir: Path, name: str) -> Found:
     except FileNotFoundError as error:
         raise NotFoundError("The memory is gone.", where=path, todo="Look at the list again.") from error
     except OSError as error:
-        raise MemoryError_(f"The file cannot be read: {error.strerror}.", where=path, todo="Look at it.") from error
+        raise MemoryError_(f"The file cannot be read: {reason_of(error)}.", where=path, todo="Look at it.") from error
     return Found(memory_dir, name, (state.st_mtime_ns, state.st_size, state.st_ino))

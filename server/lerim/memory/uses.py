@@ -19,7 +19,7 @@ from typing import Literal, TypeVar
 
 from filelock import FileLock
 
-from lerim.errors import MemoryError_, Problem
+from lerim.errors import MemoryError_, Problem, reason_of
 from lerim.memory.store import Stored
 
 How = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
@@ -180,11 +180,10 @@ class Uses:
 
     def _tell(self, error: Exception) -> None:
         if isinstance(error, MemoryError_):
-            self._add(Problem("uses", error.where, f"{error.message} {error.todo}"))
+            self._add(error.problem(code="uses"))
             return
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         todo = "Check the rights of the file and the disk's free space."
-        self._add(Problem("uses", str(self.path), f"The uses of memories cannot be kept: {said}. {todo}"))
+        self._add(Problem("uses", str(self.path), f"The uses of memories cannot be kept: {reason_of(error)}. {todo}"))
 
     def _add(self, problem: Problem) -> None:
         if problem not in self.problems:

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from lerim.memory.lines import moment
-from lerim.memory.record import Evidence, MemoryRecord, Scope
+from lerim.memory.record import Evidence, MemoryRecord, Primitive, Scope, Speaker
 from lerim.memory.store import Stored
 
 
@@ -21,7 +21,7 @@ class EvidenceView(msgspec.Struct, frozen=True):
 
     quote: str
     turn: str
-    who: str
+    who: Speaker
 
 
 class MemoryView(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class MemoryView(msgspec.Struct, frozen=True):
 
     id: str
     handle: str
-    primitive: str
+    primitive: Primitive
     kind: str | None
     title: str
     body: str

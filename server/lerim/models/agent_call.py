@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from dspy import lm15
 
-from lerim.errors import ModelGoneError
+from lerim.errors import ModelGoneError, reason_of
 from lerim.models import faults
 from lerim.models.agent_answers import ANSWERS, FailureError
 from lerim.models.agents import AGENTS, Agent, invocation
@@ -75,7 +75,7 @@ def working_folder(home: Home, provider: str) -> Path:
         own = PurePath(policy[0]).parts[0] if policy else ""
         strange = next((name for name in os.listdir(folder) if name != own), "")  # noqa: PTH208 - names are enough
     except OSError as error:
-        message = f"The folder an agent is asked in cannot be used: {error.strerror or error}."
+        message = f"The folder an agent is asked in cannot be used: {reason_of(error)}."
         raise ModelGoneError(message, where=str(folder), todo="Check the rights of the folder.") from error
     if strange:
         message = f"The folder an agent is asked in is not empty: it holds {strange!r}."

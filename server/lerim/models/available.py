@@ -96,7 +96,7 @@ def available(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsVi
     try:
         spent = today(home, now).cost
     except SpendingError as error:
-        more.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+        more.append(error.problem())
     names = {address: name for name, address in local.SERVERS.items()}
     wanted = settings.roles["extract"].base_url.rstrip("/")
     addresses = dict.fromkeys([*local.SERVERS.values(), *([wanted] if wanted else [])])

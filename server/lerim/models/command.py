@@ -20,7 +20,7 @@ from typing import IO
 
 from dspy import lm15
 
-from lerim.errors import ModelGoneError
+from lerim.errors import ModelGoneError, reason_of
 from lerim.models import guard
 from lerim.models.faults import cancelled as cancelled_error
 from lerim.process import (
@@ -160,8 +160,7 @@ def _answer(
             pass_fds=(alive,) if launch.new_session else (),
         )
     except (OSError, ValueError) as error:
-        what = error.strerror if isinstance(error, OSError) else str(error)
-        raise lm15.ServerError(f"the command cannot be started: {what}", code=FAILED) from error
+        raise lm15.ServerError(f"the command cannot be started: {reason_of(error)}", code=FAILED) from error
     assert process.stdin
     assert process.stdout
     assert process.stderr

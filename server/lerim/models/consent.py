@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import filelock
 import msgspec
 
-from lerim.errors import Problem, SettingsError
+from lerim.errors import Problem, SettingsError, reason_of
 from lerim.models.choose import Model
 from lerim.paths import Home
 from lerim.registry import private_folder, replace
@@ -42,7 +42,7 @@ def load(home: Home) -> tuple[Known, list[Problem]]:
     try:
         return _known(_read(home)), []
     except SettingsError as error:
-        return Known(), [Problem(error.code, error.where, f"{error.message} {error.todo}")]
+        return Known(), [error.problem()]
 
 
 def allow(home: Home, label: str) -> None:
@@ -55,7 +55,7 @@ def allow(home: Home, label: str) -> None:
         _change(home, agreed)
     except OSError as error:
         raise SettingsError(
-            f"What you agreed to cannot be written: {error.strerror or error}.",
+            f"What you agreed to cannot be written: {reason_of(error)}.",
             where=str(home.models),
             todo="Check the rights of the folder and the disk's free space.",
         ) from error
@@ -97,8 +97,7 @@ def _read(home: Home) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = f"What is remembered of models cannot be read: {said}."
+        message = f"What is remembered of models cannot be read: {reason_of(error)}."
         raise SettingsError(message, where=str(home.models), todo=_TODO) from error
 
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 import filelock
 import msgspec
 
-from lerim.errors import BudgetError, LerimError, Problem, SpendingError, TooDearError
+from lerim.errors import BudgetError, LerimError, Problem, SpendingError, TooDearError, reason_of
 from lerim.models.choose import Model
 from lerim.models.prices import cost_of, worst
 from lerim.models.usage import Spent, Usage, total
@@ -44,7 +44,7 @@ CREATE TABLE calls (
 CREATE INDEX calls_day ON calls (day);
 """
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_TODO = "Check the rights of the file and the disk's free space, or set budget.per_day_usd to 0 to go without a bound."
+_TODO = "Check the rights of the file and the disk's free space, or set budget.per_day_usd to 0 for no limit."
 
 
 Result = TypeVar("Result")
@@ -192,7 +192,7 @@ class Purse:
         return Held(made.lastrowid or 0)
 
     def _tell(self, error: LerimError) -> None:
-        problem = Problem(error.code, error.where, f"{error.message} {error.todo}".strip())
+        problem = error.problem()
         if problem not in self.problems:
             self.problems.append(problem)
 
@@ -235,7 +235,7 @@ def priced(model: Model, usage: Usage) -> Usage:
 
 def unpriced(label: str) -> SpendingError:
     """Why a model without a known price is not asked while a budget is set."""
-    todo = "Choose a model whose price is known, or set budget.per_day_usd to 0 to go without a bound."
+    todo = "Choose a model whose price is known, or set budget.per_day_usd to 0 for no limit."
     return SpendingError(f"Nobody can tell what {label} costs, so it is not asked while a budget is set.", todo=todo)
 
 
@@ -339,9 +339,8 @@ def _failing(home: Home) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:  # filelock.Timeout is an OSError
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SpendingError(
-            f"What a model costs cannot be recorded: {said}.", where=str(home.spending), todo=_TODO
+            f"What a model costs cannot be recorded: {reason_of(error)}.", where=str(home.spending), todo=_TODO
         ) from error
 
 

@@ -50,7 +50,7 @@ def state(project: str, settings: Settings, home: Home, environ: Mapping[str, st
         spent = spent_today(home, now)
     except SpendingError as error:
         spent = []
-        problems.append(Problem(error.code, error.where, f"{error.message} {error.todo}"))
+        problems.append(error.problem())
     cost = total(spent).cost
     why: Why = ""
     if model is None:

@@ -36,13 +36,13 @@ def ledger(place: Place) -> Iterator[Ledger]:
     """
     with place.lock(), opened(place.private, place.moves) as book:
         files.sweep(place.folders())
-        stuck: dict[str, LerimError] = {}
+        stuck: list[Problem] = []
         for action in book.unfinished():
             try:
                 _recover(place, book, action)
             except LerimError as error:
-                stuck[action.id] = error
-        book.keep_stuck([Problem("unfinished", error.where, _UNFINISHED.format(error)) for error in stuck.values()])
+                stuck.append(Problem("unfinished", error.where, _UNFINISHED.format(error.explanation)))
+        book.keep_stuck(stuck)
         book.commit()
         yield book
 

@@ -384,7 +384,7 @@ def repair(place: Place) -> Repaired:
                 to = store.place(memory.record, archived=True) if one.archive else memory.path
                 changes += memory.moved(to, memory.updated(dict(one.changes)))
             except LerimError as error:
-                problems.append(Problem("memory-links", error.where, f"{error.message} {error.todo}".strip()))
+                problems.append(error.problem(code="memory-links"))
         count = len({change.path for change in changes if change.before is not None})
         if not changes:
             return Repaired(0, None, tuple(problems))

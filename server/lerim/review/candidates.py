@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
-from lerim.extraction.candidate import FORMER_SIGNALS, Candidate
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, reason_of
+from lerim.extraction.candidate import Candidate, current_signal
 from lerim.extraction.confidence import surer
 from lerim.facts.draft import Signal
 from lerim.memory import files, record
@@ -33,8 +33,6 @@ PERSON_CONFIDENCE = 0.95
 
 ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"]
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
-FROM_SESSIONS: tuple[ProposedAction, ...] = ("add", "update", "supersede", "resolve")
-"""What a candidate of a session can be; `merge` where it changes one memory and ends others besides."""
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
 
@@ -260,9 +258,9 @@ def waiting(
     except FileNotFoundError:
         return found, problems
     except BoundaryError as error:
-        return found, [Problem(error.code, error.where, f"{error.message} {error.todo}")]
+        return found, [error.problem()]
     except OSError as error:
-        return found, [Problem("folder-unreadable", str(place.review), f"Cannot be listed: {error.strerror}.")]
+        return found, [Problem("folder-unreadable", str(place.review), f"Cannot be listed: {reason_of(error)}.")]
     for name in names:
         path = place.review / name
         if path.stem in unfinished:
@@ -279,7 +277,7 @@ def waiting(
         except NotFoundError:
             continue  # decided meanwhile
         except (MemoryError_, BoundaryError) as error:
-            problems.append(Problem("candidate-unreadable", str(path), f"{error.message} {error.todo}"))
+            problems.append(error.problem(str(path), code="candidate-unreadable"))
     found.sort(key=lambda proposal: (proposal.time, proposal.id))
     return found, problems
 
@@ -305,7 +303,9 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         turn=rest.rpartition("#")[2] if said else "",
         platform=_one_of(known_platform, "platform", get_args(Platform), path) if said else None,
         time=time if isinstance(time, datetime) and time.tzinfo and not said else memory.created,
-        signal=_signal(fields, path) if said else None,
+        signal=_one_of({"signal": current_signal(_text(fields, "signal"))}, "signal", get_args(Signal), path)
+        if said
+        else None,
         flags=_texts(fields, "flags"),
         replaces=_texts(fields, "replaces"),
         undecided=_texts(fields, "undecided"),
@@ -315,14 +315,6 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         saved=text if saved is None else saved,
     )
     return _against(proposal, store)
-
-
-def _signal(fields: dict[str, Yaml], path: Path) -> Signal:
-    """Where a proposal comes from; earlier versions had other names for it."""
-    if former := FORMER_SIGNALS.get(_text(fields, "signal")):
-        return former
-    known: tuple[Signal, ...] = get_args(Signal)
-    return _one_of(fields, "signal", known, path)
 
 
 def _against(proposal: Proposal, store: Store) -> Proposal:

@@ -242,7 +242,7 @@ def add(
         done = actions.perform(place, book, "add", label, "", ("pending", "accepted"), [change], memory.id)
         keeps(place, memory.id)
         cut = sum(part.count for part in clean)
-        told = f"{label}\n{cut} secret{'s were' if cut > 1 else ' was'} cut out." if cut else label
+        told = f"{label}\n{cut} secret{'s were' if cut > 1 else ' was'} removed." if cut else label
         return ReviewResult(True, "added", told, done.id, str(path))
 
 

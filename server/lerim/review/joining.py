@@ -45,7 +45,7 @@ def merge_conflict(place: Place, path: Path, *, preview: bool = False) -> Joined
         store = place.store()
         changes, kept = _joining(place, store, path)
         title = parse(changes[0].after or "", kept).title
-        result = done(place, book, "join", f"Joined: {title}", changes, kept.stem, kept)
+        result = done(place, book, "join", f"Merged: {title}", changes, kept.stem, kept)
         conflicts = [one.path for one in changes if one.before is not None and sides(one.before)]
         conflicts += [str(one) for one, found in _in_git(place).items() if found - {0} and one.stem == kept.stem]
         if conflicts:
@@ -79,7 +79,7 @@ def unmerged(place: Place) -> list[Problem]:
         return []
     found = half_removed(project.root, project.common_dir, _FOLDER)
     errors = [_removed(project.root / path) for path in found]
-    return [Problem(error.code, error.where, f"{error.message} {error.todo}") for error in errors]
+    return [error.problem() for error in errors]
 
 
 def _removed(path: Path) -> ConflictError:

@@ -199,6 +199,13 @@ class Ledger:
         """Forget a claim that is about to be proposed again."""
         self._sql.execute("DELETE FROM claims WHERE id=?", (claim_id,))
 
+    def forget_left_out(self, reason: str) -> None:
+        """Forget the claims that were taken back and left out for this reason, so that they may be proposed again."""
+        self._sql.execute(
+            "DELETE FROM claims WHERE state='withdrawn' AND id IN (SELECT proposed FROM left_out WHERE reason=?)",
+            (reason,),
+        )
+
     def is_ours(self, text_hash: str) -> bool:
         """Whether Lerim itself wrote the text of a memory's file that has this hash, no word of it a person's."""
         return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash,)).fetchone() is not None

@@ -21,14 +21,15 @@ KEPT_FOR = timedelta(days=90)
 WHY: dict[DropReason, str] = {
     "no-evidence": "no words of the session show it",
     "invalid": "no memory could be made of it",
-    "secret-only": "it holds a secret, which was cut out",
-    "injection": "it gives orders to an agent, which were cut out",
+    "secret-only": "it contains a secret, which was removed",
+    "injection": "it gives orders to an agent, which were removed",
     "not-the-person": "neither you nor the agent said it",
     "refuted": "it was taken back later in the session",
     "duplicate": "the same was proposed from this session",
     "rejected-before": "you rejected it before",
     "already-known": "it is known or waits already",
     "below-the-cut": "it ranks too low",
+    "model-read": "a model has read its session since",
 }
 """Each reason as a person reads it."""
 FLAGS: dict[DropReason, str] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from lerim.errors import BusyError, MemoryError_
+from lerim.errors import BusyError, MemoryError_, reason_of
 from lerim.memory import files, folder
 from lerim.memory.store import ARCHIVED, LIVE, Store
 from lerim.paths import Home
@@ -93,7 +93,7 @@ class Place:
         try:
             private_folder(self.home, self.private)
         except OSError as error:
-            message = f"This folder cannot be made: {error.strerror}."
+            message = f"This folder cannot be made: {reason_of(error)}."
             raise MemoryError_(message, where=str(self.private), todo=_HOME_TODO) from error
 
     @contextmanager
@@ -109,7 +109,7 @@ class Place:
                 "Another process is changing this project's review.", where=lock.lock_file, todo=todo
             ) from error
         except OSError as error:
-            message = f"The review cannot be locked: {error.strerror}."
+            message = f"The review cannot be locked: {reason_of(error)}."
             raise MemoryError_(message, where=str(self.private), todo=_HOME_TODO) from error
         try:
             yield

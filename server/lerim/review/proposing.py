@@ -39,7 +39,7 @@ from lerim.review.reworded import near, otherwise, reworded
 from lerim.review.suggestions import SUGGESTION, Suggestion, put
 
 SAME_TURN_FROM = 0.5
-OTHERWISE = "said otherwise later"
+OTHERWISE = "contradicted later"
 _ACCEPTED = "It was accepted before."
 _BACK = "It was put away by a rule, and is said again: it comes back."
 
@@ -281,7 +281,7 @@ def hand_on(place: Place, book: Ledger, heir: str, targets: Sequence[Stored]) ->
         return
     if stored.status != "active":
         return
-    reason = f"What was {OTHERWISE} than they say is said by “{stored.record.title}” now."
+    reason = f"They were {OTHERWISE} by what “{stored.record.title}” says now."
     claims = [one for one in targets if one.record.primitive == stored.record.primitive]
     if claims:
         put(place, book, Suggestion("merge", stored.record, (stored, *claims), reason))

@@ -5,16 +5,20 @@ Candidates are inert: nothing outside this package reads them.
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Collection
+from datetime import UTC, datetime
 
 from lerim.errors import NotFoundError, Problem
+from lerim.extraction.candidate import Dropped, drop
+from lerim.facts.draft import RANKED
 from lerim.memory import files
 from lerim.memory.quotes import QuoteChoice
 from lerim.review import actions
 from lerim.review.candidates import Edit, Proposal, Target, read, waiting
 from lerim.review.decisions import accept, add, edit, reject, take_back
 from lerim.review.judgments import correction
-from lerim.review.ledger import State, opened
+from lerim.review.ledger import Known, State, opened
+from lerim.review.left_out import WHY
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import propose, put_back
@@ -43,8 +47,10 @@ __all__ = [
     "doubted",
     "edit",
     "leave_out",
+    "leave_out_ranked",
     "left_out",
     "met",
+    "only_ranked",
     "pending",
     "preview",
     "propose",
@@ -130,12 +136,54 @@ def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
             if only and known.id != only:
                 continue
             proposal = read(place, known.id, place.store())
-            if proposal.edited or proposal.maker == "person":
+            if _is_persons(proposal, known):
                 continue
             take_back(place, book, proposal, reason)
             taken.append(known.id)
         if taken:
             put_back(place, book)
+    return taken
+
+
+def _is_persons(proposal: Proposal, known: Known) -> bool:
+    """Whether a person had a candidate proposed or changed its words, here or in its file."""
+    return proposal.edited or proposal.maker == "person" or files.text_hash(proposal.saved) != known.written
+
+
+def only_ranked(proposal: Proposal) -> bool:
+    """Whether only the ranker proposed a candidate: no model did, and no person edited or asked for it."""
+    return proposal.maker == "rules" and not proposal.edited and proposal.signal in RANKED
+
+
+def leave_out_ranked(place: Place, source: str, turns: Collection[str]) -> list[tuple[str, Dropped]]:
+    """Take back the waiting candidates of a session (`platform:id`) that only the ranker found in these turns, because
+    a model has read the turns, and list them as left out.
+
+    Returns the id of each with what is left out. Raises MemoryError_, BusyError.
+    """
+    taken: list[tuple[str, Dropped]] = []
+    if files.is_absent(place.private / "review.sqlite3"):
+        return taken
+    with actions.ledger(place) as book:
+        unfinished = {action.candidate for action in book.unfinished()}
+        for known in book.claims("pending"):
+            session, _, turn = known.source.rpartition("#")
+            path = place.candidate_path(known.id)
+            if session != source or turn not in turns or known.id in unfinished or files.is_absent(path):
+                continue
+            proposal, told = read(place, known.id, place.store()), book.told(known.id)
+            if told is None or not only_ranked(proposal) or _is_persons(proposal, known):
+                continue
+            dropped = drop(told, "model-read", "", told.score)
+            # `take_back` commits this with its own first step: a kill leaves both or neither
+            book.left_out.keep((dropped,), datetime.now(UTC))
+            book.left_out.take_in(told, known.id)
+            take_back(place, book, proposal, WHY["model-read"])
+            taken.append((known.id, dropped))
+        if taken:
+            put_back(place, book)
+        # or the model's words of the same turn would count as taken back; also what a kill kept from being forgotten
+        book.forget_left_out("model-read")
     return taken
 
 
@@ -154,7 +202,7 @@ def withdraw_one(place: Place, candidate_id: str, reason: str) -> bool:
         if any(action.candidate == candidate_id for action in book.unfinished()):
             return False
         proposal = read(place, candidate_id, place.store())
-        if proposal.edited or proposal.maker == "person":
+        if _is_persons(proposal, known):
             return False
         take_back(place, book, proposal, reason)
         put_back(place, book)

@@ -244,4 +244,4 @@ def try_write(run: Run) -> tuple[Path | None, list[Problem]]:
     try:
         return run.write(), []
     except (MemoryError_, BoundaryError) as error:
-        return None, [Problem("run-folder", error.where, f"{error.message} {error.todo}")]
+        return None, [error.problem(code="run-folder")]

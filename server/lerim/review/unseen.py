@@ -53,7 +53,7 @@ def settle_all(
             try:
                 result = settle(place, proposal, quotes)
             except LerimError as error:
-                problems.append(Problem(error.code, proposal.id, f"{error.message} {error.todo}".strip()))
+                problems.append(Problem(error.code, proposal.id, error.explanation))
                 continue
             if result is not None:
                 done.append((proposal, result))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lerim.memory.lines import moment
-from lerim.memory.record import Scope
+from lerim.memory.record import Primitive, Scope
 from lerim.memory.store import Stored
 from lerim.memory.views import EvidenceView, evidence_views, safe
 from lerim.redaction import redact, visible, without_orders
@@ -33,7 +33,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     """
 
     id: str
-    primitive: str
+    primitive: Primitive
     kind: str | None
     title: str
     body: str

@@ -237,7 +237,6 @@ def closed(call: ToolCall, ended: Result, record: Record, spilled: Spilled) -> T
         output_cut=left_out,
         exit_code=_exit_code(call, status, text, outcome),
         feedback=(feedback if proven else "") or (_remark(record) if call.kind == "plan" and status == "ok" else ""),
-        ascribed="" if proven else feedback,
         answers=_answered(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
         plan=_plan(call, outcome, text) if call.kind == "plan" else call.plan,
         subagent=plain(outcome.agent_id) if call.kind == "agent" else "",

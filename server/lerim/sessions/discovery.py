@@ -13,7 +13,7 @@ from lerim.errors import LerimError, Problem
 from lerim.sessions.claude_files import folder_name
 from lerim.sessions.live import OLDER
 from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp, Transcript
-from lerim.sessions.readers import find_sessions, list_sessions, problem_of
+from lerim.sessions.readers import find_sessions, list_sessions
 from lerim.sessions.stored import path_of, spelled
 
 
@@ -88,7 +88,7 @@ def open_databases(
         try:
             transcripts, problems = _listed(database, folders, listings)
         except LerimError as error:
-            problem = problem_of(error, str(database.path))
+            problem = error.problem(str(database.path))
             stores.problems.append(problem)
             if not isinstance(error.__cause__, OSError):
                 stores.damaged.append(DamagedStore(database, problem))

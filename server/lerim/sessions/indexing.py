@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from lerim.errors import LerimError, Problem, UnfinishedError
+from lerim.errors import LerimError, Problem, UnfinishedError, reason_of
 from lerim.sessions import queue, session_rows, turns
 from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Session, Transcript, Turn
@@ -214,4 +214,5 @@ def _folder(db: sqlite3.Connection, cwd: str, owners: Owning) -> tuple[int, str]
 def _problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
     closed = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
     code = session_rows.CLOSED if closed else getattr(error, "code", LerimError.code)
-    return Problem(code, storable(transcript.place), str(error))
+    message = reason_of(error) if isinstance(error, OSError) else error.explanation
+    return Problem(code, storable(transcript.place), message)

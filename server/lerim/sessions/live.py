@@ -29,7 +29,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem, TranscriptError, reason_of
 from lerim.sessions import live_logs
 from lerim.sessions.live_copy import at_hand, copied, fresh, newest
 from lerim.sessions.model import NAMES, Database, Platform
@@ -103,7 +103,7 @@ def databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            what = f"This database cannot be looked at: {error.strerror or error}"
+            what = f"This database cannot be looked at: {reason_of(error)}"
             problems.append(Problem("unreadable", str(path), what))
             continue
         if not stat.S_ISREG(known.st_mode):
@@ -145,7 +145,7 @@ def read(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list
         raise _unreadable(path, error) from _cause(error)
     except OSError as error:
         raise TranscriptError(
-            f"The database cannot be read: {error.strerror or error}.",
+            f"The database cannot be read: {reason_of(error)}.",
             where=str(path),
             todo="Check that the file is still there and that you may read it.",
         ) from error

@@ -111,7 +111,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     `paths` are as written in the record (absolute or relative, native separators). `output` keeps head and tail of the
     result, `output_cut` says how many characters were left out between them. `exit_code` is None where not known.
     `feedback` is what the person said on denying the call or, of a plan, on approving it: only where the record's own
-    structure shows it. `ascribed` is what nothing but the text of the result ascribes to the person; a tool can write
+    structure shows it. What nothing but the text of a result ascribes to the person stays in `output`: a tool can write
     such a text, so these are its words.
     """
 
@@ -129,7 +129,6 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     output_cut: int = 0
     exit_code: int | None = None
     feedback: str = ""
-    ascribed: str = ""
     subagent: str = ""
 
 

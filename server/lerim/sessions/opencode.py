@@ -13,7 +13,7 @@ from functools import partial
 from heapq import nlargest
 from pathlib import Path
 
-from lerim.errors import Problem
+from lerim.errors import Problem, reason_of
 from lerim.sessions import live, opencode_stores
 from lerim.sessions.live_rows import columns, lacks, number, rows, text
 from lerim.sessions.model import Database, Found, Transcript
@@ -72,7 +72,7 @@ def _add(storage: Path, path: Path, found: Found) -> None:
             stamps.append(_stamp(message))
             stamps += [_stamp(part) for part in entries(storage / "part" / Path(message.path).stem, found.problems)]
     except OSError as error:
-        what = f"This session cannot be looked at: {error.strerror or error}"
+        what = f"This session cannot be looked at: {reason_of(error)}"
         found.problems.append(Problem("unreadable", str(path), what))
         return
     found.transcripts.append(

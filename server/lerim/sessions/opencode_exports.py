@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from lerim.errors import Problem
+from lerim.errors import Problem, reason_of
 from lerim.sessions.broken_json import encoded, leading, shaped
 from lerim.sessions.model import Transcript
 from lerim.sessions.opencode_records import Info
@@ -57,7 +57,7 @@ def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | No
             head = utf8(file.read(_HEAD_BYTES)).decode("utf-8", "replace")
     except OSError as error:
         if not isinstance(error, FileNotFoundError):
-            what = f"This file cannot be looked at: {error.strerror or error}"
+            what = f"This file cannot be looked at: {reason_of(error)}"
             problems.append(Problem("unreadable", entry.path, what))
         return None
     begins = _BEGINNING.match(head)

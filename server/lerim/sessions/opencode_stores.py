@@ -304,6 +304,8 @@ def _file(path: Path) -> bytes | None:
 
 
 def _exported(kept: Kept, export: Export, path: Path, *, brief: bool) -> None:
+    """Takes in what an export holds. Programs that cut secrets out of exports also cut out ids, so that many messages
+    have the same: each has its own again, and parts keep their order."""
     for at, raw in enumerate(pieces(export.messages)):
         try:
             both = shaped(raw, Exchanged)
@@ -313,5 +315,22 @@ def _exported(kept: Kept, export: Export, path: Path, *, brief: bool) -> None:
         before = len(kept.messages)
         kept.say(both.info, "", f"{path}@{at}")
         if len(kept.messages) > before:
+            message = kept.messages[-1]
+            message.id = name = f"{message.id}@{at}" if message.id in kept.pieces else message.id or ""
+            kept.pieces[name] = []
             for part in pieces(both.parts):
-                kept.add(part, "", kept.messages[-1].id or "", f"{path}@{at}", brief=brief)
+                kept.add(part, "", name, f"{path}@{at}", brief=brief)
+            kept.pieces[name] = _in_order(kept.pieces[name])
+
+
+def _in_order(found: list[Piece]) -> list[Piece]:
+    """The parts of a message with ids that rise as the parts follow each other."""
+    out: list[Piece] = []
+    own = ""
+    for at, one in enumerate(found):
+        if not out or one.id > out[-1].id:
+            own = one.id
+            out.append(one)
+        else:
+            out.append(one._replace(id=f"{own}~{at:06d}"))
+    return out

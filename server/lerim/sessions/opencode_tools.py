@@ -159,9 +159,7 @@ def _ended(call: ToolCall, state: State, *, brief: bool) -> ToolCall:
         said = plain(state.error)
         feedback = said.partition(_FEEDBACK)[2].strip()
         proven = call.kind in _OWN_ERRORS
-        return replace(
-            call, output=ends(said)[0], feedback=feedback if proven else "", ascribed="" if proven else feedback
-        )
+        return replace(call, output=ends(said)[0], feedback=feedback if proven else "")
     if call.status == "pending" or (brief and call.status == "ok" and call.kind != "ask"):
         return call
     if call.kind == "plan" and call.status == "ok":

@@ -13,7 +13,7 @@ from pathlib import Path
 import filelock
 import msgspec
 
-from lerim.errors import SettingsError
+from lerim.errors import SettingsError, reason_of
 from lerim.paths import Home
 from lerim.registry import private_folder, replace
 from lerim.sessions.model import NAMES, Platform
@@ -99,7 +99,7 @@ def _check(platform: Platform, path: Path) -> None:
             head = file.read(len(_DATABASE))
     except OSError as error:
         todo = f"Name the folder (or database) in which {NAMES[platform]} keeps its sessions."
-        message = f"There is no store that could be read here: {error.strerror}."
+        message = f"There is no store that could be read here: {reason_of(error)}."
         raise SettingsError(message, where=str(path), todo=todo) from error
     if platform not in _IN_A_FILE or head not in (_DATABASE, b""):
         what = "folder or database" if platform in _IN_A_FILE else "folder"
@@ -128,7 +128,7 @@ def _load(home: Home) -> _File:
     except FileNotFoundError:
         return _File({}, {}, {})
     except OSError as error:
-        message = f"What is said of the agents cannot be read: {error.strerror}."
+        message = f"What is said of the agents cannot be read: {reason_of(error)}."
         raise SettingsError(message, where=str(path), todo="Make the file readable, or delete it.") from error
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise SettingsError(f"This file is broken: {error}.", where=str(path), todo=_TODO) from error

@@ -17,7 +17,7 @@ from typing import Protocol
 import msgspec
 
 from lerim import paths
-from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
+from lerim.errors import LerimError, Problem, ReaderError, TranscriptError, reason_of
 from lerim.repository import can_be_folder
 from lerim.sessions import claude, codex, copilot, cursor, gemini, opencode
 from lerim.sessions.indexing import Readable
@@ -79,9 +79,9 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Fou
     except LerimError as error:
         cause = error.__cause__
         if isinstance(cause, OSError):
-            what = f"This store cannot be looked at: {cause.strerror or cause}"
+            what = f"This store cannot be looked at: {reason_of(cause)}"
             return Found(problems=[Problem("unreadable", str(root), what)])
-        return Found(problems=[problem_of(error, str(root))])
+        return Found(problems=[error.problem(str(root))])
 
 
 def list_sessions(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
@@ -117,11 +117,6 @@ def probe(transcript: Transcript) -> str:
             return cwd if can_be_folder(cwd) else ""
     except LerimError:
         return ""
-
-
-def problem_of(error: LerimError, where: str) -> Problem:
-    """An error as a problem; `where` is used if the error names no place itself."""
-    return Problem(error.code, error.where or where, f"{error.message} {error.todo}".strip())
 
 
 class GuardedReading:

@@ -44,7 +44,6 @@ def _redact_call(call: ToolCall) -> ToolCall:
         plan=redact_text(call.plan),
         output=redact_text(call.output),
         feedback=redact_text(call.feedback),
-        ascribed=redact_text(call.ascribed),
     )
 
 

@@ -8,7 +8,7 @@ import stat
 from io import BufferedReader, FileIO
 from pathlib import Path
 
-from lerim.errors import TranscriptError
+from lerim.errors import TranscriptError, reason_of
 
 _QUIETLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -44,7 +44,7 @@ def contents(path: Path) -> bytes:
 def unreadable(path: Path, error: OSError) -> TranscriptError:
     """The error to raise for a transcript that the system does not let be read."""
     return TranscriptError(
-        f"The transcript cannot be read: {error.strerror or error}",
+        f"The transcript cannot be read: {reason_of(error)}.",
         where=str(path),
         todo="Check that the file is still there and that you may read it.",
     )

@@ -8,7 +8,7 @@ import time
 import zlib
 from pathlib import Path
 
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import Problem, TranscriptError, reason_of
 from lerim.sessions.model import NAMES, Platform, Transcript
 from lerim.sessions.regular import buffered
 
@@ -84,7 +84,7 @@ def entries(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {error.strerror or error}"))
+        problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {reason_of(error)}"))
         return []
 
 
@@ -104,7 +104,7 @@ def regular(platform: Platform, entry: os.DirEntry[str], problems: list[Problem]
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not entry.is_symlink():
             return None
-        problems.append(Problem("unreadable", entry.path, f"This file cannot be looked at: {error.strerror or error}"))
+        problems.append(Problem("unreadable", entry.path, f"This file cannot be looked at: {reason_of(error)}"))
         return None
     if stat.S_ISREG(known_as.st_mode):
         return known_as

@@ -82,6 +82,8 @@ _FENCE = re.compile(r"\s{0,8}(```|~~~|\"{3})")
 _LOGGED = re.compile(
     r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
     r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
+    r"\[\d\d[/.]\d\d[/.]\d\d(?:\d\d)?,? \d|\"[\w$@./-]{1,60}\"\s?: |[\w./\\-]{1,200}\.\w{1,6}:\d{1,6}:\d|"
+    r"/[\w./-]{1,200}: line \d{1,6}: |"
     r"at [\w$.<>]{1,200} ?\(|npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
 _HEADER = re.compile(
@@ -112,7 +114,8 @@ _DAY = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? )?(?:(?i:today|yesterday),? (?:at 
 _CLOCK = rf"{_DAY}\d{{1,2}}[:.]\d\d(?:\s?[AaPp]\.?[Mm]\.?)?"
 _SCREEN = re.compile(
     rf"\s{{0,8}}(?:"
-    rf"(?:[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}})?(?:\$ [^\W\d]|\$ [./~]|% (?!of\b)[a-z./~])|"  # ana@host:~$ ls
+    rf"(?:(?:\([\w.-]{{1,40}}\) )?[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}})?"  # (venv) ana@host:~$ ls
+    rf"(?:\$ [^\W\d]|\$ [./~]|% (?!of\b)[a-z./~])|"
     rf"(?:PS )?[A-Z]:\\[^\n>]{{0,200}}>|"  # PS C:\app> dir
     rf"[⏺❯›⎿│┃┌└├╭╰]|"  # an agent's own screen
     rf"#{{1,6}} [^\n]{{0,80}}\b[\w-]{{1,40}}\.(?:md|mdc|rst|txt)\b|"  # AGENTS.md

@@ -1,6 +1,6 @@
 import { Keys } from "../../../extension/secrets";
 import { EventEmitter, workspace } from "./vscode";
-import type { ModelView, AgentView, CandidatesChanged, CandidateView, LeftOutView, MemoryView, Notification, Request, SessionTurn, SessionView, SyncProgress, SyncReport } from "../../../extension/protocol";
+import type { ModelView, AgentView, CandidatesChangedParams, CandidateView, LeftOutView, MemoryView, Notification, Request, SessionTurn, SessionView, SyncProgressParams, SyncReport } from "../../../extension/protocol";
 
 interface Token {
   readonly isCancellationRequested: boolean;
@@ -15,8 +15,8 @@ export class FakeContext {
   readonly logged: string[] = [];
   readonly pending = new Map<string, number>();
   readonly syncing: string[] = [];
-  readonly progress = new EventEmitter<SyncProgress>();
-  readonly candidates = new EventEmitter<CandidatesChanged>();
+  readonly progress = new EventEmitter<SyncProgressParams>();
+  readonly candidates = new EventEmitter<CandidatesChangedParams>();
   readonly running = new EventEmitter<void>();
   readonly onRunningChanged = this.running.event;
   readonly settings = { enabled: true };
@@ -206,6 +206,10 @@ export function report(changes: Partial<SyncReport> = {}): SyncReport {
     accepted: [],
     leftOut: 0,
     model: "none",
+    usage: { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost: 0, unpriced: 0, seconds: 0 },
+    spent: [],
+    steps: [],
+    waits: { sessions: 0, tokens: 0, cost: 0, model: "", why: "" },
     seconds: 1.5,
     run: "",
     state: "done",
@@ -246,7 +250,7 @@ export function sessionTurn(turn: string, changes: Partial<SessionTurn> = {}): S
   return { turn, role: "user", kind: "prompt", time: "2026-03-02T10:00:00Z", text: `Turn ${turn}`, left: 0, calls: [], ...changes };
 }
 
-export function agent(platform: string, changes: Partial<AgentView> = {}): AgentView {
+export function agent(platform: AgentView["platform"], changes: Partial<AgentView> = {}): AgentView {
   return {
     platform,
     name: platform.toUpperCase(),

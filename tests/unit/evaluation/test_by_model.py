@@ -1,4 +1,4 @@
-"""The extractor with a model, as `lerim eval` measures it."""
+"""The extractor with a model, as the evaluation measures it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from chat_server import KEY, chat, finds, item
 from claude_lines import encoded, prompt, reply, text, transcript
 from lerim.errors import ModelError, SettingsError
-from lerim.evaluation.extractors import by_model, by_rules
 from lerim.sessions.model import Transcript
+from lerim_evals.extractors import by_model, by_rules
 
 
 @pytest.fixture
@@ -31,15 +31,17 @@ def settings(home: Path, url: str) -> None:
     (home / ".lerim" / "config.toml").write_text(f'[roles.extract]\nprovider = "openai"\nbase_url = "{url}"\n')
 
 
-def test_a_model_adds_to_what_the_rules_find_and_its_cost_is_counted(session: Transcript, isolated: Path) -> None:
+def test_a_models_words_take_the_place_of_what_only_ranks_high_and_its_cost_is_counted(
+    session: Transcript, isolated: Path
+) -> None:
     rules = by_rules(session, "")
     cents = item("`Money` holds cents", "amounts of `Money` are cents by agreement", 2)
     again = item("Use `pnpm` instead of `npm`", "Use `pnpm` instead of `npm` in this repo", 0)
     with chat(finds(cents, again)) as server:
         settings(isolated, server.url)
         found = by_model(session, "")
-    assert found.candidates[: len(rules.candidates)] == rules.candidates
-    assert "`Money` holds cents" in [candidate.title for candidate in found.candidates]
+    assert len(rules.candidates) == 1
+    assert [candidate.title for candidate in found.candidates] == [cents["title"], again["title"]]
     assert (found.tokens, found.cost) == (1_050, 0.002)
     assert found.turn_of == rules.turn_of
 

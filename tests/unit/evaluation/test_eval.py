@@ -1,14 +1,16 @@
-"""`lerim eval` on a hand-made session: what matches, what does not, and what a reader said."""
+"""The evaluation on a hand-made session: what matches, what does not, and what a reader said."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests import claude_lines as lines
 
-from lerim.cli import main
 from lerim.sessions.model import turn_id
+from lerim_evals.cli import main
+from lerim_evals.score import Evaluation, Figures, Missed, Proposal, SignalFigures
 
 SESSION = "11111111-2222-3333-4444-555555555555"
 SAID = "No, always use uv for installs in pyproject.toml, never pip."
@@ -49,7 +51,7 @@ terms = {terms}
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
-    code = main(["eval", *arguments, "--json"])
+    code = main([*arguments, "--json"])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -128,7 +130,7 @@ def test_two_runs_are_compared_side_by_side(sessions: Path, tmp_path: Path, caps
     before = tmp_path / "before.json"
     run(capsys, "--labels", str(folder), "--sessions", str(sessions), "--out", str(before))
 
-    assert main(["eval", "--labels", str(folder), "--sessions", str(sessions), "--against", str(before)]) == 0
+    assert main(["--labels", str(folder), "--sessions", str(sessions), "--against", str(before)]) == 0
 
     shown = capsys.readouterr().out
     assert "before: rules" in shown
@@ -141,7 +143,7 @@ def test_a_label_that_cannot_be_read_is_told_and_the_others_count(
     folder = label(tmp_path / "labels", nothing='"a routine install"')
     (folder / "two.toml").write_text("session = 3", encoding="utf-8")
 
-    assert main(["eval", "--labels", str(folder), "--sessions", str(sessions)]) == 3
+    assert main(["--labels", str(folder), "--sessions", str(sessions)]) == 3
 
     assert "two.toml" in capsys.readouterr().err
 
@@ -151,6 +153,13 @@ def test_labelled_sessions_that_are_all_missing_are_an_error_that_says_what_to_d
 ) -> None:
     folder = label(tmp_path / "labels", nothing='"a routine install"')
 
-    assert main(["eval", "--labels", str(folder), "--sessions", str(tmp_path / "nowhere")]) == 1
+    assert main(["--labels", str(folder), "--sessions", str(tmp_path / "nowhere")]) == 1
 
     assert "--sessions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("struct", [Evaluation, Figures, SignalFigures, Proposal, Missed])
+def test_every_field_of_an_evaluation_is_listed_in_its_readme(struct: Any) -> None:
+    readme = Path(__file__).resolve().parents[3] / "evals" / "README.md"
+    listed = readme.read_text(encoding="utf-8").split("- `Evaluation`:")[1].split("\n\n")[0]
+    assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", listed))

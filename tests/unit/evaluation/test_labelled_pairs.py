@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from lerim.errors import SettingsError
-from lerim.evaluation.pairs import Compared, Is, compare, read_pairs
+from lerim_evals.pairs import Compared, Is, compare, read_pairs
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 

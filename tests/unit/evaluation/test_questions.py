@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests import claude_lines as lines
 
-from lerim.cli import main
-from lerim.evaluation.questions import ask, index, read_questions
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.model import turn_id
+from lerim_evals.cli import main
+from lerim_evals.questions import ask, index, read_questions
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "evals" / "questions.toml"
 SESSION = "11111111-2222-3333-4444-555555555555"
@@ -46,7 +46,7 @@ def written(folder: Path, *parts: str) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
-    code = main(["eval", *arguments, "--json"])
+    code = main([*arguments, "--json"])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -76,7 +76,7 @@ def test_a_question_about_a_session_that_is_not_there_is_left_out_and_told(
 ) -> None:
     asked = written(tmp_path, STORE, question("which install command", "a1"), question("who was it", "elsewhere"))
 
-    code = main(["eval", "--questions", str(asked), "--sessions", str(sessions)])
+    code = main(["--questions", str(asked), "--sessions", str(sessions)])
 
     told = capsys.readouterr()
     assert code == 3

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from lerim.evaluation.extractors import Extractor, by_model, by_rules
-from lerim.evaluation.labels import read_labels, read_verdicts
-from lerim.evaluation.raw import texts
-from lerim.evaluation.score import Evaluation, score
-from lerim.evaluation.sessions import below
+from lerim_evals.extractors import Extractor, by_model, by_rules
+from lerim_evals.labels import read_labels, read_verdicts
+from lerim_evals.raw import texts
+from lerim_evals.score import Evaluation, score
+from lerim_evals.sessions import below
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from claude_lines import answer, call, encoded, prompt, reply, text
-from lerim.evaluation.labels import Expected, Label, read_labels
-from lerim.evaluation.rendering import rendered, rows
-from lerim.evaluation.sessions import below
 from lerim.sessions.model import Transcript
+from lerim_evals.labels import Expected, Label, read_labels
+from lerim_evals.rendering import rendered, rows
+from lerim_evals.sessions import below
 
 
 def session(folder: Path) -> Transcript:

@@ -137,3 +137,14 @@ def test_a_quote_that_shares_a_word_with_the_title_is_kept_though_it_mostly_tell
 def test_a_plural_is_the_same_word() -> None:
     assert bears("The icons must be pngs", "Every logo is a PNG", "")
     assert telling("redis status class") == {"redis", "statu", "class"}
+
+
+def test_the_persons_words_stay_where_no_line_of_the_agent_says_the_claim_better() -> None:
+    title = "Copy for players in Planetfall is short and has no em dashes"
+    quote = "too much words + i dont like emdashes"
+    scattered = "Copy.\n\n- for players\n\n- Planetfall\n\n- short"
+    heard = said(("assistant", scattered), ("user", quote))
+    kept = attributed(claim(quote, title=title, body="Players read little."), heard)
+    assert [(one.who, one.quote) for one in kept.evidence] == [("user", quote)]
+    assert UNBORNE in kept.flags
+    assert kept.confidence < 0.6

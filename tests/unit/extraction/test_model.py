@@ -23,7 +23,7 @@ from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.grounding import Said
 from lerim.extraction.guidance import Guidance, metadata, metrics, told
 from lerim.extraction.material import Material
-from lerim.extraction.model import Asking, Brief, Result, Sent, extract
+from lerim.extraction.model import Asking, Brief, ModelRead, Result, Sent, extract
 from lerim.extraction.signatures import MemoryExtractSignature, MemoryMergeSignature
 from lerim.sessions.model import Turn
 from scripted import ROOT, agent, edited, numbered, ran, you
@@ -293,7 +293,7 @@ def test_two_answers_that_cannot_be_read_are_a_problem() -> None:
 
 def test_an_empty_list_is_an_answer() -> None:
     script = Script(marked([]))
-    assert [result for result in run(script) if not isinstance(result, Asking | Sent)] == []
+    assert [result for result in run(script) if not isinstance(result, Asking | ModelRead | Sent)] == []
     assert len(script.prompts) == 1
 
 

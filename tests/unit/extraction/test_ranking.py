@@ -134,6 +134,20 @@ def test_what_points_back_brings_the_sentence_before_it(word: str) -> None:
     assert [quote.quote for quote in found.evidence] == [f"{word} must never be changed by hand.", before]
 
 
+def test_a_sentence_that_points_and_names_nothing_brings_the_one_before_it() -> None:
+    before = "The retry limit of the upload queue lives in the settings."
+    [found] = candidates(you(f"{before} Never change that by hand."), agent("Ok."))
+    assert found.title == "Never change that by hand"
+    assert f"Before it: “{before}”" in found.body
+
+
+def test_a_sentence_that_names_what_it_is_about_stands_alone() -> None:
+    before = "The retry limit of the upload queue lives in the settings."
+    found = candidates(you(f"{before} Never change that by hand in `settings.py`."), agent("Ok."))
+    [one] = [item for item in found if item.title.startswith("Never change")]
+    assert "Before it" not in one.body
+
+
 @pytest.mark.parametrize("word", ["This", "That", "It", "These", "They"])
 def test_what_points_back_at_nothing_that_was_said_is_not_proposed(word: str) -> None:
     found = outcome(you(f"{word} must never be changed by hand."), agent("Ok."))

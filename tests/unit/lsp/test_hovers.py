@@ -41,7 +41,7 @@ def plain(markdown: str) -> str:
 def test_a_hover_names_what_how_old_how_sure_and_who_said_it() -> None:
     said = plain(text(shown()))
     assert "**Use uv, not pip**" in said
-    assert "decision · 3 weeks ago · confidence 90%" in said
+    assert "decision · 3 weeks ago · confidence 90 %" in said
     assert "Dependencies are installed with uv." in said
     assert "“please use uv”" in said
     assert "(the person)" in said

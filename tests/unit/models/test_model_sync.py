@@ -33,22 +33,62 @@ def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -
     assert subprocess.run([sys.executable, "-c", code], env=environ(), check=False, timeout=HANG).returncode == 0
 
 
-def test_what_a_model_finds_waits_for_review_beside_what_the_rules_found(desk: Desk) -> None:
+def test_what_a_model_finds_waits_for_review(desk: Desk) -> None:
     story(desk)
     desk.session("s2", *correction(desk))
     with model(desk, finds(CENTS)) as server:
         report = told(desk)
     assert report["model"] == "openai:m"
     assert (report["usage"]["calls"], report["usage"]["input_tokens"], report["usage"]["cost"]) == (3, 3_000, 0.006)
-    assert {one["signal"] for one in report["candidates"]} == {"model", "prompt"}
-    [found] = [one for one in report["candidates"] if one["signal"] == "model"]
-    assert found["title"] == "`Money` holds cents in `src/app.py`"
+    [found] = report["candidates"]
+    assert (found["signal"], found["title"]) == ("model", "`Money` holds cents in `src/app.py`")
     assert found["references"] == ["src/app.py"]
     assert found["evidence"][0]["who"] == "user"
     assert report["dropped"]["no-evidence"] == 1  # the same answer for the other session, where nobody said so
-    assert len(desk.waiting()) == 2
+    assert len(desk.waiting()) == 1
     assert len(server.asked) == 3  # and once for the words nobody said
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_what_only_ranks_high_is_left_out_once_a_model_has_read_it_and_can_be_proposed_anyway(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.sync(SyncOptions(model="none"))
+    assert len(desk.waiting()) == 1
+    with model(desk, says(marked([]))):
+        report = told(desk)
+    assert (desk.waiting(), len(report["withdrawn"])) == ([], 1)
+    [dropped] = [one for one in report["dropped_items"] if one["reason"] == "model-read"]
+    [left] = [one for one in queue.left_out(desk.place)[0] if one.title == dropped["title"]]
+    assert left.reason == "model-read"
+    assert queue.propose_anyway(desk.place, left.id).ok
+    assert len(desk.waiting()) == 1
+    assert told(desk)["withdrawn"] == []  # the person wanted it
+    assert len(desk.waiting()) == 1
+
+
+def test_what_the_person_changed_stays_beside_what_a_model_finds(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.sync(SyncOptions(model="none"))
+    [waits] = queue.pending(desk.place)[0]
+    queue.edit(desk.place, waits.id, queue.Edit(title="Use pathlib for every path in src/app.py"))
+    with model(desk, says(marked([]))) as server:
+        report = told(desk)
+    assert (desk.waiting(), report["withdrawn"]) == (["Use pathlib for every path in src/app.py"], [])
+    assert "Use pathlib for every path in src/app.py" in known(server.asked[0])
+
+
+def test_what_ranks_high_waits_on_where_no_answer_can_be_read(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    with model(desk, says("no list at all")):
+        report = told(desk)
+    assert report["state"] == "partial"
+    assert [one["signal"] for one in report["candidates"]] == ["prompt"]
+    assert len(desk.waiting()) == 1
+
+
+def known(asked: Asked) -> list[str]:
+    """What the model was told that is known already."""
+    return json.loads(asked.prompt.split("[[ ## guidance ## ]]")[-1].split("\n\n")[0].strip()).get("known", [])
 
 
 def test_the_rules_candidates_come_before_the_model_is_asked(desk: Desk) -> None:
@@ -106,16 +146,15 @@ def test_a_session_that_grew_sends_what_is_new_with_one_overlap(desk: Desk) -> N
     assert len(desk.waiting()) >= 1
 
 
-def test_what_the_rules_proposed_from_the_session_is_named_to_the_model_as_known(desk: Desk) -> None:
-    desk.session(
-        "s1", prompt("Always use `pnpm` instead of `npm` in src/app.py, never npm."), reply("a", text("Fine."))
-    )
-    with model(desk, says(marked([]))) as server:
+def test_what_only_ranks_high_does_not_keep_the_model_from_saying_it(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    same = item("Use `pathlib` rather than `os.path` in src/app.py", "use pathlib instead of os.path in src/app.py", 2)
+    with model(desk, finds(same)) as server:
         report = told(desk)
-    [proposed] = report["candidates"]
-    [asked] = server.asked
-    known = json.loads(asked.prompt.split("[[ ## guidance ## ]]")[-1].split("\n\n")[0].strip())["known"]
-    assert proposed["title"] in known
+    assert known(server.asked[0]) == []
+    assert [(one["signal"], one["title"]) for one in report["candidates"]] == [("model", same["title"])]
+    assert report["dropped"] == {"model-read": 1}
+    assert len(desk.waiting()) == 1
 
 
 def test_the_last_exchange_of_a_live_session_is_not_sent_by_an_idle_sync(desk: Desk) -> None:
@@ -160,15 +199,6 @@ def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
     assert run.returncode == 0, run.stderr
     assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in run.stdout
     assert KEY not in run.stdout + run.stderr
-
-
-def test_what_the_rules_proposed_of_a_turn_is_not_proposed_again(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    same = item("Use `pathlib` rather than `os.path` in src/app.py", "use pathlib instead of os.path in src/app.py", 2)
-    with model(desk, finds(same)):
-        report = told(desk)
-    assert [one["signal"] for one in report["candidates"]] == ["prompt"]
-    assert report["dropped"] == {"duplicate": 1}
 
 
 def test_the_run_folder_tells_what_was_asked_and_what_it_took(desk: Desk) -> None:

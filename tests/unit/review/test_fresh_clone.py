@@ -71,7 +71,7 @@ def test_what_was_superseded_long_ago_is_not_proposed_from_a_turn_before_that(
     again = queue.propose(place, make("Keep the cache in Redis", "Workers share it.", turn="t3", minutes=-5))
     assert isinstance(again, queue.AlreadyKnown) and again.id == new
     contrary = queue.propose(place, make("Never store the cache in Redis", "No.", turn="t4", minutes=-5))
-    assert isinstance(contrary, queue.AlreadyKnown), "what is over said otherwise later"
+    assert isinstance(contrary, queue.AlreadyKnown), "what is over contradicted later"
 
 
 def test_a_question_that_was_answered_is_not_asked_again_from_an_earlier_turn(

@@ -36,7 +36,7 @@ def test_a_secret_in_a_memory_written_by_hand_reaches_no_file(place: Place) -> N
     written = Path(result.path).read_text(encoding="utf-8")
     assert SECRET not in written + result.message + result.path
     assert written.count("[redacted:github-token]") == 3
-    assert result.message.endswith("3 secrets were cut out.")
+    assert result.message.endswith("3 secrets were removed.")
 
 
 def test_a_difference_shows_no_secret_of_the_memory_it_changes() -> None:

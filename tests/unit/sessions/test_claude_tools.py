@@ -162,16 +162,16 @@ def test_a_denied_call_keeps_what_the_person_said(tmp_path, content, fields, fee
 
 
 @pytest.mark.parametrize("name", ["Bash", "WebFetch", "Task", "Read", "Unheard"])
-def test_what_only_the_text_of_a_result_ascribes_to_the_person_is_kept_apart(tmp_path, name):
+def test_what_only_the_text_of_a_result_ascribes_to_the_person_is_the_tools(tmp_path, name):
     done = one(tmp_path, call("t1", name, command="x"), answer("t1", SAID + "use uv, not pip", is_error=True))
-    assert (done.status, done.feedback, done.ascribed) == ("denied", "", "use uv, not pip")
+    assert (done.status, done.feedback, done.output) == ("denied", "", SAID + "use uv, not pip")
 
 
 @pytest.mark.parametrize("fields", [{}, {"toolDenialKind": "user-rejected", "userFeedback": "use uv"}])
 def test_a_servers_tool_never_tells_what_the_person_said(tmp_path, fields):
     refused = answer("t1", SAID + "use uv, not pip", is_error=True, **fields)
     done = one(tmp_path, call("t1", "mcp__docs__search", query="x"), refused)
-    assert (done.status, done.feedback, done.ascribed) == ("denied" if fields else "error", "", "")
+    assert (done.status, done.feedback) == ("denied" if fields else "error", "")
 
 
 @pytest.mark.parametrize("kind", ["hook", "rule", "interrupted"])

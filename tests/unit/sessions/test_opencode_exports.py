@@ -107,6 +107,34 @@ def test_an_export_in_another_encoding_is_read(repo: Path, data: Path, encode: C
     assert listed("--repo", str(repo)) == [("ses_1", 2)]
 
 
+def test_messages_whose_ids_were_cut_out_of_an_export_keep_their_own_words(repo: Path, data: Path):
+    path = told(repo).export(data / "export" / "session.json")
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    for message in kept["messages"]:
+        message["parts"].append({**message["parts"][0], "text": "And more."})
+        for one in (message["info"], *message["parts"]):
+            one["id"] = "REDACTED"
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    answer("sync", "--repo", str(repo))
+    turns = answer("sessions", "show", "ses_1")["turns"]
+    assert [one["text"].split() for one in turns] == [
+        ["Why", "is", "retry", "slow?", "And", "more."],
+        ["It", "waits.", "And", "more."],
+    ]
+    assert len({one["id"] for one in turns}) == 2
+
+
+def test_many_parts_whose_ids_were_cut_out_of_an_export_keep_their_order(repo: Path, data: Path):
+    path = told(repo).export(data / "export" / "session.json")
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    [part] = kept["messages"][0]["parts"]
+    kept["messages"][0]["parts"] = [{**part, "id": "REDACTED", "text": f"word{number}"} for number in range(3_000)]
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    answer("sync", "--repo", str(repo))
+    first = answer("sessions", "show", "ses_1", "--turn", "0")["turns"][0]
+    assert first["text"].split()[:3] == ["word0", "word1", "word2"]
+
+
 def test_an_export_that_was_cut_short_is_reported_and_read_once_it_is_whole(repo: Path, data: Path):
     path = told(repo).export(data / "export" / "session.json")
     whole = path.read_bytes()

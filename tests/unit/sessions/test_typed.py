@@ -48,6 +48,10 @@ def test_a_persons_own_message_stays_as_it_is(text: str) -> None:
         "2026-01-05 10:00:00 x",
         "[ERROR] x",
         "Traceback (most recent call last):",
+        "[02/25/25 03:22:55] INFO x",
+        '"message": "x is not a y",',
+        "src/x.py:73:26: EM102 x",
+        "/tmp/x.sh: line 1: x: command not found",
     ],
 )
 def test_what_is_pasted_is_cut_out_of_the_words_around_it(pasted: str) -> None:
@@ -90,3 +94,14 @@ def test_the_parts_of_a_message_are_the_message() -> None:
 def test_a_hostile_message_is_read_in_time_that_grows_with_it_alone(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     assert "".join(part.text for part in parts_of(text)) == text
+
+
+def test_a_prompt_in_an_environment_begins_what_is_copied_from_a_terminal() -> None:
+    assert own_words(f"{OWN}\n(.venv) ana@host:~/app$ pytest\nx") == OWN
+
+
+@pytest.mark.parametrize(
+    "said", ["src/app.py:12 should use pathlib", 'I like "a": it is short', "see /srv/x: line it up"]
+)
+def test_a_sentence_that_only_looks_like_a_line_of_a_tool_is_the_persons(said: str) -> None:
+    assert own_words(said) == said

@@ -7,7 +7,7 @@ where it points back at that, and what the agent did about it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from lerim.extraction.ranking.passages import Passage
 from lerim.extraction.ranking.personal import MOST, NONE, Correction, aspects, named_features, personal_score
 from lerim.extraction.ranking.ranker import Type, chance, model, score, type_of
 from lerim.extraction.ranking.sentences import sentences_of
-from lerim.extraction.ranking.taken_back import called_off, corrected
+from lerim.extraction.ranking.taken_back import called_off, corrected, corrections
 from lerim.extraction.title import LONGEST, title_of
 from lerim.facts.artifacts import artifacts
 from lerim.facts.commands import parse
@@ -38,6 +38,9 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 _UNRESOLVED = re.compile(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
+_POINTS = re.compile(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
+_NAMES = re.compile(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
+"""Code, a path, an identifier, a flag: with one of these most sentences say what they are about."""
 _EMPHASIS = re.compile(
     r"(?P<code>`[^`]{1,400}`)|(?<![A-Za-z0-9)\]])\*\*(?=\S)(?P<strong>[^*]{1,600}?)(?<=\S)\*\*(?![A-Za-z0-9(\[])"
     r"|(?<!\w)__(?=\S)(?P<several>[^_\s]{1,40}\s[^_]{1,400}?)(?<=\S)__(?!\w)"
@@ -81,9 +84,10 @@ def ranked_drafts(scene: Scene, number: int, correction: Correction = NONE) -> l
             moved = personal_score(correction, worth, aspects(named_features(one.features), *_form(one)))
             if max(worth, moved) >= least:
                 found.append((-moved, at, worth))
+    said_wrong = [(reply.ordinal, said) for reply in scene.now.replies for said in corrections(reply.text)]
     out: list[Ranked] = []
-    for minus, at, learned_score in sorted(found)[:OF_ONE_EXCHANGE]:
-        one, moved, worth = passages[at], -minus, learned_score
+    for minus, at, scored in sorted(found)[:OF_ONE_EXCHANGE]:
+        one, moved, worth = passages[at], -minus, scored
         context = _context(one.passage, scene)
         unresolved = context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text)
         if unresolved:
@@ -96,12 +100,13 @@ def ranked_drafts(scene: Scene, number: int, correction: Correction = NONE) -> l
         features = () if unresolved else tuple(round(value, 3) for value in one.features)
         following = [each.passage for each in passages[at + 1 :]]
         draft = replace(draft, score=round(worth, 3), features=features)
-        out.append(Ranked(draft, worth, _refuted(one.passage, following, scene)))
+        out.append(Ranked(draft, worth, _refuted(one.passage, following, scene, said_wrong)))
     return out
 
 
-def _refuted(passage: Passage, following: list[Passage], scene: Scene) -> str:
-    """Why a passage no longer stands at the end of its exchange; "" where it does."""
+def _refuted(passage: Passage, following: list[Passage], scene: Scene, said_wrong: Sequence[tuple[int, str]]) -> str:
+    """Why a passage no longer stands at the end of its exchange; "" where it does. `said_wrong` is what the agent says
+    it was wrong about, with the ordinals of the turns."""
     if passage.is_persons:
         same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
         if called_off(passage, same):
@@ -110,8 +115,7 @@ def _refuted(passage: Passage, following: list[Passage], scene: Scene) -> str:
         return "the person's next words take it back" if back else ""
     if verdict(scene.after) == "refuted":
         return "the person's next words take it back"
-    later = (reply.text for reply in scene.now.replies if reply.ordinal > passage.ordinal)
-    if corrected(passage.text, later):
+    if corrected(passage.text, (said for ordinal, said in said_wrong if ordinal > passage.ordinal)):
         return "the agent found later that it was wrong"
     return ""
 
@@ -168,9 +172,14 @@ def _body(passage: Passage, text: str, context: Quote | None, scene: Scene) -> s
     return " ".join(part for part in (whole, before, _outcome(passage, scene)) if part)
 
 
+def _needs_context(text: str) -> bool:
+    """Whether a sentence is only understood with what was said before: it points back, or points and names nothing."""
+    return bool(_POINTS_BACK.match(text)) or bool(_POINTS.search(text) and not _NAMES.search(text))
+
+
 def _context(passage: Passage, scene: Scene) -> Quote | None:
-    """The sentence that a passage points back at: the one before it, else the other side's last or first words."""
-    if passage.source == "answer" or not _POINTS_BACK.match(passage.text):
+    """The sentence that a passage leans on: the one before it, else the other side's last or first words."""
+    if passage.source == "answer" or not _needs_context(passage.text):
         return None
     who: Speaker = "user" if passage.is_persons else "assistant"
     if passage.before:

@@ -11,7 +11,7 @@ import re
 from lerim.extraction.ranking.passages import Passage
 from lerim.extraction.ranking.ranker import Type
 
-LONGEST_PROMPT = 4_000
+LONGEST_PROMPT = 1_000
 """Characters from which a message is a document: what it says with "always" is mostly about the work at hand."""
 LONGEST = 300
 _ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lerim.extraction.ranking.features import NAMES
-from lerim.extraction.ranking.ranker import model
+from lerim.extraction.ranking.ranker import chance, model
 
 MOST: Final = 1.5
 """How far a score is moved at most, in log odds."""
@@ -107,7 +107,7 @@ def learn(judgments: Iterable[Judgment]) -> Correction:
         for name, weight in weights.items():
             slope, bend = -PULL * weight, PULL
             for at in with_aspect[name]:
-                slope += rows[at] * (known[at].wanted - _chance(moved[at]))
+                slope += rows[at] * (known[at].wanted - chance(moved[at]))
                 bend += rows[at] ** 2 / 4
             step = slope / bend
             weights[name] = weight + step
@@ -133,7 +133,3 @@ def personal_score(correction: Correction, score: float, aspects: Sequence[str])
     if score < model().first:
         return moved
     return max(moved, model().further if by < -CLEAR else model().first)
-
-
-def _chance(score: float) -> float:
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))

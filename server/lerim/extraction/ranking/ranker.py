@@ -45,8 +45,12 @@ class Model(msgspec.Struct, frozen=True):
 
 @cache
 def model() -> Model:
-    """The model of the package. Raises RankerError where it was trained on other features than these."""
-    learned = msgspec.json.decode(FILE.read_bytes(), type=Model)
+    """The model of the package. Raises RankerError where it is missing, or was trained on other features than these."""
+    try:
+        learned = msgspec.json.decode(FILE.read_bytes(), type=Model)
+    except (OSError, msgspec.MsgspecError) as error:
+        message = "The ranker cannot be read, so nothing can be proposed without a model."
+        raise RankerError(message, where=str(FILE), todo="Install Lerim again.") from error
     if tuple(learned.names) != NAMES:
         message = "The ranker was made for another version of Lerim, so nothing can be proposed without a model."
         raise RankerError(message, where=str(FILE), todo="Install Lerim again.")

@@ -10,6 +10,8 @@ from lerim.extraction.ranking.sentences import sentences_of
 
 HALF = 0.5
 """The share of a statement's longer words that its correction has, too."""
+FOLLOWING = 200
+"""Characters after a correction that belong to it: often it says only then of what."""
 _CALLED_OFF = re.compile(
     r"\W{0,4}(?:no,? |ok,? |sorry,? |well,? |hmm,? |but |and )*(?:"
     r"(?:scratch|forget|ignore|skip|drop|undo|revert|cancel) (?:that|this|it|the above|those)\b"
@@ -41,19 +43,16 @@ def called_off(passage: Passage, following: Sequence[Passage]) -> bool:
     return after is not None and _CALLED_OFF.match(after.text.replace("’", "'")) is not None
 
 
-def corrected(statement: str, later: Iterable[str]) -> bool:
-    """Whether what the agent wrote later says that this statement of its own was wrong."""
+def corrections(text: str) -> tuple[str, ...]:
+    """The sentences in which the agent says that it was wrong, each with what follows it."""
+    said = ((text[one.start : one.end].replace("’", "'"), one.end) for one in sentences_of(text))
+    return tuple(f"{one} {text[end : end + FOLLOWING]}" for one, end in said if _TOOK_BACK.match(one))
+
+
+def corrected(statement: str, said_wrong: Iterable[str]) -> bool:
+    """Whether one of these `corrections` speaks of this statement."""
     words = _words(statement)
-    for text in later:
-        for one in sentences_of(text):
-            said = text[one.start : one.end].replace("’", "'")
-            if _TOOK_BACK.match(said) and _shares(words, f"{said} {text[one.end : one.end + 200]}"):
-                return True
-    return False
-
-
-def _shares(words: frozenset[str], text: str) -> bool:
-    return bool(words) and len(words & _words(text)) >= HALF * len(words)
+    return bool(words) and any(len(words & _words(text)) >= HALF * len(words) for text in said_wrong)
 
 
 def _words(text: str) -> frozenset[str]:

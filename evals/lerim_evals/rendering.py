@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from lerim.evaluation.extractors import read
-from lerim.evaluation.labels import Expected, Label
 from lerim.extraction.material import Material
 from lerim.extraction.transcript import Shown
 from lerim.models import tokens
 from lerim.sessions.model import Platform, Transcript, Turn
+from lerim_evals.extractors import read
+from lerim_evals.labels import Expected, Label
 
 
 class Rendered(msgspec.Struct, frozen=True):

@@ -7,12 +7,12 @@ from typing import Literal
 
 import msgspec
 
-from lerim.evaluation.extractors import Extracted
-from lerim.evaluation.labels import Expected, Label, Verdict, key
-from lerim.evaluation.raw import stands
 from lerim.extraction.candidate import Candidate
 from lerim.memory.claim import claim, similarity
 from lerim.sessions.model import Platform
+from lerim_evals.extractors import Extracted
+from lerim_evals.labels import Expected, Label, Verdict, key
+from lerim_evals.raw import stands
 
 ALIKE = 0.72
 Judged = Literal["expected", "right", "wrong", "unjudged"]

@@ -1,8 +1,9 @@
-"""`lerim eval`: how good extraction is, measured on sessions that independent readers have labelled; and search."""
+"""The command line of the evaluation: measures extraction, or instead search, the comparison of claims or rendering."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
@@ -10,19 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 import typer
 
 from lerim import output
-from lerim.cli_place import Json, guarded
+from lerim.cli_place import guarded
 from lerim.errors import Problem, SettingsError
 from lerim.paths import Home
 
 if TYPE_CHECKING:
-    from lerim.evaluation.labels import Label
     from lerim.sessions.model import Transcript
+    from lerim_evals.labels import Label
 
 Part = Literal["open", "held", "all"]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object (see evals/README.md).")]
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
+@app.command(epilog="Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 some sessions, labels or questions were left out.")
 @guarded
-def eval_command(
+def evaluate(
     labels: Annotated[Path, typer.Option(metavar="DIR", help="The folder of labels.")] = Path("evals/labels"),
     sessions: Annotated[
         Path, typer.Option(metavar="DIR", envvar="LERIM_TEST_SESSIONS", help="Where the labelled sessions lie.")
@@ -66,12 +71,12 @@ def eval_command(
         _found_again(questions, sessions, as_json)
     if pairs:
         _told_apart(labels.parent, as_json)
-    from lerim.evaluation import figures
-    from lerim.evaluation.extractors import by_model, by_rules
-    from lerim.evaluation.labels import read_labels, read_verdicts
-    from lerim.evaluation.raw import texts
-    from lerim.evaluation.score import score
-    from lerim.evaluation.sessions import below
+    from lerim_evals import figures
+    from lerim_evals.extractors import by_model, by_rules
+    from lerim_evals.labels import read_labels, read_verdicts
+    from lerim_evals.raw import texts
+    from lerim_evals.score import score
+    from lerim_evals.sessions import below
 
     chosen, problems = read_labels(labels)
     chosen = [one for one in chosen if part == "all" or one.held == (part == "held")]
@@ -122,9 +127,18 @@ def eval_command(
     raise typer.Exit(3 if problems else 0)
 
 
+def main(argv: Sequence[str]) -> int:
+    """Runs the evaluation with these arguments; returns the exit code."""
+    try:
+        app(args=list(argv), prog_name="lerim_evals")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return 0
+
+
 def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
     """Renders each session as a model is shown it, and prints how much that leaves of it."""
-    from lerim.evaluation.rendering import rendered, rows
+    from lerim_evals.rendering import rendered, rows
 
     found = [rendered(transcript, label) for transcript, label in sessions]
     if as_json:
@@ -140,7 +154,7 @@ def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
 
 def _told_apart(folder: Path, as_json: bool) -> NoReturn:
     """Decides each labelled pair, and prints how many rightly and what was taken for what."""
-    from lerim.evaluation.pairs import both, rows, totals
+    from lerim_evals.pairs import both, rows, totals
 
     found = both(folder)
     if as_json:
@@ -157,8 +171,8 @@ def _told_apart(folder: Path, as_json: bool) -> NoReturn:
 
 def _found_again(questions: Path, sessions: Path, as_json: bool) -> NoReturn:
     """Indexes the sessions into a catalog of their own, asks, and prints at which places the answers came."""
-    from lerim.evaluation.questions import ask, index, read_questions, rows
     from lerim.sessions.catalog import Catalog
+    from lerim_evals.questions import ask, index, read_questions, rows
 
     asked = read_questions(questions)
     with tempfile.TemporaryDirectory() as folder, Catalog.open(Home(Path(folder) / "home")) as catalog:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lerim import config
 from lerim.errors import Problem, SettingsError
-from lerim.evaluation.raw import records
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.pipeline import Extraction
+from lerim.facts.draft import RANKED
 from lerim.models import editor
 from lerim.models.choose import Model, choose
 from lerim.models.providers import Role
@@ -20,6 +20,7 @@ from lerim.models.usage import NOTHING
 from lerim.paths import Home
 from lerim.sessions.model import Transcript, Turn, turn_id
 from lerim.sessions.readers import reading
+from lerim_evals.raw import records
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,6 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
     `answers`: a folder of recorded answers, which are taken instead; what is not there is asked and kept there.
     Raises TranscriptError, SettingsError where no model can be asked, ModelError where it does not answer.
     """
-    from lerim.evaluation.recorded import Recording
     from lerim.extraction.grounding import said
     from lerim.extraction.guidance import Guidance, metadata, metrics, told
     from lerim.extraction.material import Material
@@ -79,6 +79,7 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
     from lerim.extraction.model import Brief, extract
     from lerim.models.engine import Engine
     from lerim.models.lm import over
+    from lerim_evals.recorded import Recording
 
     rules = by_rules(transcript, until)
     began = time.perf_counter()
@@ -90,7 +91,9 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
     for turn in read(transcript, until)[0]:
         material.add(turn)
     brief = Brief(metadata(material.facts, ""), metrics(material.facts), told(Guidance()))
-    before = [said(candidate) for candidate in rules.candidates]
+    # what only ranks high gives way once a model has read it, as in a sync
+    stays = tuple(one for one in rules.candidates if one.signal not in RANKED)
+    before = [said(candidate) for candidate in stays]
     sizes = model or Role()
     most, overlap = sizes.max_window_tokens, sizes.window_overlap_tokens
     answering = recording or engine
@@ -101,7 +104,7 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
     joined = [result.gone for result in results if isinstance(result, Joined)]
     found = tuple(item for item in results if isinstance(item, Candidate) and item not in joined)
     return Extracted(
-        (*rules.candidates, *found),
+        (*stays, *found),
         (*rules.dropped, *(item for item in results if isinstance(item, Dropped))),
         rules.turn_of,
         rules.seconds + time.perf_counter() - began,

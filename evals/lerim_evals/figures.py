@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import SettingsError
-from lerim.evaluation.score import Evaluation, Figures
+from lerim.errors import SettingsError, reason_of
+from lerim_evals.score import Evaluation, Figures
 
 Row = tuple[str, ...]
 
@@ -56,7 +56,9 @@ def keep(evaluation: Evaluation, path: Path) -> None:
         path.write_bytes(msgspec.json.format(msgspec.json.encode(evaluation), indent=2))
     except OSError as error:
         raise SettingsError(
-            f"The figures cannot be written: {error.strerror}.", where=str(path), todo="Name another file with --out."
+            f"The figures cannot be written: {reason_of(error)}.",
+            where=str(path),
+            todo="Name another file with --out.",
         ) from error
 
 

@@ -1,0 +1,32 @@
+"""Errors as problems: what is told, where, and in whose words."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+
+from lerim.errors import BudgetError, MemoryError_, ModelRefusedError, Problem, reason_of
+
+
+def test_a_problem_says_what_happened_where_and_what_to_do() -> None:
+    error = MemoryError_("The file is too large.", where="/r/a.md", todo="Shorten it.")
+    assert error.problem("/elsewhere") == Problem("memory", "/r/a.md", "The file is too large. Shorten it.")
+
+
+def test_a_problem_names_the_callers_place_where_the_error_names_none() -> None:
+    assert MemoryError_("It is broken.").problem("/r/a.md") == Problem("memory", "/r/a.md", "It is broken.")
+
+
+def test_a_problem_can_have_a_code_of_its_own() -> None:
+    assert MemoryError_("It is broken.").problem(code="memory-links").code == "memory-links"
+
+
+def test_a_safe_message_has_no_words_of_a_service() -> None:
+    assert ModelRefusedError("The service said: hunter2").safe_message == "the service refused the request"
+    assert BudgetError("$1.00 a day is used up.").safe_message == "$1.00 a day is used up."
+
+
+def test_the_reason_of_an_error_is_the_systems_own_without_the_file() -> None:
+    assert reason_of(OSError(errno.EACCES, "Permission denied", "/r/a.md")) == "Permission denied"
+    assert reason_of(OSError("no room left")) == "no room left"
+    assert reason_of(sqlite3.OperationalError("database is locked")) == "database is locked"
