@@ -24,6 +24,7 @@ from pathlib import Path
 from lerim import doctor
 from lerim.paths import Home
 from lerim.project import Owners
+from lerim.sessions.analytics import statistics
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import Changes, Stores, changes, discover, open_databases
 from lerim.sessions.platforms import roots_of
@@ -238,7 +239,7 @@ def rows(sessions: int, folder: Path) -> list[Row]:
     made.append(measured(f"cycle of {sessions} with one grown, ms", best(grow), least, None))
     with Catalog.open(home) as catalog:
         made.append(
-            measured(f"statistics of {sessions} sessions, ms", best(lambda: catalog.statistics("day")), 0, None)
+            measured(f"statistics of {sessions} sessions, ms", best(lambda: statistics(catalog, "day")), 0, None)
         )
     made.append(
         measured(f"doctor over {sessions} sessions, ms", best(lambda: doctor.examine(home, environ)), least, None)

@@ -22,7 +22,6 @@ from lerim import maintain
 from lerim.maintain import MaintainOptions
 from lerim.maintained import MaintainReport
 from lerim.memory.claim import claim
-from lerim.memory.lifecycle import Rules
 from lerim.memory.pairs import near
 from lerim.memory.reconcile import UPDATE_FROM
 from lerim.memory.record import render
@@ -31,6 +30,7 @@ from lerim.memory.upkeep import plan
 from lerim.paths import Home
 from lerim.project import locate
 from lerim.review.place import Place
+from lerim.setting import Rules
 from memory import START, make, timed
 
 Row = tuple[str, float, float | None, str]

@@ -23,8 +23,7 @@ from lerim.paths import Home
 from lerim.project import Owners
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import discover
-from lerim.sessions.indexing import Readable
-from lerim.sessions.model import Transcript
+from lerim.sessions.model import Readable, Transcript
 from lerim.sessions.readers import reading
 
 RELEASE = "lerim==0.1.5"

@@ -11,7 +11,7 @@ from lerim.sessions.codex import read
 from lerim.sessions.model import Transcript, Turn
 
 if TYPE_CHECKING:
-    from lerim.sessions.indexing import Readable
+    from lerim.sessions.model import Readable
 
 THREAD = "0199aaaa-0000-7000-8000-00000000000a"
 _numbers = itertools.count()

@@ -11,7 +11,7 @@ from lerim.sessions.copilot_cli import read
 from lerim.sessions.model import Transcript, Turn
 
 if TYPE_CHECKING:
-    from lerim.sessions.indexing import Readable
+    from lerim.sessions.model import Readable
 
 SESSION = "5d0c4c0e-6a0e-4a55-9b7e-3a0f7a1f0c47"
 _numbers = itertools.count()

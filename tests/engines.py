@@ -9,7 +9,7 @@ from typing import Any
 from dspy import lm15
 
 from chat_server import KEY
-from lerim.models.choose import Model
+from lerim.models.model import Model
 
 REQUEST = lm15.Request(model="lerim/openai", messages=(lm15.Message.user("what? 🙂"),), system="be brief")
 COMMAND = Model("command", "cat", "", "", 20.0, 300_000, 30_000, "", wire="command")

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from lerim import config
 from lerim.config import Settings
-from lerim.models.choose import Model, choose
+from lerim.models.choose import choose
+from lerim.models.model import Model
 from lerim.models.providers import Role
 from lerim.paths import Home
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.errors import Problem, SettingsError
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.pipeline import Extraction
 from lerim.facts.draft import RANKED
-from lerim.models import editor
-from lerim.models.choose import Model, choose
+from lerim.models.choose import choose
+from lerim.models.model import Model
 from lerim.models.providers import Role
 from lerim.models.usage import NOTHING
 from lerim.paths import Home
@@ -117,7 +117,7 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
 def chosen_model(*, needed: bool = True) -> Model | None:
     """The model the person's settings name. Raises SettingsError where there is none, or no key for it, if `needed`."""
     settings, _ = config.load(os.environ, Home.of(os.environ))
-    model, problems = choose("extract", settings, os.environ, editor.told(os.environ)[0])
+    model, problems = choose("extract", settings, os.environ, editor_settings.told(os.environ)[0])
     if model is None and needed:
         told = problems[0].message if problems else "The settings name no model to ask."
         raise SettingsError(

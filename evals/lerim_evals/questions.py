@@ -10,8 +10,8 @@ import msgspec
 
 from lerim.errors import Problem, SettingsError
 from lerim.sessions import discovery, readers
-from lerim.sessions.catalog import Catalog, Readable
-from lerim.sessions.model import NAMES, Platform, Transcript
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.model import NAMES, Platform, Readable, Transcript
 from lerim.sessions.troubles import SKIPPED
 
 LOOKED_AT = 50

@@ -14,14 +14,15 @@ from pathlib import Path
 
 import msgspec
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.errors import LerimError, Problem
 from lerim.lead.cited import Answer, AnswerState, Passage, Question, Said, Sentence
 from lerim.memory.search import GLOBAL_KEY
 from lerim.memory.uses import Uses
-from lerim.models import consent, editor
-from lerim.models.choose import Model, choose
+from lerim.models import consent
+from lerim.models.choose import choose
 from lerim.models.editor import Bridge
+from lerim.models.model import Model
 from lerim.models.spending import Purse
 from lerim.paths import Home
 from lerim.project import Project
@@ -94,7 +95,7 @@ def _model(
     if question.model == "none":
         return None, "No model was asked."
     settings, _ = config.load(environ, home, project.root)
-    model, more = choose("lead", settings, environ, editor.told(environ)[0])
+    model, more = choose("lead", settings, environ, editor_settings.told(environ)[0])
     problems += more
     if model is None:
         return None, more[0].message if more else "No model is chosen."

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from lerim import output
+from lerim.cli_interrupt import interruptible
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, nowhere
-from lerim.cli_sync import interruptible
 from lerim.facts.wording import shorten
 from lerim.lead.cited import Answer, Passage, Question, Said, Sentence
 from lerim.models.told import taken

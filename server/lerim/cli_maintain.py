@@ -13,8 +13,8 @@ import msgspec
 import typer
 
 from lerim import output
+from lerim.cli_interrupt import EXIT_CODES, interruptible
 from lerim.cli_place import HERE, Json, Own, Repo, guarded, here, home, place_of
-from lerim.cli_sync import EXIT_CODES, interruptible
 from lerim.errors import BusyError, LerimError, Problem
 from lerim.models.told import summed, taken
 from lerim.project import Project, listed, personal

@@ -10,19 +10,19 @@ from typing import Annotated
 import msgspec
 import typer
 
-from lerim import config, config_file, output
+from lerim import config, editor_settings, output
 from lerim.cli_place import HERE, Json, Repo, guarded, here, home
 from lerim.errors import Problem, SettingsError
-from lerim.models import consent, editor
+from lerim.model_choice import EXTRACT, write_choice
+from lerim.models import consent
 from lerim.models.agents import AGENTS, price_of
 from lerim.models.available import ModelsView, RoleView, available, role_view
-from lerim.models.choose import Model, choose
+from lerim.models.choose import choose
+from lerim.models.model import Model
 from lerim.models.providers import PROVIDERS, ROLES
-from lerim.paths import Home
-from lerim.setting import KEYS, Value
+from lerim.setting import KEYS
 
 model_app = typer.Typer(help="The language model that reads sessions besides the rules.", no_args_is_help=True)
-EXTRACT = "roles.extract"
 
 
 class UseView(msgspec.Struct, frozen=True):
@@ -112,20 +112,6 @@ def use_command(
         output.say("`lerim model test` asks it one tiny question.")
 
 
-def write_choice(mine: Home, provider: str, model: str, base_url: str) -> None:
-    """Writes which model reads sessions into the person's own file. Raises SettingsError."""
-    given = {"model": model, "base_url": base_url}
-    before = config.load({}, mine)[0]  # the file alone
-    values: dict[str, Value] = {"provider": provider}
-    broken = bool(before.faults["extract"])  # its file may hold a value that is left out
-    for name, value in given.items():
-        if value or broken or before.values[f"{EXTRACT}.{name}"]:
-            values[name] = value
-    if broken or (before.roles["extract"].fallback_models and before.roles["extract"].provider != provider):
-        values["fallback_models"] = ()
-    config_file.change(mine, EXTRACT, values)
-
-
 @model_app.command("try")
 @guarded
 def try_command(
@@ -157,7 +143,7 @@ def allow_command(as_json: Json = False) -> None:
     output.warn(problems)
     known = consent.load(mine)[0]
     chosen = [_chosen(settings)]
-    told = editor.told(os.environ)[0]
+    told = editor_settings.told(os.environ)[0]
     for name in ROLES[1:]:
         if settings.values[f"roles.{name}.provider"] and (own := choose(name, settings, os.environ, told)[0]):
             chosen.append(own)
@@ -176,7 +162,7 @@ def allow_command(as_json: Json = False) -> None:
 
 def _chosen(settings: config.Settings) -> Model:
     """The model of the role `extract`. Raises SettingsError where there is none, with what is in its way."""
-    model, problems = choose("extract", settings, os.environ, editor.told(os.environ)[0])
+    model, problems = choose("extract", settings, os.environ, editor_settings.told(os.environ)[0])
     if model is None:
         told = problems[0].message if problems else "No model is chosen, or none was found."
         where = problems[0].path if problems else EXTRACT

@@ -11,6 +11,7 @@ from datetime import datetime
 from lerim import config, output, session_trial
 from lerim.cli_place import Here
 from lerim.errors import LerimError, SettingsError, StoppedError
+from lerim.model_choice import write_choice
 from lerim.models import consent
 from lerim.models.agents import AGENTS
 from lerim.models.available import available
@@ -97,8 +98,6 @@ def let_choose(at: Here, found: Sequence[Offer], report: SyncReport) -> bool:
 
 def _use(at: Here, offer: Offer) -> None:
     """Writes the choice, and that the person agrees to what it costs."""
-    from lerim.cli_model import write_choice
-
     write_choice(at.home, offer.provider, offer.model, offer.base_url)
     settings, _ = config.load(os.environ, at.home, at.project.root)
     model, _ = choose("extract", settings, os.environ, None)
@@ -108,7 +107,7 @@ def _use(at: Here, offer: Offer) -> None:
 
 def try_model(at: Here, provider: str, model: str, base_url: str, *, paid: bool, quiet: bool) -> SessionTrial:
     """What a model finds in one session; Ctrl-C ends it. Raises what `session_trial.run` does."""
-    from lerim.cli_sync import interruptible
+    from lerim.cli_interrupt import interruptible
 
     if not quiet:
         name = AGENTS[provider].name if provider in AGENTS else provider or "The chosen model"

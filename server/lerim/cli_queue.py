@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from lerim import output
+from lerim import editor_settings, output
 from lerim.cli_place import HERE, Here, Json, Repo, guarded, here
 from lerim.errors import NotFoundError
 from lerim.sessions.queue_rows import JobRow
@@ -112,7 +112,6 @@ def _change(at: Here, jobs: list[int] | None, change: Callable[[Catalog, str], i
 
 def _queue(at: Here) -> QueueView:
     """What waits for a model is told only where the settings name one that can be asked."""
-    from lerim.models import editor
     from lerim.models.choose import choose
     from lerim.redaction import clean
     from lerim.sessions.catalog import Catalog
@@ -121,7 +120,9 @@ def _queue(at: Here) -> QueueView:
     if not at.home.catalog.exists():
         return QueueView([], {})
     kinds = (
-        (EXTRACT, MODEL) if choose("extract", at.settings, os.environ, editor.told(os.environ)[0])[0] else (EXTRACT,)
+        (EXTRACT, MODEL)
+        if choose("extract", at.settings, os.environ, editor_settings.told(os.environ)[0])[0]
+        else (EXTRACT,)
     )
     counts: dict[str, int] = {}
     with Catalog.open(at.home) as catalog:

@@ -68,7 +68,7 @@ def stats_command(
 
 
 def _statistics(by: By, since: str, until: str, repo: Path | None) -> Statistics:
-    from lerim.sessions.analytics import NOTHING, Statistics
+    from lerim.sessions.analytics import NOTHING, Statistics, statistics
     from lerim.sessions.catalog import Catalog
 
     mine = home()
@@ -77,7 +77,7 @@ def _statistics(by: By, since: str, until: str, repo: Path | None) -> Statistics
     if not mine.catalog.exists():
         return Statistics(by, [], NOTHING)
     with Catalog.open(mine) as catalog:
-        found = catalog.statistics(by, project.key if project else None, low, high)
+        found = statistics(catalog, by, project.key if project else None, low, high)
     if by != "repo":
         return found
     roots = {known.key: str(known.main or known.root) for known in listed(mine)[0]}

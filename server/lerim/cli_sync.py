@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,6 +13,7 @@ import msgspec
 import typer
 
 from lerim import output
+from lerim.cli_interrupt import EXIT_CODES, interruptible
 from lerim.cli_place import HERE, Alias, Here, Json, Repo, guarded, here, nowhere, when
 from lerim.cli_review import Quotes, QuotesOption, show_candidates
 from lerim.config import DEFAULT
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from lerim.report import Event, SyncReport
 
 ROLES_OF_A_SYNC: tuple[RoleName, ...] = ("extract", "summarize")
-EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3, "busy": 4, "failed": 1}
 
 
 @guarded
@@ -180,36 +178,6 @@ def offer_model(at: Here, options: SyncOptions, report: SyncReport) -> SyncRepor
 def _quotes(at: Here) -> Quotes | None:
     """What was chosen for this repository, else what the settings say."""
     return at.place.store().quotes.choice() or (None if at.settings.quotes == "ask" else at.settings.quotes)
-
-
-@contextmanager
-def interruptible(grace: float | None = None) -> Iterator[Callable[[], bool]]:
-    """Whether the person pressed Ctrl-C: the first press lets the work stop where it can go on, the second ends it.
-
-    With a `grace`, the first press ends the process so many seconds later, if the work has not stopped by then. Only
-    for work that a kill does not harm.
-    """
-    asked = threading.Event()
-    stopped = threading.Event()
-
-    def ask(_signal: int, _frame: object) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-        output.note("stopping; press Ctrl-C again to stop at once")
-        if grace is not None:
-            threading.Thread(target=end, args=(grace,), daemon=True).start()
-
-    def end(seconds: float) -> None:
-        if not stopped.wait(seconds):
-            os._exit(EXIT_CODES["cancelled"])
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield asked.is_set
-    finally:
-        stopped.set()
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -18,11 +18,10 @@ from typing import Literal
 
 from lerim.errors import Problem
 from lerim.layers import EDITOR, Layer, flat, layers
-from lerim.memory.lifecycle import Rules
 from lerim.models.providers import ROLES, Role, RoleName
 from lerim.narrowing import widens
 from lerim.paths import Home
-from lerim.setting import AS_EXTRACT, KEYS, Gate, ReviewMode, Value
+from lerim.setting import AS_EXTRACT, KEYS, Gate, ReviewMode, Rules, Value
 
 __all__ = ["DEFAULT", "EDITOR", "Settings", "load"]
 

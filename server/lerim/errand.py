@@ -19,8 +19,7 @@ from lerim.review.place import Place
 from lerim.review.run import Run
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import Listings, Stores, changes, discover, open_databases
-from lerim.sessions.indexing import Readable
-from lerim.sessions.model import Transcript
+from lerim.sessions.model import Readable, Transcript
 from lerim.sessions.platforms import roots_of
 from lerim.sessions.readers import reading
 

@@ -27,9 +27,9 @@ from lerim.project import Project, personal
 from lerim.report import Emit, Progress, SessionCounts, Stage, SyncReport, combine
 from lerim.rules_pass import sync
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.indexing import DAMAGE, Readable
+from lerim.sessions.indexing import DAMAGE
 from lerim.sessions.live_copy import shared_copies
-from lerim.sessions.model import Transcript
+from lerim.sessions.model import Readable, Transcript
 from lerim.sessions.readers import probe
 from lerim.sessions.session_rows import CLOSED
 from lerim.sessions.troubles import told

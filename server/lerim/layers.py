@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lerim import editor_settings
 from lerim.errors import BoundaryError, Problem, SettingsError
 from lerim.home import is_root, same_place
 from lerim.memory import files
-from lerim.models import editor
 from lerim.models.providers import ROLES, RoleName
 from lerim.narrowing import WIDTHS
 from lerim.paths import Home
@@ -71,7 +71,7 @@ def layers(environ: Mapping[str, str], home: Home, root: Path | None) -> Iterato
         yield _of_file(Layer(str(repository), of_person=False, chosen=False), repository)
     if named := environ.get("LERIM_CONFIG"):
         yield _named(Path(named), home)
-    told, problems = editor.told(environ)
+    told, problems = editor_settings.told(environ)
     if told is not None or problems:
         layer = Layer(problems[0].path if problems else EDITOR, of_person=True)
         for problem in problems:

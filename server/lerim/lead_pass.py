@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.activity import log_sync
 from lerim.errors import (
     BudgetError,
@@ -35,8 +35,9 @@ from lerim.lock import project_lock
 from lerim.memory.reconcile import Decision
 from lerim.model_pass import SILENT
 from lerim.models import consent, editor
-from lerim.models.choose import Model, choose
+from lerim.models.choose import choose
 from lerim.models.editor import Bridge
+from lerim.models.model import Model
 from lerim.models.spending import Purse
 from lerim.models.usage import Spent, Step, asking_of, total
 from lerim.redaction import clean
@@ -78,7 +79,7 @@ def add(
         return report
     began = time.monotonic()
     settings, _ = config.load(environ, place.home, place.project.root)
-    told = editor.told(environ)[0]
+    told = editor_settings.told(environ)[0]
     lead, problems = choose("lead", settings, environ, told)
     explorer, more = choose("explorer", settings, environ, told)
     problems = list(dict.fromkeys([*problems, *more]))

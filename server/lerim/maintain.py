@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.activity import log_maintain, note
 from lerim.config import Settings
 from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, reason_of
@@ -296,7 +296,7 @@ class _Job:
 
     def lead(self) -> Insights | None:
         """The model that may be asked: one the settings name, and the person agreed to."""
-        model, problems = choose("lead", self.settings, self.environ, editor.told(self.environ)[0])
+        model, problems = choose("lead", self.settings, self.environ, editor_settings.told(self.environ)[0])
         home = self.place.home
         if model is None:
             self.problems += problems

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.errors import (
     BudgetError,
     LerimError,
@@ -33,9 +33,9 @@ from lerim.errors import (
 from lerim.facts.draft import RANKED
 from lerim.learning import SETTLED_AFTER, UNFINISHED_SECONDS, CancelledError, Ended, Learning
 from lerim.memory.search import MemorySearch
-from lerim.models import editor
-from lerim.models.choose import Model, choose
+from lerim.models.choose import choose
 from lerim.models.editor import Bridge
+from lerim.models.model import Model
 from lerim.models.spending import Purse
 from lerim.models.usage import Spent, Step, Why
 from lerim.moments import moment
@@ -87,7 +87,7 @@ class Choice:
 def chosen(project: Project, home: Home, environ: Mapping[str, str], now: datetime) -> Choice:
     """What the settings say for this project."""
     settings, _ = config.load(environ, home, project.root)  # what is wrong with the files is said where they are shown
-    model, problems = choose("extract", settings, environ, editor.told(environ)[0])
+    model, problems = choose("extract", settings, environ, editor_settings.told(environ)[0])
     since = moment(settings.since, now) if settings.since else None
     return Choice(model, since, settings.budget, settings.gate == "signal", settings.guidance, problems)
 

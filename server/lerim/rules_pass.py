@@ -22,8 +22,7 @@ from lerim.review import acts
 from lerim.review.run import try_write
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import likely
-from lerim.sessions.indexing import Readable
-from lerim.sessions.model import Transcript
+from lerim.sessions.model import Readable, Transcript
 from lerim.sessions.platforms import removed
 from lerim.sessions.readers import probe
 from lerim.sessions.troubles import told

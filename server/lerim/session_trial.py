@@ -18,8 +18,8 @@ from lerim import project as projects
 from lerim.errors import NotFoundError, SettingsError, StoppedError
 from lerim.lock import project_lock
 from lerim.models import consent
-from lerim.models.choose import Model
 from lerim.models.editor import Bridge
+from lerim.models.model import Model
 from lerim.models.spending import Purse
 from lerim.models.usage import Step, Usage
 from lerim.paths import Home

@@ -159,3 +159,15 @@ KEYS: Mapping[str, Key] = {
     "maintain.idle_minutes": Key(_whole(0, 100_000)),
     **{name: key for role in ROLES for name, key in _role_keys(role)},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings `[maintain]`. Days, shares of 1, and how many learnings a store keeps active."""
+
+    decay_days: int = 180
+    floor: float = 0.1
+    archive_below: float = 0.2
+    grace_days: int = 30
+    most_learnings: int = 400
+    theme_days: int = 45

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.activity import log_sync
 from lerim.errors import (
     BudgetError,
@@ -36,8 +36,9 @@ from lerim.lock import project_lock
 from lerim.memory.summaries import Summaries, opened
 from lerim.model_pass import AWAY_SECONDS, SILENT, TOO_DEAR_SECONDS, too_dear
 from lerim.models import consent, editor
-from lerim.models.choose import Model, choose
+from lerim.models.choose import choose
 from lerim.models.editor import Bridge
+from lerim.models.model import Model
 from lerim.models.spending import Purse
 from lerim.models.usage import Spent, Step, Waits, Why, total
 from lerim.moments import moment
@@ -80,7 +81,7 @@ def add(
     started = clock().timestamp() if learning.explicit else None
     settings, _ = config.load(environ, place.home, place.project.root)
     since = since or (moment(settings.since, clock()) if settings.since else None)
-    model, problems = choose("summarize", settings, environ, editor.told(environ)[0])
+    model, problems = choose("summarize", settings, environ, editor_settings.told(environ)[0])
     waits = report.waits
     if model is not None and (
         not consent.load(place.home)[0].allows(model)

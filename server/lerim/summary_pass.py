@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.errors import BoundaryError, MemoryError_, Problem, TranscriptError
 from lerim.extraction.locate import Locator
 from lerim.extraction.summarize import summarize
@@ -19,8 +19,8 @@ from lerim.extraction.summary_facts import Facts
 from lerim.learning import SETTLED_AFTER, Learning
 from lerim.memory.record import MemoryRecord
 from lerim.memory.summaries import Summaries, opened
-from lerim.models import editor
-from lerim.models.choose import Model, choose
+from lerim.models.choose import choose
+from lerim.models.model import Model
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.redaction import clean
@@ -117,7 +117,7 @@ class SummaryPass:
 def summarizing(project: Project, home: Home, environ: Mapping[str, str]) -> tuple[Model | None, list[Problem]]:
     """The model the settings name for summaries, if any, and why none is asked."""
     settings, _ = config.load(environ, home, project.root)
-    return choose("summarize", settings, environ, editor.told(environ)[0])
+    return choose("summarize", settings, environ, editor_settings.told(environ)[0])
 
 
 def facts(platform: Platform, title: str) -> Facts:

@@ -4,6 +4,8 @@ which no encoder takes."""
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 import msgspec
 
@@ -38,3 +40,21 @@ def _writable(value: object) -> object:
             return [_writable(item) for item in value]
         case _:
             return value
+
+
+_MARK = "\x1a"
+_UNSTORABLE = re.compile(f"[{_MARK}\ud800-\udfff]")
+_MARKED = re.compile(_MARK + "([0-9a-f]{4})")
+
+
+def spelled(path: str | Path) -> str:
+    """A path as text that any database takes: what is no Unicode in a file's name is told by its number."""
+    text = str(path)
+    if text.isascii() and _MARK not in text:
+        return text
+    return _UNSTORABLE.sub(lambda one: f"{_MARK}{ord(one[0]):04x}", text)
+
+
+def path_of(text: str) -> Path:
+    """The path that was `spelled`."""
+    return Path(_MARKED.sub(lambda one: chr(int(one[1], 16)), text) if _MARK in text else text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import codex_lines as lines
 import reading_laws as laws
 from lerim.sessions.codex import probe, read
-from lerim.sessions.indexing import Readable
+from lerim.sessions.model import Readable
 from reading_laws import SETTINGS
 
 words = st.sampled_from(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import copilot_cli_lines as lines
 import reading_laws as laws
 from lerim.sessions.copilot_cli import probe, read
-from lerim.sessions.indexing import Readable
+from lerim.sessions.model import Readable
 from reading_laws import SETTINGS
 
 words = st.sampled_from(["use uv, not pip", "ok", "", "ünï \u2028 code", '<skill-context name="x">a</skill-context>'])

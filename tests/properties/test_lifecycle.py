@@ -8,19 +8,9 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lerim.memory.lifecycle import (
-    Feedback,
-    Ground,
-    Rules,
-    Status,
-    due,
-    effective,
-    ended_as,
-    fed_back,
-    may,
-    over_bound,
-)
+from lerim.memory.lifecycle import Feedback, Ground, Status, due, effective, ended_as, fed_back, may, over_bound
 from lerim.memory.record import MemoryRecord, Primitive
+from lerim.setting import Rules
 
 BORN = datetime(2025, 1, 1, tzinfo=UTC)
 PRIMITIVES = get_args(Primitive)

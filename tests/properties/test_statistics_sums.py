@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lerim.models.prices import PRICES
 from lerim.paths import Home
-from lerim.sessions.analytics import Figures, Statistics
+from lerim.sessions.analytics import Figures, Statistics, statistics
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.model import NO_TOKENS, Platform, Session, Tokens, ToolCall, Transcript, Turn
 from lerim.sessions.pieces import PAUSE
@@ -82,15 +82,15 @@ class ByName:
         return Path(cwd).name
 
 
-def statistics(given_: list[tuple[Session, list[Turn]]], folder: str) -> tuple[list[Statistics], Statistics]:
+def all_statistics(given_: list[tuple[Session, list[Turn]]], folder: str) -> tuple[list[Statistics], Statistics]:
     """By each of the four ways, and of the project `app` alone."""
     with Catalog.open(Home(Path(folder))) as catalog:
         for session, own in given_:
             at = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
             loaded = Loaded(session, own, len(own))
             list(catalog.index_all([(at, WholeReading(at, partial(lambda it, _: it, loaded)))], ByName()))
-        four = [catalog.statistics(by) for by in ("day", "agent", "model", "repo")]
-        return four, catalog.statistics("day", "app")
+        four = [statistics(catalog, by) for by in ("day", "agent", "model", "repo")]
+        return four, statistics(catalog, "day", "app")
 
 
 def added(groups: list[Figures], name: str) -> float:
@@ -101,7 +101,7 @@ def added(groups: list[Figures], name: str) -> float:
 @given(sessions())
 def test_the_sum_over_any_groups_is_the_sum_over_the_sessions(given_: list[tuple[Session, list[Turn]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        four, _ = statistics(given_, folder)
+        four, _ = all_statistics(given_, folder)
     main = [session for session, _ in given_ if is_main(session, given_)]
     expected = {
         "prompts": sum(session.prompts for session in main),
@@ -140,7 +140,7 @@ def duration(given_: list[tuple[Session, list[Turn]]]) -> float:
 @given(sessions())
 def test_a_cost_is_the_stores_own_or_of_the_price_list_and_else_blank(given_: list[tuple[Session, list[Turn]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        four, _ = statistics(given_, folder)
+        four, _ = all_statistics(given_, folder)
     unknown = known = 0
     for session, own in given_:
         used = {turn.model for turn in own if turn.tokens != NO_TOKENS}
@@ -159,7 +159,7 @@ def test_a_cost_is_the_stores_own_or_of_the_price_list_and_else_blank(given_: li
 @given(sessions())
 def test_one_project_has_what_was_said_in_its_folders(given_: list[tuple[Session, list[Turn]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        four, own = statistics(given_, folder)
+        four, own = all_statistics(given_, folder)
     [repo] = [one for one in four[3].groups if one.key == "app"] or [own.total]
     assert msgspec.structs.replace(repo, key=None) == own.total
 

@@ -19,8 +19,8 @@ from lerim.errors import (
 from lerim.memory.groups import MOST_TEXT
 from lerim.memory.losses import losses
 from lerim.memory.record import MemoryRecord
-from lerim.models.choose import Model
 from lerim.models.editor import Bridge
+from lerim.models.model import Model
 from lerim.models.spending import Purse
 from lerim.models.usage import Spent, Step
 from lerim.paths import Home

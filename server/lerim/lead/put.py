@@ -10,8 +10,8 @@ from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError,
 from lerim.lead.answer import INSTRUCTIONS, Sentences, prompt
 from lerim.lead.cited import Passage
 from lerim.models import faults
-from lerim.models.choose import Model
 from lerim.models.engine import Engine
+from lerim.models.model import Model
 from lerim.models.tokens import count
 from lerim.redaction import clean
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from lerim.errors import MemoryError_
-from lerim.lsp import memories, pending, watching
+from lerim.lsp import announcing, memories, pending
 from lerim.lsp.lives_protocol import ActedView, MemoryActParams, MergeParams, MergeView
 from lerim.lsp.repos import Repo, rescan
 from lerim.lsp.sidecar import Sidecar
@@ -44,7 +44,7 @@ async def merge(sidecar: Sidecar, params: MergeParams) -> MergeView:
 async def _followed(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -> ActedView:
     for one in sidecar.repos.known if repo is None else [repo]:
         if await sidecar.run(rescan, one, True) or repo is None:
-            watching.announce(sidecar, one)
+            announcing.announce(sidecar, one)
         await pending.announce(sidecar, one)  # what can be undone is another thing now
     root = from_path(sidecar.home.root) if repo is None else repo.uris[0]
     return ActedView(result.ok, result.code, result.message, result.action, result.path, root)

@@ -8,12 +8,12 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from lerim import config
+from lerim.editor_settings import VARIABLE
 from lerim.lsp import editor
 from lerim.lsp.model_protocol import ChoicesView, OptionView
 from lerim.lsp.protocol import NoParams
 from lerim.models.available import ModelsView, RoleView, available
 from lerim.models.choose import variables_of
-from lerim.models.editor import VARIABLE
 from lerim.models.providers import PROVIDERS, Role
 from lerim.paths import Home
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from lerim.editor_settings import VARIABLE, Editor, EditorModel
 from lerim.lsp.boundary import EditorError, ask_editor
 from lerim.lsp.model_protocol import AskedView, AskModelParams, EditorModelsParams, ModelPart
 from lerim.lsp.protocol import ASK_MODEL, wire
-from lerim.models.editor import VARIABLE, Answer, Ask, Editor, EditorModel, Refused
+from lerim.models.editor import Answer, Ask, Refused
 
 if TYPE_CHECKING:
+    from lerim.lsp.jobs import Jobs
     from lerim.lsp.sidecar import Sidecar
 
 log = logging.getLogger("lerim.models")
@@ -34,6 +37,13 @@ def environ(sidecar: Sidecar) -> dict[str, str]:
     """The environment of a job that begins now: the sidecar's, and what the editor told."""
     told = Editor(sidecar.options.settings.models, sidecar.models)
     return {**sidecar.environ, VARIABLE: msgspec.json.encode(told).decode()}
+
+
+def open_jobs(sidecar: Sidecar) -> Jobs:
+    """The jobs of a window: they are told what the editor tells, and may ask its models."""
+    from lerim.lsp.jobs import Jobs
+
+    return Jobs(partial(environ, sidecar), sidecar.home.root, partial(ask, sidecar))
 
 
 async def heard(sidecar: Sidecar, params: object) -> None:

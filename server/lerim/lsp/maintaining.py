@@ -6,7 +6,7 @@ import asyncio
 
 import msgspec
 
-from lerim.lsp import pending, watching
+from lerim.lsp import announcing, pending
 from lerim.lsp.lives_protocol import MaintainParams
 from lerim.lsp.protocol import MAINTAIN_PROGRESS
 from lerim.lsp.repos import Repo, rescan
@@ -58,5 +58,5 @@ async def follow(
 async def _after(sidecar: Sidecar, repo: Repo) -> None:
     """What a maintaining did, also one that was cancelled half way, shows at once."""
     if await sidecar.run(rescan, repo, True):
-        watching.announce(sidecar, repo)
+        announcing.announce(sidecar, repo)
     await pending.announce(sidecar, repo)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lerim.errors import HomeError, ProjectError
-from lerim.lsp.standing import Standings
+from lerim.lsp.standings import Standings
 from lerim.lsp.uris import from_path, to_path
 from lerim.memory.references import Entry, ReferenceMap
 from lerim.memory.store import Store, Stored

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from lerim.errors import MemoryError_, Problem
-from lerim.lsp import pending, watching
+from lerim.lsp import announcing, pending
 from lerim.lsp.protocol import ActParams, LeftOutParams, ProposeParams, RootParams, UndoParams
 from lerim.lsp.repos import Repo, rescan
 from lerim.lsp.sidecar import Sidecar
@@ -52,7 +52,7 @@ async def act(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
     own = pending.place(sidecar, repo)
     result = await sidecar.run(_act, own if params.scope == "project" else own.personal(), params)
     if params.action == "accept" and result.ok and await sidecar.run(rescan, repo, True):  # it may end others, too
-        watching.announce(sidecar, repo)
+        announcing.announce(sidecar, repo)
     await pending.announce(sidecar, repo)
     return result
 
@@ -84,7 +84,7 @@ async def undo(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
     repo = await sidecar.repo(params.root)
     result = await sidecar.run(_undo, pending.place(sidecar, repo), params.action)
     if await sidecar.run(rescan, repo, True):  # what it took back may be any file
-        watching.announce(sidecar, repo)
+        announcing.announce(sidecar, repo)
     await pending.announce(sidecar, repo)
     return result
 

@@ -19,9 +19,9 @@ from lsprotocol import types
 from lerim import __version__
 from lerim.errors import HomeError, LerimError
 from lerim.home import check_around
+from lerim.lsp import checkouts, editor, parent, protocol
 from lerim.lsp import lives_protocol as lives
 from lerim.lsp import model_protocol as models
-from lerim.lsp import parent, protocol
 from lerim.lsp import session_protocol as sessions
 from lerim.lsp.boundary import Server, guarded, make_server, refusal, request
 from lerim.lsp.logs import EditorHandler
@@ -93,7 +93,7 @@ def create_server(
     home: Home, environ: Mapping[str, str], *, handler: EditorHandler | None = None, began: float | None = None
 ) -> Sidecar:
     """A sidecar with every handler registered, not yet serving. `began` (monotonic) is when the process started."""
-    sidecar = Sidecar(make_server("lerim", __version__), home, environ)
+    sidecar = Sidecar(make_server("lerim", __version__), home, environ, open_jobs=editor.open_jobs)
     if began is not None:
         sidecar.began = began
     _life(sidecar, handler)
@@ -224,9 +224,8 @@ def _lazy(module: str, name: str) -> Handler:
 
 
 async def _look_around(sidecar: Sidecar, _params: object) -> None:
-    from lerim.lsp import watching
 
-    await watching.look_around(sidecar)
+    await checkouts.look_around(sidecar)
 
 
 async def _opened(sidecar: Sidecar, params: types.DidOpenTextDocumentParams | types.DidSaveTextDocumentParams) -> None:

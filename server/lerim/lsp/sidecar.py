@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,19 +16,19 @@ from lsprotocol import types
 
 from lerim.errors import ProjectError
 from lerim.lsp.boundary import Server, UntrustedError, place
+from lerim.lsp.glance import Glance
 from lerim.lsp.handles import Handles
 from lerim.lsp.protocol import wire
 from lerim.lsp.settings import Options
-from lerim.lsp.uses import Glance
 from lerim.paths import Home
 
 if TYPE_CHECKING:
     import msgspec
 
+    from lerim.editor_settings import EditorModel
     from lerim.lsp.idle import IdleClock, Look
     from lerim.lsp.jobs import Jobs
     from lerim.lsp.repos import Repo, Repos
-    from lerim.models.editor import EditorModel
 
 log = logging.getLogger("lerim.lsp")
 R = TypeVar("R")
@@ -66,6 +65,7 @@ class Sidecar:
     models: tuple[EditorModel, ...] = ()
     hearing: dict[str, Callable[[str], None]] = field(default_factory=dict)
     """Who hears the parts of an answer of the editor's model, by the token of its question."""
+    open_jobs: Callable[[Sidecar], Jobs] | None = None
     _repos: Repos | None = None
     _jobs: Jobs | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -84,10 +84,8 @@ class Sidecar:
     def jobs(self) -> Jobs:
         """The jobs that run."""
         if self._jobs is None:
-            from lerim.lsp import editor
-            from lerim.lsp.jobs import Jobs
-
-            self._jobs = Jobs(partial(editor.environ, self), self.home.root, partial(editor.ask, self))
+            assert self.open_jobs is not None
+            self._jobs = self.open_jobs(self)
         return self._jobs
 
     async def run(self, work: Callable[..., R], *arguments: object) -> R:

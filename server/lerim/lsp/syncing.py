@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lerim.errors import LerimError
+from lerim.lsp import checkouts, pending
 from lerim.lsp import idle as clockwork
-from lerim.lsp import pending
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
 from lerim.lsp.repos import Repo
 from lerim.lsp.sidecar import Sidecar
@@ -113,9 +113,7 @@ class Teller:
 async def idle(sidecar: Sidecar) -> None:
     """The person does nothing: one stat pass over memories and the agents' stores; a sync only if one would find
     something."""
-    from lerim.lsp import watching
-
-    await watching.look_around(sidecar)
+    await checkouts.look_around(sidecar)
     if not sidecar.options.trusted or not sidecar.options.settings.enabled:
         return
     repos = await sidecar.repos.load()

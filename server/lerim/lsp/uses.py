@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lerim.errors import Problem
+from lerim.lsp.sidecar import Sidecar, log
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from lerim.lsp.repos import Repo
-    from lerim.lsp.sidecar import Sidecar
     from lerim.memory.uses import How
 
 SHOWN_SECONDS = 1.0
 """How long nobody must do anything else for a hover to count as read."""
-
-
-@dataclass(slots=True)
-class Glance:
-    """The hover that was answered last, until it counts or the person does something else."""
-
-    timer: asyncio.TimerHandle | None = None
-    told: set[Problem] = field(default_factory=set)
-
-    def over(self) -> None:
-        """The person does something else: what is shown does not count."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
 
 
 def opened(sidecar: Sidecar, repo: Repo | None, memory_id: str) -> None:
@@ -61,7 +45,6 @@ def _private(sidecar: Sidecar, repo: Repo | None) -> Path:
 
 
 def _note(sidecar: Sidecar, private: Path, memory_ids: Sequence[str], how: How) -> None:
-    from lerim.lsp.sidecar import log
     from lerim.memory.uses import Uses
 
     uses = Uses(private)

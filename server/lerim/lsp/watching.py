@@ -11,10 +11,12 @@ from lsprotocol import types
 
 from lerim.errors import HomeError
 from lerim.home import check_around
-from lerim.lsp import diagnostics, pending, standing
+from lerim.lsp import pending, standing
+from lerim.lsp.announcing import announce, refresh_lenses
+from lerim.lsp.checkouts import look_around, look_for_checkouts
 from lerim.lsp.idle import IdleClock
-from lerim.lsp.protocol import MEMORIES_CHANGED, WATCH_FOLDERS, MemoriesChangedParams, WatchFoldersParams, wire
-from lerim.lsp.repos import Place, Repo, Repos, head_stamp, rescan, share_memory
+from lerim.lsp.protocol import WATCH_FOLDERS, WatchFoldersParams, wire
+from lerim.lsp.repos import Place, Repo, Repos, head_stamp, share_memory
 from lerim.lsp.rereading import reread
 from lerim.lsp.settings import read
 from lerim.lsp.sidecar import Sidecar
@@ -118,27 +120,9 @@ async def configured(sidecar: Sidecar, params: types.DidChangeConfigurationParam
     refresh_lenses(sidecar)
 
 
-async def look_around(sidecar: Sidecar) -> None:
-    """What changed behind the editor's back: a stat of each HEAD tells of a checkout or pull, one of each candidate of
-    decisions made elsewhere."""
-    await _look_for_checkouts(sidecar)
-    for repo in sidecar.repos.known:
-        standing.look(sidecar, repo)
-    await pending.look(sidecar, sidecar.repos.known)
-
-
-async def _look_for_checkouts(sidecar: Sidecar) -> None:
-    for repo in sidecar.repos.known:
-        head = repo.head
-        if await sidecar.run(rescan, repo):
-            announce(sidecar, repo)
-        if repo.head != head:
-            standing.look(sidecar, repo, whole=True)
-
-
 async def opened(sidecar: Sidecar, uri: str) -> None:
     """A file was opened or saved: HEAD may have moved, and the file's memories may stand otherwise."""
-    await _look_for_checkouts(sidecar)
+    await look_for_checkouts(sidecar)
     place = await sidecar.repos.place(uri)
     if place is not None:
         standing.look(sidecar, place.repo, (place.path,))
@@ -171,25 +155,6 @@ async def _settle(sidecar: Sidecar, repo: Repo, paths: set[str]) -> None:
 def _otherwise(repo: Repo, paths: Iterable[str]) -> tuple[list[str], bool]:
     """The files that are not as they were when looked at, and whether HEAD moved (in the executor)."""
     return [path for path in paths if standing.differs(repo, path)], head_stamp(repo.project.root) != repo.head
-
-
-def announce(sidecar: Sidecar, repo: Repo) -> None:
-    """Tells the editor that a repository's memories are what they are now."""
-    memories = len(repo.references)
-    sidecar.notify(repo, MEMORIES_CHANGED, lambda root: MemoriesChangedParams(root, memories))
-    diagnostics.publish(sidecar, repo)
-    refresh_lenses(sidecar)
-
-
-def refresh_lenses(sidecar: Sidecar) -> None:
-    """Asks the editor to ask for its lenses again."""
-    asked = sidecar.server.client_capabilities.workspace
-    if asked is not None and asked.code_lens is not None and asked.code_lens.refresh_support:
-        sidecar.spawn("Refreshing lenses", _refresh(sidecar))
-
-
-async def _refresh(sidecar: Sidecar) -> None:
-    await sidecar.server.workspace_code_lens_refresh_async(None)
 
 
 def _idle_seconds(sidecar: Sidecar) -> float:

@@ -13,16 +13,13 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from lerim.errors import MemoryError_, reason_of
 from lerim.memory import files
-from lerim.memory.reference import Reference
+from lerim.memory.reference import STATES, Reference, State
 from lerim.memory.tracked import NAME
 from lerim.paths import Home
 
-State = Literal["fresh", "drifted", "gone", "unknown"]
-STATES: tuple[State, ...] = ("fresh", "drifted", "gone", "unknown")
 Stamp = tuple[int, ...]
 """(mtime in ns, size, inode) of a referenced file; () where there is none."""
 DATABASE = "freshness.sqlite3"

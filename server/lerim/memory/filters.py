@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import get_args
 
-from lerim.memory.baselines import STATES, State
 from lerim.memory.lifecycle import Status
 from lerim.memory.record import KINDS, LearningKind, MemoryRecord, Primitive
-from lerim.memory.reference import normalise
+from lerim.memory.reference import STATES, State, normalise
 from lerim.memory.views import source_parts
 from lerim.moments import moment
 

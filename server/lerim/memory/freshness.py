@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lerim.memory import baselines, commits
-from lerim.memory.baselines import Baseline, Baselines, Look, State, written
+from lerim.memory.baselines import Baseline, Baselines, Look, written
 from lerim.memory.committed import committed
 from lerim.memory.fingerprint import Print, is_held, kind_of
 from lerim.memory.record import MemoryRecord
-from lerim.memory.reference import Reference, normalise
+from lerim.memory.reference import Reference, State, normalise
 from lerim.memory.references import ReferenceMap
 from lerim.memory.sources import MAX_SOURCE, Reader, is_empty
 from lerim.memory.whereabouts import Whereabouts

@@ -22,6 +22,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from lerim.memory.record import MemoryRecord, Primitive
+from lerim.setting import Rules
 
 Status = Literal["active", "superseded", "resolved", "archived"]
 Feedback = Literal["useful", "wrong", "outdated"]
@@ -35,18 +36,6 @@ _ENDS: dict[Primitive, frozenset[Status]] = {
     "summary": frozenset(),
 }
 """How a memory may end; archived by a rule only if it is a learning or a theme, else by a person or on their word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The settings `[maintain]`. Days, shares of 1, and how many learnings a store keeps active."""
-
-    decay_days: int = 180
-    floor: float = 0.1
-    archive_below: float = 0.2
-    grace_days: int = 30
-    most_learnings: int = 400
-    theme_days: int = 45
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from lerim.memory.baselines import State
-from lerim.memory.lifecycle import Rules, Status, effective
+from lerim.memory.lifecycle import Status, effective
 from lerim.memory.record import Scope
+from lerim.memory.reference import State
+from lerim.setting import Rules
 
 STEP = 0.05
 """Relevances that differ by less than about so much of themselves are equal ground."""

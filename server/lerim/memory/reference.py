@@ -6,11 +6,16 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from lerim.errors import MemoryError_
 
 _LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
 _DRIVE = re.compile(r"[A-Za-z]:")
+
+
+State = Literal["fresh", "drifted", "gone", "unknown"]
+STATES: tuple[State, ...] = ("fresh", "drifted", "gone", "unknown")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,17 +16,17 @@ from types import TracebackType
 
 from lerim.errors import LerimError, Problem
 from lerim.memory import baselines, files
-from lerim.memory.baselines import State
 from lerim.memory.filters import EVERY_STATUS, Filters
-from lerim.memory.lifecycle import Rules
 from lerim.memory.links import Linked
 from lerim.memory.ranking import Key, Ranked, key
 from lerim.memory.record import MemoryRecord, Scope
+from lerim.memory.reference import State
 from lerim.memory.shelf import ACTIVE, Shelf
 from lerim.memory.spot import Spot
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
 from lerim.project import Project
+from lerim.setting import Rules
 
 __all__ = ["ACTIVE", "EVERY_STATUS", "GLOBAL_KEY", "Filters", "Hit", "MemorySearch", "linked", "search"]
 

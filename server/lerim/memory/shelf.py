@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
-from lerim.memory.baselines import State
 from lerim.memory.filters import Filters
 from lerim.memory.index import Index, stored_records
 from lerim.memory.index_rows import Kept, Read
@@ -18,6 +17,7 @@ from lerim.memory.links import Linked
 from lerim.memory.matching import matched
 from lerim.memory.ranking import Ranked
 from lerim.memory.record import Scope
+from lerim.memory.reference import State
 from lerim.memory.spot import Spot
 from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file, status_of, unreadable
 from lerim.memory.uses import Uses

@@ -22,7 +22,7 @@ from lerim.memory.ends import current
 from lerim.memory.freshness import Standing
 from lerim.memory.groups import groups, plain
 from lerim.memory.kept import Ours, joined, nobody
-from lerim.memory.lifecycle import Ground, Rules, due, over_bound
+from lerim.memory.lifecycle import Ground, due, over_bound
 from lerim.memory.quotes import merge
 from lerim.memory.reconcile import relation
 from lerim.memory.record import MemoryRecord
@@ -30,6 +30,7 @@ from lerim.memory.reference import normalise
 from lerim.memory.rivals import TWO_ANSWERS, between, named
 from lerim.memory.store import Stored
 from lerim.review.queue import Suggestion
+from lerim.setting import Rules
 
 PLAIN = "plain"
 """The flag of an insight that no model worded: it is a list, which a person should look at."""

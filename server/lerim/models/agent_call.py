@@ -15,8 +15,8 @@ from lerim.models import faults
 from lerim.models.agent_answers import ANSWERS, FailureError
 from lerim.models.agents import AGENTS, Agent, invocation
 from lerim.models.answer import Answer
-from lerim.models.choose import Model
 from lerim.models.command import FAILED, Printed, run_program
+from lerim.models.model import Model
 from lerim.paths import Home
 from lerim.redaction import clean
 from lerim.registry import private_folder, replace

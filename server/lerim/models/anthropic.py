@@ -9,8 +9,8 @@ from dspy import lm15
 
 from lerim.models.answer import ONE_CALL, Answer, Finish, number
 from lerim.models.chat import system_of
-from lerim.models.choose import Model
 from lerim.models.faults import BrokenOffError, refused, unreadable
+from lerim.models.model import Model
 from lerim.models.usage import Usage
 from lerim.models.wire import Reply
 

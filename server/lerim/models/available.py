@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.config import Settings
 from lerim.errors import Problem, SpendingError
-from lerim.models import consent, editor, local
+from lerim.models import consent, local
 from lerim.models.agents import AGENTS, find_program, price_of
 from lerim.models.choose import choose, key_of
 from lerim.models.consent import Known
@@ -78,7 +78,7 @@ class ModelsView(msgspec.Struct, frozen=True):
     providers: list[ProviderView]
     servers: list[ServerView]
     agents: list[AgentView]
-    editor: list[editor.EditorModel]
+    editor: list[editor_settings.EditorModel]
     budget: float
     spent_today: float | None
     problems: list[Problem]
@@ -90,7 +90,7 @@ def available(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsVi
     `now` tells which day it is. Raises SettingsError where LERIM_CONFIG names no file.
     """
     settings, problems = config.load(environ, home)
-    told = editor.told(environ)[0]
+    told = editor_settings.told(environ)[0]
     known, more = consent.load(home)
     spent = None
     try:
@@ -130,7 +130,7 @@ def installed(environ: Mapping[str, str]) -> Iterator[AgentView]:
 
 def role_view(name: RoleName, settings: Settings, environ: Mapping[str, str], known: Known) -> RoleView:
     """What a role leads to; servers of this machine may be asked, as `choose` does."""
-    model, problems = choose(name, settings, environ, editor.told(environ)[0])
+    model, problems = choose(name, settings, environ, editor_settings.told(environ)[0])
     role, origin = settings.roles[name], settings.origins[f"roles.{name}.provider"]
     if model is None:
         why = "nothing was found" if role.provider == "auto" else ""

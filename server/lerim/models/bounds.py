@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lerim.models import chat, limits
-from lerim.models.choose import Model
 from lerim.models.faults import ParameterError, TooLongError
+from lerim.models.model import Model
 from lerim.paths import Home
 
 

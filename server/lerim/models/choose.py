@@ -4,17 +4,17 @@ in the environment is no consent."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from lerim.editor_settings import Editor, EditorModel
 from lerim.errors import Problem
 from lerim.models import local
-from lerim.models.address import address_fault, host_of, is_loopback, on_this_machine, same_service
+from lerim.models.address import address_fault, on_this_machine, same_service
 from lerim.models.agents import AGENTS, find_program, missing
-from lerim.models.editor import Editor, EditorModel
-from lerim.models.providers import OTHER_KEY, PROVIDERS, STORED, Role, RoleName, Wire
+from lerim.models.model import Model
+from lerim.models.providers import OTHER_KEY, PROVIDERS, STORED, Role, RoleName
 from lerim.paths import Home
 
 if TYPE_CHECKING:
@@ -25,47 +25,6 @@ AGENT_SECONDS = 300.0
 """How long an agent's program may take for an answer where the settings leave the usual time."""
 MOST_WINDOW = 100_000
 """The largest window for an agent's program in o200k tokens: it adds instructions of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model that can be asked. `base_url` has no slash at its end; `key` is "" where a local server needs none.
-
-    `name` of the wire `editor` is the id of the editor's model; `why` says for people why it was chosen.
-    """
-
-    provider: str
-    name: str
-    base_url: str
-    key_variable: str
-    timeout: float
-    max_window_tokens: int
-    window_overlap_tokens: int
-    key: str = field(repr=False)
-    role: RoleName = "extract"
-    wire: Wire = "chat"
-    fallbacks: tuple[str, ...] = ()
-    command: tuple[str, ...] = ()
-    why: str = field(default="", compare=False)
-
-    @property
-    def label(self) -> str:
-        """How reports call it, and consent and limits know it: with the host it is on, where that is not this machine,
-        `openrouter:openai/gpt-5-nano@openrouter.ai`, and the host's port where it is not the usual one."""
-        if not self.billed:
-            return f"{self.provider}:{self.name}"
-        return f"{self.provider}:{self.name}@{host_of(self.base_url)}"
-
-    @property
-    def local(self) -> bool:
-        """Whether it runs on this machine."""
-        return self.wire in ("chat", "anthropic") and is_loopback(urlsplit(self.base_url).hostname or "")
-
-    @property
-    def billed(self) -> bool:
-        """Whether each call is paid for by its tokens: not so on this machine, in the editor, by a command or
-        an agent's program, which has a plan of the person's."""
-        return self.wire in ("chat", "anthropic") and not self.local
 
 
 def choose(

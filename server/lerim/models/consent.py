@@ -15,7 +15,7 @@ import filelock
 import msgspec
 
 from lerim.errors import Problem, SettingsError, reason_of
-from lerim.models.choose import Model
+from lerim.models.model import Model
 from lerim.paths import Home
 from lerim.registry import private_folder, replace
 from lerim.sessions.regular import buffered

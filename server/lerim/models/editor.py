@@ -14,45 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.errors import Problem
-
-VARIABLE = "LERIM_EDITOR"
-"""The environment variable in which a job is told what the editor knows."""
-
-
-class EditorModel(msgspec.Struct, frozen=True):
-    """A model the editor offers, as `vscode.lm` describes it. `allowed` None: the person was not asked yet."""
-
-    id: str
-    vendor: str = ""
-    family: str = ""
-    version: str = ""
-    name: str = ""
-    max_input_tokens: int = 0
-    allowed: bool | None = None
-
-
-class Editor(msgspec.Struct, frozen=True):
-    """What the editor tells a job: its settings by their dotted names, unchecked, and the models it offers."""
-
-    settings: Mapping[str, object] = {}
-    models: tuple[EditorModel, ...] = ()
-
-
-def told(environ: Mapping[str, str]) -> tuple[Editor | None, list[Problem]]:
-    """What the editor that started this job told it; None without an editor, with a problem where it makes no sense."""
-    text = environ.get(VARIABLE, "")
-    if not text:
-        return None, []
-    try:
-        return msgspec.json.decode(text, type=Editor), []
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        # What is told may be anything, so that only the place where it broke is repeated.
-        message = (
-            f"What the editor told cannot be read ({type(error).__name__}), so it does not count. Reload the window."
-        )
-        return None, [Problem("settings", VARIABLE, message)]
-
+from lerim.editor_settings import told
 
 Why = Literal["no-permission", "blocked", "quota", "not-found", "gone", "cancelled", "failed"]
 """Why the editor gave no answer. `gone`: the model was taken away while it was asked."""

@@ -23,8 +23,8 @@ from lerim.errors import BudgetError, SpendingError
 from lerim.models import agent_call, anthropic, chat, command, faults, limits
 from lerim.models.answer import ONE_CALL, Answer
 from lerim.models.bounds import Bounds, Output
-from lerim.models.choose import Model
 from lerim.models.editor import Bridge, RefusedError
+from lerim.models.model import Model
 from lerim.models.spending import Purse, priced
 from lerim.models.stream import Events
 from lerim.models.tokens import count

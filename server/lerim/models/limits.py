@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from lerim.models.choose import Model
 from lerim.models.consent import learn_limit, load
+from lerim.models.model import Model
 from lerim.paths import Home
 
 MOST_OUTPUT_TOKENS = 16_000

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import dspy
 from dspy import lm15
 
-from lerim.models.choose import Model
+from lerim.models.model import Model
 
 
 class Answering(Protocol):

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lerim.models.agents import AGENTS
-
 Wire = Literal["chat", "anthropic", "command", "editor", "agent"]
 """How a model is asked: chat completions or Anthropic messages over HTTP, a command of the person's own, the editor, an
 installed coding agent's program."""
@@ -38,6 +36,9 @@ class Provider:
     wire: Wire = "chat"
 
 
+AGENT_PROGRAMS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "cursor-agent")
+"""Installed coding agents that can be asked as models; `AGENTS` of the models' agents says how."""
+
 PROVIDERS: Mapping[str, Provider] = {
     "openrouter": Provider("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), "openai/gpt-5-nano"),
     "openai": Provider("https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-6-luna"),
@@ -51,7 +52,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "ollama": Provider("http://127.0.0.1:11434/v1"),
     "command": Provider("", wire="command"),
     "editor": Provider("", wire="editor"),
-    **{name: Provider("", wire="agent") for name in AGENTS},
+    **{name: Provider("", wire="agent") for name in AGENT_PROGRAMS},
 }
 
 

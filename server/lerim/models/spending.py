@@ -21,7 +21,7 @@ import filelock
 import msgspec
 
 from lerim.errors import BudgetError, LerimError, Problem, SpendingError, TooDearError, reason_of
-from lerim.models.choose import Model
+from lerim.models.model import Model
 from lerim.models.prices import cost_of, worst
 from lerim.models.usage import Spent, Usage, total
 from lerim.paths import Home

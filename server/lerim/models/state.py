@@ -10,10 +10,12 @@ from datetime import datetime
 
 import msgspec
 
+from lerim import editor_settings
 from lerim.config import Settings
 from lerim.errors import Problem, SpendingError
-from lerim.models import consent, editor
-from lerim.models.choose import Model, choose
+from lerim.models import consent
+from lerim.models.choose import choose
+from lerim.models.model import Model
 from lerim.models.providers import RoleName
 from lerim.models.spending import spent_today
 from lerim.models.usage import Spent, Waits, Why, total
@@ -78,4 +80,4 @@ def named(name: RoleName, settings: Settings, environ: Mapping[str, str]) -> tup
         return None, list(settings.faults[name])
     if role.provider == "ollama" and not role.model:
         return None, []  # only Ollama itself could tell which
-    return choose(name, settings, environ, editor.told(environ)[0], servers={})
+    return choose(name, settings, environ, editor_settings.told(environ)[0], servers={})

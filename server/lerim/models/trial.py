@@ -9,13 +9,13 @@ from datetime import datetime
 import msgspec
 from dspy import lm15
 
-from lerim import config
+from lerim import config, editor_settings
 from lerim.errors import ModelError, ModelGoneError, ModelKeyError, SettingsError
-from lerim.models import editor
-from lerim.models.choose import Model, choose
+from lerim.models.choose import choose
 from lerim.models.editor import Bridge
 from lerim.models.engine import Engine
 from lerim.models.faults import said
+from lerim.models.model import Model
 from lerim.models.spending import Purse
 from lerim.models.usage import Step, Usage
 from lerim.paths import Home
@@ -54,7 +54,7 @@ def chosen_tried(home: Home, environ: Mapping[str, str], cancelled: Callable[[],
 def model_of(settings: config.Settings, environ: Mapping[str, str]) -> Model:
     """The model that extracts by these settings. Raises SettingsError, ModelKeyError or ModelGoneError where there is
     none to ask."""
-    model, problems = choose("extract", settings, environ, editor.told(environ)[0])
+    model, problems = choose("extract", settings, environ, editor_settings.told(environ)[0])
     if model is None:
         message = problems[0].message if problems else "No model is chosen, or none was found."
         kind = {"model-key": ModelKeyError, "model-gone": ModelGoneError}.get(problems[0].code if problems else "")

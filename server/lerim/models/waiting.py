@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from lerim.models.choose import Model
+from lerim.models.model import Model
 from lerim.models.prices import cost_of
 from lerim.models.usage import Usage, Waits, Why
 from lerim.sessions.catalog import Catalog

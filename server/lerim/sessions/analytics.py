@@ -8,7 +8,6 @@ Everything is summed in whole numbers: the groups add up to the total.
 from __future__ import annotations
 
 import math
-import sqlite3
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -16,6 +15,8 @@ from typing import Literal
 import msgspec
 
 from lerim.models.prices import Price
+from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog_schema import telling
 from lerim.sessions.model import NO_TOKENS
 from lerim.sessions.pieces import Piece, Whole, pieces, sessions
 
@@ -95,7 +96,7 @@ class _Sum:
 
 
 def statistics(
-    db: sqlite3.Connection,
+    catalog: Catalog,
     by: By = "day",
     project: str | None = None,
     since: datetime | None = None,
@@ -103,7 +104,7 @@ def statistics(
 ) -> Statistics:
     """The figures of all sessions, or of what was done for one project, between two times (None: without a bound).
 
-    Only what was said between the bounds counts; a session's own totals count where it ended.
+    Only what was said between the bounds counts; a session's own totals count where it ended. Raises CatalogError.
     """
     low = since.timestamp() if since else -math.inf
     high = until.timestamp() if until else math.inf
@@ -111,15 +112,16 @@ def statistics(
     sums: dict[str | None, _Sum] = {}
     total = _Sum()
     prices: dict[str, Price | None] = {}
-    for session, turns in sessions(db):
-        for piece in pieces(db, session, turns, prices):
-            if project is not None and piece.project != project:
-                continue
-            if bounded and not (piece.time is not None and low <= piece.time < high):
-                continue
-            key = _key(by, session, piece)
-            for one in (sums.setdefault(key, _Sum()), total):
-                _add(one, session, piece)
+    with telling(catalog.path):
+        for session, turns in sessions(catalog.db):
+            for piece in pieces(catalog.db, session, turns, prices):
+                if project is not None and piece.project != project:
+                    continue
+                if bounded and not (piece.time is not None and low <= piece.time < high):
+                    continue
+                key = _key(by, session, piece)
+                for one in (sums.setdefault(key, _Sum()), total):
+                    _add(one, session, piece)
     groups = [one.figures(key) for key, one in sums.items()]
     groups.sort(
         key=lambda one: (one.key is None, one.key or "") if by == "day" else (-(one.output or 0), one.key or "")

@@ -6,15 +6,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from lerim.sessions.claude_turns import Draft, Drafts
 from lerim.sessions.model import ToolCall
+from lerim.sessions.turn_drafts import Draft, Drafts
 
 
 class CallDrafts(Drafts):
     """Turns whose calls are told about by id."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda _: None)
 
     def held(self, native: str, offset: int) -> ToolCall | None:
         """The call of this id, while its turn is unfinished at `offset`."""

@@ -20,7 +20,6 @@ from typing import Self
 from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.sessions import (
-    analytics,
     browsing,
     counted,
     folder_owners,
@@ -34,22 +33,21 @@ from lerim.sessions import (
     turns,
     unsent,
 )
-from lerim.sessions.analytics import By, Statistics
 from lerim.sessions.browsing import Brief
 from lerim.sessions.catalog_schema import open_database, telling, transaction
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
 from lerim.sessions.health import Health
-from lerim.sessions.indexing import Indexed, Owning, Readable
-from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp, Transcript
+from lerim.sessions.indexing import Indexed, Owning
+from lerim.sessions.model import DamagedStore, Database, Platform, Readable, Stamp, StoreStamp, Transcript
 from lerim.sessions.query import Query
 from lerim.sessions.queue import Job
 from lerim.sessions.queue_rows import JobRow
 from lerim.sessions.session_rows import SessionRow
-from lerim.sessions.stored import path_of, spelled
 from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
 from lerim.sessions.unsent import Unsent
+from lerim.writable import path_of, spelled
 
 __all__ = ["Catalog", "Filters", "Indexed", "Job", "JobRow", "Owning", "Readable", "SessionRow", "Stamp", "TurnRow"]
 
@@ -229,13 +227,6 @@ class Catalog:
             filters = replace(filters, projects=(project,))
         with self._telling():
             return turns.sessions(self.db, query, filters, limit)
-
-    def statistics(
-        self, by: By = "day", project: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Statistics:
-        """Figures over all sessions; see `analytics.statistics`."""
-        with self._telling():
-            return analytics.statistics(self.db, by, project, since, until)
 
     def briefs(self, filters: Filters, limit: int) -> list[Brief]:
         """The sessions with turns that the filters leave, the last ended first; see `session_search.places`."""

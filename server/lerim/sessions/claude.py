@@ -1,4 +1,4 @@
-"""Reading a transcript of Claude Code: each record is folded into a `Tally` and, where it says something, into a
+"""Reading a transcript of Claude Code: each record is folded into a `ClaudeTally` and, where it says something, into a
 `Draft` of a turn."""
 
 from __future__ import annotations
@@ -7,12 +7,13 @@ from lerim.sessions.claude_files import begins_in, find
 from lerim.sessions.claude_human import command_of, expands, interrupts, output_of, queued, typed, unattended
 from lerim.sessions.claude_queue import operate, repeated, taken
 from lerim.sessions.claude_records import Block, Record, decode
-from lerim.sessions.claude_tally import Tally
+from lerim.sessions.claude_tally import ClaudeTally
 from lerim.sessions.claude_tools import WENT_WELL, opened, result
-from lerim.sessions.claude_turns import Draft, Drafts, key_of
+from lerim.sessions.claude_turns import ClaudeDrafts, key_of
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import Role, Session, Transcript, TurnKind
 from lerim.sessions.spills import results_folder, spilled
+from lerim.sessions.turn_drafts import Draft
 from lerim.sessions.typed import Typed, cut
 from lerim.sessions.values import REDACTED, known, moment, plain
 
@@ -26,7 +27,7 @@ def probe(transcript: Transcript) -> str:
     return begins_in(transcript.path)
 
 
-class Reading(LineReading[Record, Tally, Drafts]):
+class Reading(LineReading[Record, ClaudeTally, ClaudeDrafts]):
     """One pass over a transcript; see `LineReading`. What calls that went well brought back, what was written to files
     and reasoning is a fifth of the time: that is what `brief` leaves out."""
 
@@ -34,7 +35,9 @@ class Reading(LineReading[Record, Tally, Drafts]):
         path = transcript.path
         folder = results_folder(path)
         self._child = bool(transcript.parent) or path.name.startswith("agent-")
-        super().__init__(transcript, resume, Tally(), Drafts(lambda named: spilled(folder, named)), brief=brief)
+        super().__init__(
+            transcript, resume, ClaudeTally(), ClaudeDrafts(lambda named: spilled(folder, named)), brief=brief
+        )
 
     def _session(self) -> Session:
         transcript = self.transcript

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from lerim.sessions.claude_human import waiting
 from lerim.sessions.claude_records import Record
-from lerim.sessions.claude_tally import Tally, mark
 from lerim.sessions.shapes import loose
+from lerim.sessions.tally import Tally, mark
 from lerim.sessions.typed import Typed
 
 _ATTACHED_SINCE = (2, 1, 96)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lerim.sessions.claude_human import INTERRUPTED, beside
 from lerim.sessions.claude_records import Block, Record
-from lerim.sessions.model import OWN_COMMAND, Answer, Edit, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.shapes import NOTHING, loose, read
 from lerim.sessions.typed import cut
 from lerim.sessions.values import ends, plain
@@ -126,11 +126,6 @@ def opened(block: Block, *, brief: bool = False) -> ToolCall:
         answers=_questions(asked) if kind == "ask" else (),
         plan=plain(asked.plan) if kind == "plan" else "",
     )
-
-
-def own_command(text: str) -> ToolCall:
-    """The call a person's own `!command` is; what it prints is told by a later record."""
-    return ToolCall(id="", name=OWN_COMMAND, kind="shell", command=text)
 
 
 def printed(call: ToolCall, text: str) -> ToolCall:

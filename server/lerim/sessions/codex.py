@@ -17,7 +17,7 @@ from lerim.sessions.shapes import read as shaped
 from lerim.sessions.whole import Loaded, WholeReading
 
 if TYPE_CHECKING:
-    from lerim.sessions.indexing import Readable
+    from lerim.sessions.model import Readable
 
 __all__ = ["find", "probe", "read"]
 

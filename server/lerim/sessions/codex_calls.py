@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 import msgspec
 
-from lerim.sessions.codex_records import Payload, fields, text_of
+from lerim.sessions.codex_records import Payload
+from lerim.sessions.command_lines import command_of
 from lerim.sessions.model import Answer, ToolCall, ToolKind
 from lerim.sessions.patches import BEGIN, parsed
-from lerim.sessions.shapes import NOTHING, loose
+from lerim.sessions.shapes import NOTHING, fields, loose, text_of
 from lerim.sessions.values import plain
 
 CALLS = frozenset(
@@ -56,8 +56,6 @@ _KINDS: dict[str, ToolKind] = {
     "web_search": "web",
     "web_run": "web",
 }
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "cmd", "powershell", "pwsh"})
-_SWITCHES = frozenset({"-c", "-lc", "-ic", "-lic", "/c", "-command", "-noprofile", "-l"})
 _ONLY_PATCH = re.compile(r"\s*(?:cd [^\n;&|]{1,500}(?:&&|;)\s*)?(?:apply_patch|applypatch)\b")
 _ASKED = re.compile(
     r'tools\.exec_command\(\s*\{[^"\'`{}]{0,200}?["\']?\bcmd["\']?\s*:\s*'
@@ -161,22 +159,6 @@ def _other(native: str, name: str, given: dict[str, object], kind: ToolKind) -> 
         command=_first(given, "query", "pattern", "url", "message", "task_name"),
         paths=(path,) if path else (),
     )
-
-
-def command_of(value: object) -> str:
-    """A command as one would type it, from an argument list or a string; of `bash -lc script` the script."""
-    if isinstance(value, str):
-        return plain(value)
-    words = [plain(word) for word in value if isinstance(word, str)] if isinstance(value, list) else []
-    if len(words) > 1 and words[0].replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") in _SHELLS:
-        rest = words[1:]
-        while len(rest) > 1 and rest[0].lower() in _SWITCHES:
-            rest = rest[1:]
-        if len(rest) == 1 and len(words) > 2:
-            return rest[0]
-    if len(words) == 2 and BEGIN in words[1]:
-        return f"{words[0]} {words[1]}"
-    return shlex.join(words)
 
 
 def running_of(asked: Payload) -> str:

@@ -11,12 +11,12 @@ import msgspec
 
 from lerim.sessions import session_files
 from lerim.sessions.codex_human import begins_in
-from lerim.sessions.codex_records import decode, parts, payload_of
+from lerim.sessions.codex_records import decode, payload_of
 from lerim.sessions.compressed import SUFFIX
 from lerim.sessions.jsonl import beginning
 from lerim.sessions.model import Found, Transcript
 from lerim.sessions.regular import buffered
-from lerim.sessions.shapes import read
+from lerim.sessions.shapes import parts, read
 from lerim.sessions.values import plain, titled
 
 FOLDERS = ("sessions", "archived_sessions")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-from lerim.sessions.codex_records import Payload, parts, text_of
-from lerim.sessions.shapes import loose
+from lerim.sessions.codex_records import Payload
+from lerim.sessions.shapes import loose, parts, text_of
 from lerim.sessions.typed import OWN, Typed, outside
 from lerim.sessions.values import plain
 

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from lerim.sessions.codex_records import parts
 from lerim.sessions.model import ToolKind, ToolStatus
-from lerim.sessions.shapes import NOTHING, loose
+from lerim.sessions.shapes import NOTHING, loose, parts
 
 _HEAD = 2000
 _TAIL = 200

@@ -14,19 +14,19 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.call_drafts import CallDrafts
-from lerim.sessions.claude_tally import NO_TOKENS
-from lerim.sessions.claude_tools import own_command
-from lerim.sessions.claude_turns import REACH, Draft
 from lerim.sessions.codex_calls import ALONE, CALLS, OUTPUTS, opened
 from lerim.sessions.codex_files import began, named
 from lerim.sessions.codex_human import begins_in, of_event, of_item, printed, unattended
 from lerim.sessions.codex_outputs import output
-from lerim.sessions.codex_records import Line, Payload, Record, decode, fields, parts, payload_of, text_of
+from lerim.sessions.codex_records import Line, Payload, Record, decode, payload_of
 from lerim.sessions.codex_results import Results
 from lerim.sessions.codex_tally import CodexTally
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import Session, Transcript
+from lerim.sessions.shapes import fields, parts, text_of
 from lerim.sessions.shapes import read as shaped
+from lerim.sessions.tally import NO_TOKENS
+from lerim.sessions.turn_drafts import REACH, Draft, own_command
 from lerim.sessions.typed import OWN, Typed, cut
 from lerim.sessions.values import ends, known, moment, plain
 

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from lerim.sessions.shapes import FAULTS, NOTHING, loose, patient, read
+from lerim.sessions.shapes import FAULTS, NOTHING, patient, read
 
 
 class Usage(msgspec.Struct, gc=False):
@@ -119,33 +119,3 @@ def payload_of(line: Line | Record) -> Payload:
 def _alone(line: bytes) -> bool:
     """Whether this is a whole line with one object on it."""
     return line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
-
-
-def text_of(raw: msgspec.Raw) -> str:
-    """A JSON string; '' for anything else."""
-    value = loose(raw) if raw is not NOTHING else None
-    return value if isinstance(value, str) else ""
-
-
-def parts(raw: msgspec.Raw) -> list[str]:
-    """The texts of a content: one string, or a list of parts; pictures stand as `[image]`."""
-    value = loose(raw) if raw is not NOTHING else None
-    if isinstance(value, str):
-        return [value]
-    found: list[str] = []
-    for part in value if isinstance(value, list) else ():
-        if isinstance(part, dict):
-            text = part.get("text")
-            if isinstance(text, str):
-                found.append(text)
-            elif part.get("type") in ("input_image", "image", "local_image"):
-                found.append("[image]")
-    return found
-
-
-def fields(raw: msgspec.Raw) -> dict[str, object]:
-    """A JSON object, also one that stands as text in a string; empty for anything else."""
-    value = loose(raw) if raw is not NOTHING else None
-    if isinstance(value, str):
-        value = loose(value) if value.startswith("{") or value.lstrip().startswith("{") else None
-    return value if isinstance(value, dict) else {}

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from lerim.sessions.call_drafts import CallDrafts
 from lerim.sessions.codex_calls import answered, question_ids, running_of
 from lerim.sessions.codex_outputs import Output, output, settled, went_well
-from lerim.sessions.codex_records import Payload, fields
+from lerim.sessions.codex_records import Payload
 from lerim.sessions.model import ToolCall, ToolKind
 from lerim.sessions.processes import Processes
-from lerim.sessions.shapes import FAULTS, loose
+from lerim.sessions.shapes import FAULTS, fields, loose
 from lerim.sessions.typed import cut
 from lerim.sessions.values import ends, plain
 

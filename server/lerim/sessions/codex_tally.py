@@ -12,9 +12,9 @@ from hashlib import blake2b
 
 import msgspec
 
-from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, joined
 from lerim.sessions.codex_records import Usage
 from lerim.sessions.model import Session, Transcript
+from lerim.sessions.tally import NO_TOKENS, Counted, Tally, joined
 from lerim.sessions.values import known, plain
 
 _REMEMBERED = 256

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lerim.sessions import copilot_chat, copilot_cli
-from lerim.sessions.indexing import Readable
-from lerim.sessions.model import Found, Transcript
+from lerim.sessions.model import Found, Readable, Transcript
 
 _EDITOR = ("workspaceStorage", "globalStorage")
 _CHATS = ("chatSessions", *copilot_chat.FOLDERLESS)

@@ -21,7 +21,7 @@ from lerim.sessions.values import plain, titled
 from lerim.sessions.whole import WholeReading
 
 if TYPE_CHECKING:
-    from lerim.sessions.indexing import Readable
+    from lerim.sessions.model import Readable
 
 _STATE = "session-state"
 _HISTORY = "history-session-state"

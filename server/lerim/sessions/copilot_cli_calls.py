@@ -8,12 +8,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.codex_calls import command_of
-from lerim.sessions.codex_records import fields, parts
+from lerim.sessions.command_lines import command_of
 from lerim.sessions.copilot_cli_records import Data, Fault, Result
 from lerim.sessions.model import Answer, Edit, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.patches import parsed
-from lerim.sessions.shapes import NOTHING, loose, read
+from lerim.sessions.shapes import NOTHING, fields, loose, parts, read
 from lerim.sessions.typed import cut
 from lerim.sessions.values import plain
 

@@ -7,11 +7,10 @@ from functools import partial
 import msgspec
 
 from lerim.sessions import one_object
-from lerim.sessions.codex_records import parts
 from lerim.sessions.copilot_cli_reading import Reading
 from lerim.sessions.copilot_cli_records import Asked, Context, Data, Event
 from lerim.sessions.model import Transcript
-from lerim.sessions.shapes import NOTHING
+from lerim.sessions.shapes import NOTHING, parts
 from lerim.sessions.whole import Loaded
 
 

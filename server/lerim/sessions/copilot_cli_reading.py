@@ -8,15 +8,14 @@ from dataclasses import replace as changed
 from msgspec.structs import replace
 
 from lerim.sessions.call_drafts import CallDrafts
-from lerim.sessions.claude_tally import NO_TOKENS, Counted, Tally, joined, mark
-from lerim.sessions.claude_turns import Draft
-from lerim.sessions.codex_records import parts
 from lerim.sessions.copilot_cli_calls import Ended, answered, ended, opened, served, shell_of
 from lerim.sessions.copilot_cli_records import Data, Event, Result, decode
 from lerim.sessions.jsonl import LineReading
 from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind
 from lerim.sessions.processes import Processes
-from lerim.sessions.shapes import loose, read
+from lerim.sessions.shapes import loose, parts, read
+from lerim.sessions.tally import NO_TOKENS, Counted, Tally, joined, mark
+from lerim.sessions.turn_drafts import Draft
 from lerim.sessions.typed import OWN, cut, outside
 from lerim.sessions.values import ends, known, moment, plain, titled
 

@@ -14,7 +14,7 @@ from lerim.sessions.claude_files import folder_name
 from lerim.sessions.live import OLDER
 from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp, Transcript
 from lerim.sessions.readers import find_sessions, list_sessions
-from lerim.sessions.stored import path_of, spelled
+from lerim.writable import path_of, spelled
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from lerim import __version__
 from lerim.errors import Problem
 from lerim.sessions.catalog_schema import MAIN
 from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp
-from lerim.sessions.stored import moment, path_of, spelled
+from lerim.sessions.stored import moment
 from lerim.sessions.turn_text import storable
+from lerim.writable import path_of, spelled
 
 FAILED = "failed"
 UNREADABLE = "unreadable"

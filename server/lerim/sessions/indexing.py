@@ -14,7 +14,7 @@ from typing import Protocol
 from lerim.errors import LerimError, Problem, UnfinishedError, reason_of
 from lerim.sessions import queue, session_rows, turns
 from lerim.sessions.catalog_schema import transaction
-from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.model import Readable, Session, Transcript, Turn
 from lerim.sessions.turn_text import storable, weight
 
 BATCH_CHARACTERS = 2_000_000
@@ -25,29 +25,6 @@ _PLACES = ("bad-line", "bad-row", "line-too-long")
 """Problem codes of single lines and rows; `many` tells how many more there were."""
 DAMAGE = ("bad-row", "cut-short", "broken-log")
 """Problem codes of transcripts that are read but for a part that is damaged: kept with them, for the doctor."""
-
-
-class Readable(Protocol):
-    """A reading of one transcript: its turns, and after the last one the session, the resume position and problems."""
-
-    @property
-    def session(self) -> Session: ...
-    @property
-    def resume(self) -> bytes: ...
-    @property
-    def problems(self) -> list[Problem]: ...
-    @property
-    def restarted(self) -> bool: ...
-    @property
-    def ids(self) -> frozenset[str] | None:
-        """Of all turns the session has now, where that is known: others that were read from it before are gone."""
-        ...
-
-    def __iter__(self) -> Iterator[Turn]: ...
-
-    def checkpoint(self) -> bool:
-        """Between two turns: brings `session` and `resume` up to the turns handed out; False where it cannot."""
-        ...
 
 
 class Owning(Protocol):

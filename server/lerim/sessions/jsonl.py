@@ -18,14 +18,14 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions.claude_tally import Seen, Tally
-from lerim.sessions.claude_turns import Draft, Drafts
 from lerim.sessions.compressed import SUFFIX, Unpacked
 from lerim.sessions.lines import BLOCK, Lines, fingerprint
 from lerim.sessions.live import CUT_SHORT
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, turn_id
 from lerim.sessions.regular import buffered, unbuffered, unreadable
 from lerim.sessions.shapes import BadLine
+from lerim.sessions.tally import Seen, Tally
+from lerim.sessions.turn_drafts import Draft, Drafts
 
 PROBLEMS = 100
 """Problems told one by one; what comes after is only counted."""

@@ -10,16 +10,16 @@ the garbage collector need not look at them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
 from lerim.errors import Problem
-from lerim.sessions.stored import spelled
+from lerim.writable import spelled
 
 Platform = Literal["claude", "codex", "cursor", "opencode", "copilot", "gemini"]
 NAMES: Mapping[Platform, str] = {
@@ -248,3 +248,24 @@ class Found:
     databases: list[Database] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     copies: list[Transcript] = field(default_factory=list)
+
+
+class Readable(Protocol):
+    """A reading of one transcript: its turns, and after the last one the session, the resume position and problems."""
+
+    @property
+    def session(self) -> Session: ...
+    @property
+    def resume(self) -> bytes: ...
+    @property
+    def problems(self) -> list[Problem]: ...
+    @property
+    def restarted(self) -> bool: ...
+    @property
+    def ids(self) -> frozenset[str] | None:
+        """Of all turns the session has now, where that is known: others that were read from it before are gone."""
+
+    def __iter__(self) -> Iterator[Turn]: ...
+
+    def checkpoint(self) -> bool:
+        """Between two turns: brings `session` and `resume` up to the turns handed out; False where it cannot."""

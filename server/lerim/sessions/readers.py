@@ -20,8 +20,7 @@ from lerim import paths
 from lerim.errors import LerimError, Problem, ReaderError, TranscriptError, reason_of
 from lerim.repository import can_be_folder
 from lerim.sessions import claude, codex, copilot, cursor, gemini, opencode
-from lerim.sessions.indexing import Readable
-from lerim.sessions.model import NAMES, Database, Found, Platform, Session, Transcript, Turn
+from lerim.sessions.model import NAMES, Database, Found, Platform, Readable, Session, Transcript, Turn
 from lerim.sessions.regular import unreadable
 from lerim.sessions.typed import ASKED
 from lerim.sessions.whole import Loaded, WholeReading

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-_MARK = "\x1a"
-_UNSTORABLE = re.compile(f"[{_MARK}\ud800-\udfff]")
-_MARKED = re.compile(_MARK + "([0-9a-f]{4})")
-
-
-def spelled(path: str | Path) -> str:
-    """A path as text that any database takes: what is no Unicode in a file's name is told by its number."""
-    text = str(path)
-    if text.isascii() and _MARK not in text:
-        return text
-    return _UNSTORABLE.sub(lambda one: f"{_MARK}{ord(one[0]):04x}", text)
-
-
-def path_of(text: str) -> Path:
-    """The path that was `spelled`."""
-    return Path(_MARKED.sub(lambda one: chr(int(one[1], 16)), text) if _MARK in text else text)
+from lerim.writable import path_of
 
 
 def file_of(place: str, within: str) -> Path:

@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from lerim.lsp import lookafter
 from lerim.lsp.boundary import Server
+from lerim.lsp.editor import open_jobs
 from lerim.lsp.settings import Options, Settings
 from lerim.lsp.sidecar import Sidecar
 from lerim.lsp.uris import from_path
@@ -28,7 +29,7 @@ BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause be
 @pytest_asyncio.fixture
 async def sidecar(repo: Path, isolated: Path) -> AsyncIterator[Sidecar]:
     """A window's sidecar with a repository that has two memories which say the same."""
-    made = Sidecar(Server("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ))
+    made = Sidecar(Server("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ), open_jobs=open_jobs)
     made.server.protocol.client_capabilities = types.ClientCapabilities()  # as after `initialize`
     made.options = Options(trusted=True, settings=Settings())
     made.folders = [from_path(repo)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lerim.lsp.standing import SLICE, Standings, coming
+from lerim.lsp.standing import SLICE, coming
+from lerim.lsp.standings import Standings
 
 
 def test_the_file_asked_for_last_comes_first_then_some_memories_then_all() -> None:

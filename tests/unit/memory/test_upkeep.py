@@ -11,10 +11,11 @@ from typing import Literal
 import pytest
 
 from lerim.memory.freshness import Standing
-from lerim.memory.lifecycle import Ground, Rules
+from lerim.memory.lifecycle import Ground
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.store import Status, Stored
 from lerim.memory.upkeep import Planned, plan
+from lerim.setting import Rules
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 RULES = Rules()

@@ -9,8 +9,8 @@ from dspy import lm15
 
 from chat_server import KEY, chat, fails, message, raw, says
 from engines import REQUEST, model, never
-from lerim.models.choose import Model
 from lerim.models.engine import Engine
+from lerim.models.model import Model
 
 
 def claude(url: str, timeout: float = 30.0, key: str = KEY) -> Model:

@@ -10,10 +10,11 @@ import msgspec
 import pytest
 
 import roles
+from lerim.editor_settings import Editor, EditorModel
 from lerim.models import consent, local
 from lerim.models.address import is_loopback
-from lerim.models.choose import Model, choose
-from lerim.models.editor import Editor, EditorModel
+from lerim.models.choose import choose
+from lerim.models.model import Model
 from lerim.models.providers import PROVIDERS, Role
 from lerim.paths import Home
 from models_server import listing, models, serving

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lerim.models.editor import VARIABLE, Editor, EditorModel, told
+from lerim.editor_settings import VARIABLE, Editor, EditorModel, told
 
 
 def test_without_an_editor_nothing_is_told() -> None:

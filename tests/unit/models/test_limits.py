@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from chat_server import TOO_LONG
-from lerim.models.choose import Model
 from lerim.models.consent import Known, allow, load
 from lerim.models.limits import learn, learned, limit, most_output, window_tokens
+from lerim.models.model import Model
 from lerim.paths import Home
 
 MODEL = Model("openai", "m", "http://127.0.0.1/v1", "", 30, 300_000, 30_000, "")

@@ -14,7 +14,7 @@ import pytest
 from chat_server import KEY, Act, Asked, Handler, fails, finds, hangs, item, marked, raw, says
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.models.editor import VARIABLE
+from lerim.editor_settings import VARIABLE
 from model_desk import codes, environ, model, model_jobs, reported, story
 
 RULES = 6
