@@ -16,7 +16,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from lerim.lsp import asking, lives_protocol, maintaining, model_protocol, pending, protocol, syncing, watching
+from lerim.lsp import asking, lives_protocol, maintaining, model_protocol, pending, protocol, syncing
 from lerim.lsp.server import REQUESTS
 from lerim.lsp.session_protocol import Role
 from lerim.lsp.sidecar import Sidecar
@@ -35,8 +35,8 @@ import { notification, request } from "./message";
 SIDECAR_NOTIFICATIONS = {
     protocol.SYNC_PROGRESS: syncing.SyncProgressParams,
     protocol.CANDIDATES_CHANGED: pending.CandidatesChangedParams,
-    protocol.MEMORIES_CHANGED: watching.MemoriesChangedParams,
-    protocol.WATCH_FOLDERS: watching.WatchFoldersParams,
+    protocol.MEMORIES_CHANGED: protocol.MemoriesChangedParams,
+    protocol.WATCH_FOLDERS: protocol.WatchFoldersParams,
     protocol.MAINTAIN_PROGRESS: maintaining.MaintainProgressParams,
     protocol.ANSWER: asking.AnswerParams,
 }
