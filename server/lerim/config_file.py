@@ -1,14 +1,13 @@
-"""Changing values in the person's settings file: its other bytes stay as they are, comments and order included."""
+"""Changing values in the person's settings file: its comments, its order and all other values stay."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
+from typing import Any
 
 from lerim.errors import LerimError, SettingsError, StaleError, reason_of
 from lerim.memory import files
@@ -19,14 +18,12 @@ from lerim.setting import Value
 MAX_BYTES = 256_000
 _TRIES = 5
 _TODO = "Change the file in an editor; `lerim config show` says what holds."
-_KEY = r"[ \t]*(?:{0}|\"{0}\"|'{0}')[ \t]*=[ \t]*"
 
 
 def change(home: Home, table: str, values: Mapping[str, Value]) -> None:
-    """Sets values of one table (`roles.extract`) in `~/.lerim/config.toml`, which is made where there is none.
+    """Set values of one table (`roles.extract`) in `~/.lerim/config.toml`, which is made where there is none.
 
-    Raises SettingsError, with the file as it was, where it cannot be read or written, or is not written so that a value
-    can be changed by its line.
+    Raises SettingsError, with the file as it was, where it cannot be read, written or changed.
     """
     path = Path(os.path.realpath(home.config))  # where the file is a link, what it leads to is changed
     try:
@@ -35,7 +32,9 @@ def change(home: Home, table: str, values: Mapping[str, Value]) -> None:
                 return _change(home, path, table, values)
         raise ValueError("it is being changed by somebody else again and again")
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"The file is no TOML: {error}.", where=str(path), todo="Correct it first.") from error
+        raise SettingsError(
+            f"The file is not valid TOML: {error}.", where=str(path), todo="Correct it first."
+        ) from error
     except OSError as error:
         raise SettingsError(f"The file cannot be written: {reason_of(error)}.", where=str(path), todo=_TODO) from error
     except (ValueError, RecursionError) as error:
@@ -60,68 +59,44 @@ def _change(home: Home, path: Path, table: str, values: Mapping[str, Value]) -> 
 
 
 def with_values(text: str, table: str, values: Mapping[str, Value]) -> str:
-    """The text of a TOML file with these values in a table; of the rest no byte differs.
+    """The text of a TOML file with these values in a table, which is made where there is none; its comments, its order
+    and all other values stay.
 
-    Raises TOMLDecodeError for what is no TOML, ValueError where the change cannot be made line by line.
+    Raises TOMLDecodeError for what is not TOML, ValueError where the file cannot be changed without losing something.
     """
-    for name, value in values.items():
-        text = _with_value(text, table, name, value)
-    return text
+    import tomlkit  # needed only to write, and slow to import
+    from tomlkit.exceptions import TOMLKitError
 
-
-def _with_value(text: str, table: str, name: str, value: Value) -> str:
-    before = tomllib.loads(text)
-    wanted = _set(before, table.split("."), name, list(value) if isinstance(value, tuple) else value)
-    if wanted == before:
+    new = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    wanted = tomllib.loads(text)
+    settings = _table(wanted, table, dict)
+    if settings.items() >= new.items():
         return text
-    end = "\r\n" if "\r\n" in text else "\n"
-    lines = text.splitlines(keepends=True) if "\r" not in text.replace("\r\n", "") else [text]
-    written = f"{name} = {_toml(value)}"
-    for changed in _tries(lines, table, name, written, end):
-        # Whatever the lines seemed to be, only what parses to the wanted settings is taken.
-        try:
-            if tomllib.loads(changed) == wanted:
-                return changed
-        except tomllib.TOMLDecodeError:
-            continue
-    raise ValueError(f"[{table}] is written in a way in which {name} cannot be changed by its line")
+    settings.update(new)
+    crlf = "\r\n" in text and "\n" not in text.replace("\r\n", "")
+    source = text.replace("\r\n", "\n") if crlf else text
+    try:
+        document = tomlkit.parse(source)
+        if (again := tomlkit.dumps(document)) != source:
+            pairs = enumerate(zip(source.split("\n"), again.split("\n"), strict=False), 1)
+            line = next((number for number, (old, other) in pairs if old != other), 1)
+            raise ValueError(f"line {line} would not be kept as it is written")
+        _table(document, table, tomlkit.table).update(new)
+        changed = tomlkit.dumps(document)
+        kept = tomllib.loads(changed) == wanted
+    except (TOMLKitError, tomllib.TOMLDecodeError):
+        kept = False
+    if not kept:
+        raise ValueError(f"[{table}] is written in a way in which {' and '.join(new)} cannot be changed")
+    return changed.replace("\n", "\r\n") if crlf else changed
 
 
-def _tries(lines: list[str], table: str, name: str, written: str, end: str) -> list[str]:
-    """Texts that may be the changed one: the value's lines replaced, a line more in its table, its table more."""
-    tries: list[str] = []
-    heading = re.compile(rf"[ \t]*\[[ \t]*{re.escape(table)}[ \t]*\][ \t]*(?:#.*)?$")
-    key = re.compile(_KEY.format(re.escape(name)))
-    for at, line in enumerate(lines):
-        if key.match(line):
-            for last in range(at + 1, min(at + 40, len(lines)) + 1):
-                comment = _comment(lines[last - 1])
-                tries.append("".join([*lines[:at], f"{written}{comment}{end}", *lines[last:]]))
-    for at, line in enumerate(lines):
-        if heading.match(line.rstrip("\r\n")):
-            head = line if line.endswith("\n") else line + end
-            tries.append("".join([*lines[:at], head, f"{written}{end}", *lines[at + 1 :]]))
-    whole = "".join(lines)
-    between = "" if not whole else end if whole.endswith("\n") else end * 2
-    tries.append(f"{whole}{between}[{table}]{end}{written}{end}")
-    return tries
-
-
-def _comment(line: str) -> str:
-    """What a line says behind its value, kept: only a plain value has something behind it that is surely a comment."""
-    found = re.fullmatch(r"[^\"'#\[\]]*=[ \t]*(?:\"[^\"\\]*\"|'[^']*'|[\w.+-]+)([ \t]*#[^\r\n]*)\r?\n?", line)
-    return found[1] if found else ""
-
-
-def _set(before: dict[str, object], path: list[str], name: str, value: object) -> dict[str, object]:
-    if not path:
-        return {**before, name: value}
-    inner = before.get(path[0], {})
-    if not isinstance(inner, dict):
-        raise ValueError(f"{path[0]} is no table")
-    return {**before, path[0]: _set(inner, path[1:], name, value)}
-
-
-def _toml(value: Value) -> str:
-    """JSON's strings and lists of them are TOML's, too, but for one character."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _table(document: MutableMapping[str, Any], path: str, make: Callable[[], object]) -> MutableMapping[str, Any]:
+    """The table of this path, made where there is none. Raises ValueError where something else has its name."""
+    for name in path.split("."):
+        if name not in document:
+            document[name] = make()
+        document = document[name]
+        if not isinstance(document, dict):
+            raise ValueError(f"{name} is not a table")
+    return document

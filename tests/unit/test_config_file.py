@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lerim.config_file import change, with_values
@@ -46,39 +46,87 @@ def test_a_list_over_several_lines_is_replaced_as_a_whole() -> None:
     assert changed == FULL.replace('[\n  "a", # first\n  "b",\n]', "[]")
 
 
-def test_a_value_that_is_not_there_goes_into_its_table() -> None:
+def test_a_value_that_is_not_there_goes_to_the_end_of_its_table() -> None:
     changed = with_values(FULL, TABLE, {"base_url": "http://localhost:1/v1"})
-    assert changed == FULL.replace("# the reader\n", '# the reader\nbase_url = "http://localhost:1/v1"\n')
+    assert changed == FULL.replace("timeout = 9\n", 'timeout = 9\nbase_url = "http://localhost:1/v1"\n')
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[search]\nlimit = 5\n", "[search]\nlimit = 5", "[roles.lead]\nprovider = 'zai'\r\n"]
+    "text", ["", "[search]\nlimit = 5\n", "[search]\nlimit = 5", "[roles.lead]\r\nprovider = 'zai'\r\n"]
 )
-def test_a_table_that_is_not_there_goes_to_the_end(text: str) -> None:
+def test_a_table_that_is_not_there_is_made(text: str) -> None:
     changed = with_values(text, TABLE, {"provider": "openai", "model": "m"})
     assert changed.startswith(text)
     assert tomllib.loads(changed)["roles"]["extract"] == {"provider": "openai", "model": "m"}
-    assert ("\r\n" in changed) == ("\r\n" in text)
+    assert changed.count("\r\n") == (changed.count("\n") if "\r\n" in text else 0)
 
 
 def test_what_only_looks_like_the_value_is_left_alone() -> None:
     text = 'a = """\n[roles.extract]\nprovider = "none"\n"""\n[roles.lead]\nprovider = "none"\n[roles.extract]\n'
     changed = with_values(f'{text}"provider" = "none"\n', TABLE, {"provider": "zai"})
-    assert changed == f'{text}provider = "zai"\n'
+    assert changed == f'{text}"provider" = "zai"\n'
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "roles = {extract = {provider = 'none'}}\n",
-        "roles.extract.provider = 'none'\n",
-        "roles = 5\n",
-        "[roles]\nextract = 1",
-    ],
+    "text", ["roles = {extract = {provider = 'none'}} # mine\n", "roles.extract.provider = 'none' # mine\n"]
 )
-def test_a_file_in_which_the_line_cannot_be_changed_is_left_as_it_is(text: str) -> None:
-    with pytest.raises(ValueError, match=r"no table|cannot be changed"):
+def test_a_table_written_in_another_way_is_changed_in_its_place(text: str) -> None:
+    assert with_values(text, TABLE, {"provider": "zai"}) == text.replace("'none'", '"zai"')
+
+
+@pytest.mark.parametrize("text", ["roles = 5\n", "[roles]\nextract = 1", "[[roles]]\n"])
+def test_a_value_that_has_the_name_of_the_table_is_not_overwritten(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a table"):
         with_values(text, TABLE, {"provider": "zai"})
+
+
+def test_a_line_that_would_not_be_kept_is_named() -> None:
+    with pytest.raises(ValueError, match=r"line 3 would not be kept"):
+        with_values("[search]\n[roles.lead]\n[[list]]\n[roles.extract]\n", TABLE, {"provider": "zai"})
+
+
+COMMENTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).map("# {}".format)
+PLAIN = st.sampled_from(
+    ["1", "0x1F", "-2.50", "true", "1979-05-27 07:32:00Z", '"a # b"', "'c\\d'", "[1, 2 ]", "{x = 1}"]
+)
+LISTS = st.lists(COMMENTS, max_size=2).map(lambda said: "[\n" + "".join(f"  1, {one}\n" for one in said) + "]")
+LONG = st.sampled_from(['"""\n[roles.extract]\n# a\n"""', "'''x\n# b\n'''"])
+KEYS = ("provider", "model", "timeout", '"quoted key"', "dotted.key", "base_url")
+TABLES = ("", "[search]", "[roles.extract]", "[ roles . lead ]", "[other]")
+
+
+@st.composite
+def files_with_comments(draw: st.DrawFn) -> str:
+    """A settings file of tables in any order, with comments and blank lines anywhere."""
+    lines: list[str] = []
+    for heading in dict.fromkeys(["", *draw(st.permutations(TABLES[1:]))[: draw(st.integers(0, 6))]]):
+        lines += draw(st.lists(COMMENTS | st.just(""), max_size=2))
+        lines += [f"{heading} {draw(COMMENTS)}"] if heading else []
+        for key in draw(st.lists(st.sampled_from(KEYS), unique=True, max_size=4)):
+            lines += draw(st.lists(COMMENTS | st.just(""), max_size=1))
+            space = draw(st.sampled_from(["", " ", "   "]))
+            value = draw(PLAIN if key in KEYS[:2] else PLAIN | LISTS | LONG)
+            lines.append(f"{key}{space}={space}{value} {draw(COMMENTS | st.just(''))}")
+    text = "\n".join(lines) + draw(st.sampled_from(["", "\n", "\n\n"]))
+    return text.replace("\n", "\r\n") if draw(st.booleans()) else text
+
+
+@settings(max_examples=25)
+@given(
+    files_with_comments(), st.dictionaries(st.sampled_from(KEYS[:2]), st.sampled_from(["zai", "", "a\n#"]), min_size=1)
+)
+def test_of_any_file_all_that_is_not_set_stays_in_its_order(text: str, values: dict[str, str]) -> None:
+    changed = with_values(text, TABLE, values)
+    before, after = tomllib.loads(text), tomllib.loads(changed)
+    inner = before.setdefault("roles", {}).setdefault("extract", {})
+    replaced = [key for key in values if key in inner]
+    inner.update(values)
+    assert after == before
+    lines = iter(changed.replace("\r\n", "\n").split("\n"))
+    kept = [
+        line for line in text.replace("\r\n", "\n").rstrip("\n").split("\n") if not line.startswith(tuple(replaced))
+    ]
+    assert all(line in lines for line in kept)
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40))

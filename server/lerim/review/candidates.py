@@ -30,6 +30,9 @@ from lerim.sessions.model import Platform
 PERSON_CONFIDENCE = 0.95
 """How sure a memory is whose words a person wrote."""
 
+ACCEPTED_CONFIDENCE = 0.9
+"""The least confidence of a memory that a person accepted. The figure of a candidate says how likely it is worth
+keeping; the person has decided that. It stays below `PERSON_CONFIDENCE`, since the words are not theirs."""
 
 ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"]
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
@@ -126,6 +129,11 @@ def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
         references=candidate.references,
         evidence=candidate.evidence,
     )
+
+
+def accepted_record(memory: MemoryRecord) -> MemoryRecord:
+    """The memory as a person's accept keeps it: its confidence is at least `ACCEPTED_CONFIDENCE`."""
+    return replace(memory, confidence=max(memory.confidence, ACCEPTED_CONFIDENCE))
 
 
 def file_text(
@@ -373,7 +381,7 @@ def _rewritten(proposal: Proposal, store: Store) -> str:
     elif proposal.action == "close":
         after = naming_text(before, stored.path, others)
     else:
-        after = updated_text(proposal.record, before, stored.path, store, others)
+        after = updated_text(accepted_record(proposal.record), before, stored.path, store, others)
     return difference(before, after, stored.path.name)
 
 

@@ -24,6 +24,7 @@ from lerim.review.candidates import (
     Edit,
     Proposal,
     Target,
+    accepted_record,
     edited_text,
     of_text,
     one_line,
@@ -56,7 +57,8 @@ def accept(
     singly: bool = True,
 ) -> ReviewResult:
     """Do what a candidate proposes; then the candidate is gone. `unseen`: no person looked at it. What was accepted
-    unseen, or not `singly` but with all that wait, does not move the ranking.
+    unseen, or not `singly` but with all that wait, does not move the ranking. What a person accepts has a confidence of
+    at least `ACCEPTED_CONFIDENCE`; what is accepted unseen keeps its own.
 
     The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once. What
     a session said is compared once more with the memories there are by now: where it does something else than is
@@ -90,6 +92,8 @@ def accept(
                 return settled
         _check_changed(place, book, final)
         kind: Kind = "settle" if unseen else "accept"
+        if kind == "accept":
+            final = replace(final, record=accepted_record(final.record))
         judged: Judged | None = None if unseen or not singly else "edited" if final.edited else "accepted"
         return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged)
 

@@ -224,6 +224,26 @@ def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: Place, make:
     assert memory.confidence == 0.95
 
 
+def test_what_a_person_accepts_is_no_longer_only_as_likely_as_the_ranker_said(place: Place, make: Make) -> None:
+    proposal = proposed(place, make(confidence=0.47))
+    waiting = proposal.path.read_text()
+    path = accepted(place, proposal.id)
+    assert parse(path.read_text(), path).confidence == 0.9
+    assert queue.undo(place).ok and proposal.path.read_text() == waiting
+    assert queue.show(place, proposal.id).record.confidence == 0.47
+
+
+def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepted(place: Place, make: Make) -> None:
+    result = queue.accept(place, proposed(place, make(confidence=0.47)).id, quotes="shared", unseen=True)
+    path = Path(result.path or "")
+    assert parse(path.read_text(), path).confidence == 0.47
+    body = "Installs go through `uv pip sync requirements.lock` here, twice a day."
+    update = proposed(place, make(body=body, turn="t2", minutes=5, confidence=0.3))
+    assert "+confidence: 0.9" in update.diff
+    accepted(place, update.id)
+    assert parse(path.read_text(), path).confidence == 0.9
+
+
 def test_every_step_can_be_taken_back(place: Place, make: Make) -> None:
     proposal = proposed(place, make())
     waiting = proposal.path.read_text()
