@@ -36,7 +36,7 @@ from lerim.sessions import (
 )
 from lerim.sessions.analytics import By, Statistics
 from lerim.sessions.browsing import Brief
-from lerim.sessions.catalog_schema import open_database, telling, transaction
+from lerim.sessions.catalog_schema import open_catalog, telling
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
 from lerim.sessions.health import Health
@@ -50,6 +50,7 @@ from lerim.sessions.stored import path_of, spelled
 from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
 from lerim.sessions.unsent import Unsent
+from lerim.sqlite import transaction
 
 __all__ = ["Catalog", "Filters", "Indexed", "Job", "JobRow", "Owning", "Readable", "SessionRow", "Stamp", "TurnRow"]
 
@@ -67,7 +68,7 @@ class Catalog:
     @classmethod
     def open(cls, home: Home, clock: Callable[[], float] = time.time) -> Self:
         """Opens the catalog of `home`, making it where needed. `clock` gives epoch seconds. Raises CatalogError."""
-        db, problems = open_database(home)
+        db, problems = open_catalog(home)
         return cls(home.catalog, db, problems, clock)
 
     def __enter__(self) -> Self:
