@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lerim.paths import Home
 from lerim.sessions import turn_words, turns
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.turn_text import searchable
+from lerim.sqlite import transaction
 
 words = st.sampled_from(["", "alpha", "beta getUserName", "gamma 設定", "delta", " ", "epsilon zeta"])
 turn = st.builds(

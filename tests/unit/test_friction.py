@@ -21,8 +21,8 @@ from lerim.review import queue
 from lerim.review.run import Run
 from lerim.sessions import frictions
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.frictions import Friction
+from lerim.sqlite import transaction
 from older_catalog import written_as
 
 REFUSED = "Exit code 1\nError: connect ECONNREFUSED 127.0.0.1:{port} (database of the shop)"

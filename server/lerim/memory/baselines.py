@@ -5,7 +5,6 @@ when its file was last looked at. Cannot be made again from files: it is the one
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from lerim import sqlite
 from lerim.errors import MemoryError_, reason_of
 from lerim.memory import files
 from lerim.memory.reference import STATES, Reference, State
@@ -23,8 +23,7 @@ from lerim.paths import Home
 Stamp = tuple[int, ...]
 """(mtime in ns, size, inode) of a referenced file; () where there is none."""
 DATABASE = "freshness.sqlite3"
-_VERSION = 1
-_SCHEMA = """
+_TABLES = """
 CREATE TABLE IF NOT EXISTS baselines (
   memory TEXT NOT NULL, reference TEXT NOT NULL, verified TEXT NOT NULL,
   digest TEXT NOT NULL, words INTEGER NOT NULL, twins TEXT NOT NULL, sketch BLOB NOT NULL,
@@ -38,6 +37,19 @@ CREATE TABLE IF NOT EXISTS looks (
 CREATE INDEX IF NOT EXISTS places ON looks (tree, place);
 CREATE INDEX IF NOT EXISTS stale ON looks (tree, state) WHERE state <> 'fresh' OR moved_to <> '';
 """
+_SCHEMA = sqlite.Schema(
+    name="The record of what memories refer to",
+    version=1,
+    upgrade=lambda db, version: sqlite.run_script(db, _TABLES),
+    settings=("synchronous = NORMAL", "cache_size = -500"),
+    wal=True,
+    wait=30.0,
+    error=MemoryError_,
+    failure="The record of what memories refer to cannot be used",
+    todo="Check the disk's free space and the rights of the file.",
+    todo_damaged="If the file is damaged, delete it: what memories refer to then counts as it is now.",
+    damage=(ValueError,),
+)
 _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, since"
 
 
@@ -180,13 +192,8 @@ class Baselines:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """One transaction."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with sqlite.transaction(self._db):
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
 
 def there(private_dir: Path) -> bool:
@@ -209,9 +216,8 @@ def stamp(private_dir: Path) -> Stamp:
 def hold(private_dir: Path) -> sqlite3.Connection | None:
     """Keeps the database open until this is closed, which may wait for the disk: as long as it is, opening, writing and
     closing do not. To be closed in any thread. None where it cannot be used: whoever opens it is told why."""
-    place = f"{(private_dir / DATABASE).absolute().as_uri()}?mode=rw"  # none is made
     try:
-        db = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
+        db = sqlite.connect(private_dir / DATABASE, any_thread=True)
     except sqlite3.Error:
         return None
     try:
@@ -227,13 +233,8 @@ def opened(private_dir: Path, root: Path) -> Iterator[Baselines]:
     """The database, closed at the block's end. Raises MemoryError_ where it cannot be used."""
     path = private_dir / DATABASE
     files.make_folder(private_dir, 0o700)
-    try:
-        with closing(_open(path)) as db:
-            yield Baselines(db, root)
-    except (sqlite3.Error, OSError, ValueError) as error:
-        todo = "Free some space; if the file is damaged, delete it: what memories speak of then counts as it is now."
-        message = f"What is known of memories' standing cannot be used: {error}."
-        raise MemoryError_(message, where=str(path), todo=todo) from error
+    with sqlite.failures(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as db:
+        yield Baselines(db, root)
 
 
 @contextmanager
@@ -252,24 +253,6 @@ def copied(home: Home, key: str) -> Iterator[Home]:
                 todo = "Check the rights of the file and the disk's free space."
                 raise MemoryError_(f"It cannot be read: {reason_of(error)}.", where=name, todo=todo) from error
         yield away
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    db = sqlite3.connect(path, timeout=30, isolation_level=None)
-    try:
-        version = int(db.execute("PRAGMA user_version").fetchone()[0])
-        if version > _VERSION:
-            raise MemoryError_("This was made by a newer Lerim.", where=str(path), todo="Update Lerim.")
-        for pragma in ("trusted_schema = OFF", "journal_mode = WAL", "synchronous = NORMAL", "cache_size = -500"):
-            db.execute(f"PRAGMA {pragma}")
-        if version < _VERSION:
-            db.executescript(_SCHEMA)
-            db.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        db.close()
-        raise
-    return db
 
 
 def _baseline(row: tuple[str, int, str, bytes]) -> Baseline:

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from lerim import sqlite
 from lerim.errors import Problem
 from lerim.memory.directory import Directory, directory
 from lerim.memory.facets import wanted
@@ -82,8 +83,8 @@ class Index:
         self._version = -1
         self._counts: dict[str, int] = {}
         if spot is None:
-            self._sql = connect(":memory:")
-            self._sql.executescript(SCHEMA)
+            self._sql = connect(None)
+            sqlite.run_script(self._sql, SCHEMA)
             return
         with spot.exclusive():
             self._open(spot)
@@ -252,8 +253,7 @@ class Index:
 
     def _write(self, read: Iterable[Read], gone: Iterable[str]) -> None:
         known = self._known()
-        with self._sql:
-            self._sql.execute("BEGIN IMMEDIATE")
+        with sqlite.transaction(self._sql):
             for name in gone:
                 _drop(self._sql, known, name)
             rest, many = iter(read), False
@@ -298,10 +298,10 @@ class Index:
                 spot.note.unlink(missing_ok=True)
                 _unlink(folder, spot.path.name)  # of a link, the link
                 os.close(folder.open(spot.path.name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            self._sql = connect(str(spot.path))
-            self._sql.executescript(f"BEGIN;{SCHEMA}COMMIT;")
+            self._sql = connect(spot.path)
             self._nonce = secrets.token_hex(16)
-            with self._sql:
+            with sqlite.transaction(self._sql):
+                sqlite.run_script(self._sql, SCHEMA)
                 self._sql.execute("INSERT INTO meta VALUES (?)", (self._nonce,))
             spot.sign(self.folder, self._nonce)
         except (sqlite3.Error, OSError) as error:
@@ -311,13 +311,12 @@ class Index:
         """Use the index that is there, if it holds our nonce."""
         noted = spot.nonce()
         try:
-            connection = connect(str(spot.path))
+            connection = connect(spot.path)
         except sqlite3.DatabaseError:
             return False  # damaged: it is made anew
         try:
             nonce = connection.execute("SELECT nonce FROM meta").fetchone()
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if noted and nonce == (noted,) and version == VERSION:
+            if noted and nonce == (noted,) and sqlite.version_of(connection) == VERSION:
                 self._nonce, self._sql = noted, connection
                 return True
         except sqlite3.DatabaseError:
@@ -332,11 +331,9 @@ def stored_records(spot: Spot | None, folder: Path) -> Iterator[tuple[str, Stamp
     if spot is None or not spot.ours(folder, ""):
         return
     try:
-        with contextlib.closing(sqlite3.connect(f"{spot.path.absolute().as_uri()}?mode=ro", uri=True)) as sql:
-            sql.execute("PRAGMA trusted_schema=OFF")
+        with contextlib.closing(sqlite.connect(spot.path, mode="ro")) as sql:
             nonce = sql.execute("SELECT nonce FROM meta").fetchone()
-            version = sql.execute("PRAGMA user_version").fetchone()[0]
-            if nonce == (spot.nonce(),) and version == VERSION:
+            if nonce == (spot.nonce(),) and sqlite.version_of(sql) == VERSION:
                 yield from kept_records(sql)
     except (sqlite3.Error, msgspec.MsgspecError):
         return  # damaged, or written at this moment: the files are read

@@ -16,10 +16,12 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
+from lerim import sqlite
 from lerim.errors import LerimError, MemoryError_
 from lerim.memory import files
 
 _WAIT_SECONDS = 2
+_SETTINGS = ("journal_mode = MEMORY", "synchronous = OFF", "cache_size = -4000")
 
 
 class _Note(msgspec.Struct, frozen=True):
@@ -86,20 +88,9 @@ class Spot:
             return None
 
 
-def connect(path: str) -> sqlite3.Connection:
+def connect(path: Path | None) -> sqlite3.Connection:
     """A connection to an index at `path`, or in memory. Raises sqlite3.Error."""
-    # mode=rw: where a link has come in the way, nothing is made behind it
-    place = path if path == ":memory:" else f"{Path(path).absolute().as_uri()}?mode=rw"
-    connection = sqlite3.connect(
-        place, uri=path != ":memory:", timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None
-    )
-    try:
-        for pragma in ("trusted_schema=OFF", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-4000"):
-            connection.execute(f"PRAGMA {pragma}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return sqlite.connect(path, wait=_WAIT_SECONDS, any_thread=True, settings=_SETTINGS)
 
 
 def unusable(error: Exception, spot: Spot | None) -> MemoryError_:

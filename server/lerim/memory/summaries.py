@@ -8,16 +8,14 @@ kill in between leaves nothing that looks like a person's.
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+from lerim import sqlite
 from lerim.errors import MemoryError_, StaleError
 from lerim.memory import files
 from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, id_of, parse, render
@@ -26,10 +24,22 @@ from lerim.memory.slug import slug
 Done = Literal["written", "updated", "unchanged", "theirs"]
 """`theirs`: a person edited it, and it was left alone."""
 DATABASE = "summaries.sqlite3"
-_VERSION = 1
-_SCHEMA = (
+_TABLES = (
     "CREATE TABLE IF NOT EXISTS summaries"
     " (session TEXT PRIMARY KEY, name TEXT NOT NULL, maker TEXT NOT NULL, hashes TEXT NOT NULL) WITHOUT ROWID"
+)
+_SCHEMA = sqlite.Schema(
+    name="The record of summaries",
+    version=1,
+    upgrade=lambda db, version: sqlite.run_script(db, _TABLES),
+    settings=("synchronous = NORMAL",),
+    wal=True,
+    wait=30.0,
+    error=MemoryError_,
+    failure="The record of summaries cannot be used",
+    todo="Check the disk's free space and the rights of the file.",
+    todo_damaged="If the file is damaged, delete it: the summaries there are then left as they are.",
+    damage=(ValueError,),
 )
 _HASHES = 4
 """Texts of one file that are known as ours: the last ones, for another worktree may hold an older one."""
@@ -47,8 +57,7 @@ class Summaries:
         self._memory_dir = memory_dir
         self._anchor = anchor
         self._path = private_dir / DATABASE
-        with _telling(self._path):
-            self._db = _open(self._path)
+        self._db = sqlite.open_database(self._path, _SCHEMA)
 
     def close(self) -> None:
         """Closes what is remembered; twice does no harm."""
@@ -136,7 +145,7 @@ def read(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tup
     path = private_dir / DATABASE
     if not path.exists():
         return None
-    with _telling(path), closing(_open(path)) as db:
+    with _telling(path), closing(sqlite.open_database(path, _SCHEMA)) as db:
         row = db.execute("SELECT name FROM summaries WHERE session = ?", (session,)).fetchone()
     if row is None:
         return None
@@ -165,32 +174,8 @@ def _folder(memory_dir: Path, started: datetime) -> Path:
     return memory_dir / FOLDERS["summary"] / f"{started.astimezone(UTC):%Y%m%d}" / f"{started.astimezone(UTC):%H%M%S}"
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    db = sqlite3.connect(path, timeout=30, isolation_level=None)
-    try:
-        version = int(db.execute("PRAGMA user_version").fetchone()[0])
-        if version > _VERSION:
-            raise MemoryError_("This was made by a newer Lerim.", where=str(path), todo="Update Lerim.")
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute(_SCHEMA)
-        db.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-@contextmanager
-def _telling(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, OSError, ValueError) as error:
-        todo = "Free some space; if the file is damaged, delete it: summaries there are then left as they are."
-        raise MemoryError_(
-            f"What is known of summaries cannot be used: {error}.", where=str(path), todo=todo
-        ) from error
+def _telling(path: Path) -> AbstractContextManager[None]:
+    return sqlite.failures(path, _SCHEMA)
 
 
 def opened(memory_dir: Path, anchor: Path, private_dir: Path) -> closing[Summaries]:

@@ -8,34 +8,43 @@ written is lost, and both are told in `problems`.
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from filelock import FileLock
-
-from lerim.errors import MemoryError_, Problem, reason_of
+from lerim import sqlite
+from lerim.errors import MemoryError_, Problem
 from lerim.memory.store import Stored
 
 How = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
 Said = Literal["useful", "wrong", "outdated"]
 
 VERSION = 1
-_WAIT_SECONDS = 2.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SCHEMA = """
+_TABLES = """
 CREATE TABLE uses (
     memory TEXT NOT NULL, how TEXT NOT NULL, last INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (memory, how)
 ) WITHOUT ROWID;
 CREATE TABLE feedback (memory TEXT NOT NULL, what TEXT NOT NULL, at INTEGER NOT NULL);
 CREATE INDEX feedback_memory ON feedback (memory, at);
 """
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_SCHEMA = sqlite.Schema(
+    name="The record of uses",
+    version=VERSION,
+    upgrade=lambda db, version: sqlite.run_script(db, _TABLES),
+    settings=("synchronous = NORMAL",),
+    wait=2.0,
+    error=MemoryError_,
+    failure="The uses of memories cannot be kept",
+    todo="Check the rights of the file and the disk's free space.",
+    todo_damaged="A new record is begun the next time.",
+    replaced="Memories count as unused until they are used again.",
+    code="uses",
+)
 _FEW = 500
 Result = TypeVar("Result")
 
@@ -106,84 +115,26 @@ class Uses:
 
     def _read(self, work: Callable[[sqlite3.Connection], Result], nothing: Result) -> Result:
         try:
-            if not self.path.exists():
-                return nothing
-            with self._opened() as db:
-                return work(db)
-        except (sqlite3.Error, OSError, MemoryError_) as error:
-            self._tell(error)
+            with sqlite.failures(self.path, _SCHEMA):
+                if not self.path.exists():
+                    return nothing
+                with closing(sqlite.open_database(self.path, _SCHEMA, self.problems)) as db:
+                    return work(db)
+        except MemoryError_ as error:
+            self._add(error.problem(code="uses"))
             return nothing
 
     def _changed(self, work: Callable[[sqlite3.Connection], object]) -> None:
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
-            with self._opened() as db:
-                db.execute("BEGIN IMMEDIATE")
-                work(db)
-                db.execute("COMMIT")
-        except (sqlite3.Error, OSError, MemoryError_) as error:
-            self._tell(error)
-
-    @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        """The database, made anew where it was damaged."""
-        try:
-            db = self._connected()
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
-                raise
-            self._set_aside()
-            db = self._connected()
-        with closing(db):
-            yield db
-
-    def _connected(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
-        try:
-            db.execute("PRAGMA trusted_schema=OFF")
-            db.execute("PRAGMA synchronous=NORMAL")
-            if self._version(db) < VERSION:
-                db.execute("BEGIN IMMEDIATE")
-                if self._version(db) < VERSION:  # another process made it meanwhile
-                    for statement in _SCHEMA.split(";")[:-1]:
-                        db.execute(statement)
-                    db.execute(f"PRAGMA user_version = {VERSION}")
-                db.execute("COMMIT")
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _version(self, db: sqlite3.Connection) -> int:
-        version = int(db.execute("PRAGMA user_version").fetchone()[0])
-        if version > VERSION:
-            message = f"A newer Lerim keeps the uses of memories (form {version}, this one knows {VERSION})."
-            raise MemoryError_(message, where=str(self.path), todo="Update Lerim.")
-        return version
-
-    def _set_aside(self) -> None:
-        """Keeps a damaged database under another name, unless another process did so meanwhile."""
-        with FileLock(self.path.with_suffix(".lock"), timeout=_WAIT_SECONDS, mode=0o600):
-            try:
-                self._connected().close()
-                return
-            except sqlite3.DatabaseError:
-                pass  # it is damaged indeed
-            aside = self.path.with_name(f"{self.path.name}.damaged-copy")
-            self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
-            self.path.replace(aside)
-        message = (
-            f"The record of uses was damaged; it is kept as {aside.name}, and memories count as unused until used."
-        )
-        self._add(Problem("uses", str(self.path), message))
-
-    def _tell(self, error: Exception) -> None:
-        if isinstance(error, MemoryError_):
+            with sqlite.failures(self.path, _SCHEMA):
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with (
+                    closing(sqlite.open_database(self.path, _SCHEMA, self.problems)) as db,
+                    sqlite.transaction(db),
+                ):
+                    work(db)
+        except MemoryError_ as error:
             self._add(error.problem(code="uses"))
-            return
-        todo = "Check the rights of the file and the disk's free space."
-        self._add(Problem("uses", str(self.path), f"The uses of memories cannot be kept: {reason_of(error)}. {todo}"))
 
     def _add(self, problem: Problem) -> None:
         if problem not in self.problems:

@@ -7,20 +7,19 @@ its reservation, for the service may have answered it. Amounts are kept in milli
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-import filelock
 import msgspec
 
-from lerim.errors import BudgetError, LerimError, Problem, SpendingError, TooDearError, reason_of
+from lerim import sqlite
+from lerim.errors import BudgetError, LerimError, Problem, SpendingError, TooDearError
 from lerim.models.model import Model
 from lerim.models.prices import cost_of, worst
 from lerim.models.usage import Spent, Usage, total
@@ -35,7 +34,7 @@ LOOK_EVERY = 0.1
 """Seconds between two looks at whether the person cancelled."""
 DOLLAR = 10**12
 
-_SCHEMA = """
+_TABLES = """
 CREATE TABLE calls (
     id INTEGER PRIMARY KEY, day TEXT NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL, settled INTEGER NOT NULL,
     cost INTEGER NOT NULL, calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
@@ -43,8 +42,20 @@ CREATE TABLE calls (
 );
 CREATE INDEX calls_day ON calls (day);
 """
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _TODO = "Check the rights of the file and the disk's free space, or set budget.per_day_usd to 0 for no limit."
+_SCHEMA = sqlite.Schema(
+    name="The record of what was spent",
+    version=VERSION,
+    upgrade=lambda db, version: sqlite.run_script(db, _TABLES),
+    probe="SELECT cost FROM calls LIMIT 1",
+    wait=BUSY_SECONDS,
+    error=SpendingError,
+    failure="What a model costs cannot be recorded",
+    todo=_TODO,
+    todo_damaged="Try again: a new record is then begun.",
+    replaced="Earlier calls of today do not count.",
+    code="spending",
+)
 
 
 Result = TypeVar("Result")
@@ -146,7 +157,7 @@ class Purse:
         took = (usage.calls, usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.unpriced, held.row)
 
         def replace(db: sqlite3.Connection) -> None:
-            with _exclusive(db):
+            with sqlite.transaction(db, exclusive=True):
                 db.execute(
                     "UPDATE calls SET settled = 1, cost = ?, calls = ?, input = ?, output = ?, cached = ?, unpriced = ?"
                     " WHERE id = ?",
@@ -178,7 +189,7 @@ class Purse:
 
     def _hold(self, db: sqlite3.Connection, model: Model, most: float) -> Held:
         day = self.clock().date()
-        with _exclusive(db):
+        with sqlite.transaction(db, exclusive=True):
             if self.per_day > 0:
                 [(spent,)] = db.execute("SELECT coalesce(sum(cost), 0) FROM calls WHERE day = ?", (day.isoformat(),))
                 if spent + _amount(most) > _amount(self.per_day):
@@ -205,13 +216,12 @@ def today(home: Home, now: datetime) -> Usage:
 def spent_today(home: Home, now: datetime) -> list[Spent]:
     """What calls that are paid for took on the date of `now`, by role and model, those still under way at the most they
     can cost; empty where nothing was ever spent. Raises SpendingError where it cannot be read."""
-    with _failing(home):
-        if not home.spending.exists():
-            return []
+    with sqlite.failures(home.spending, _SCHEMA):
         # Not read-only: what a kill left half written is undone by whoever opens it next.
-        with closing(_connected(home, "rw")) as db:
-            if not _known(db, home):
-                return []
+        db = sqlite.open_existing(home.spending, _SCHEMA)
+        if db is None:
+            return []
+        with closing(db):
             rows = db.execute(
                 "SELECT role, model, sum(calls), sum(input), sum(output), sum(cached), sum(cost), sum(unpriced)"
                 " FROM calls WHERE day = ? GROUP BY role, model ORDER BY min(id)",
@@ -259,89 +269,10 @@ def _exactly(dollars: float) -> str:
 @contextmanager
 def _opened(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]:
     """The database, made where it is missing and made anew where it is damaged. Raises SpendingError."""
-    with _failing(home):
+    with sqlite.failures(home.spending, _SCHEMA):
         private_folder(home, home.spending.parent)
-        os.close(os.open(home.spending, os.O_RDWR | os.O_CREAT, 0o600))
-        db = _connected(home, "rw", STEP_SECONDS)
-        try:
-            try:
-                _make(db, home)
-            except sqlite3.DatabaseError as error:
-                db.close()
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
-                    raise
-                problems.extend(_set_aside(home))
-                db = _connected(home, "rwc", STEP_SECONDS)
-                home.spending.chmod(0o600)
-                _make(db, home)
+        with closing(sqlite.open_database(home.spending, _SCHEMA, problems, STEP_SECONDS)) as db:
             yield db
-        finally:
-            db.close()
-
-
-def _make(db: sqlite3.Connection, home: Home) -> None:
-    if _known(db, home):
-        db.execute("SELECT cost FROM calls LIMIT 1").fetchone()
-        return
-    with _exclusive(db):
-        if not _known(db, home):  # another process made it meanwhile
-            for statement in _SCHEMA.strip().split(";\n"):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def _known(db: sqlite3.Connection, home: Home) -> bool:
-    """Whether the database is there and of our form. Raises SpendingError for one that a newer Lerim made."""
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
-        message = f"The record of what was spent was made by a newer Lerim (form {version}, this one knows {VERSION})."
-        raise SpendingError(message, where=str(home.spending), todo="Update Lerim, or move the file away.")
-    return version == VERSION
-
-
-def _connected(home: Home, mode: str, seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
-    place = f"{home.spending.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(place, uri=True, timeout=seconds, isolation_level=None)
-
-
-def _set_aside(home: Home) -> list[Problem]:
-    """Keeps a damaged database under another name; nothing where another process did so meanwhile."""
-    with filelock.FileLock(home.spending.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
-        try:
-            with closing(_connected(home, "rw")) as db:
-                if db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
-                    return []
-        except sqlite3.DatabaseError:
-            pass  # it is damaged indeed
-        aside = home.spending.with_name(home.spending.name + ".damaged-copy")
-        home.spending.with_name(home.spending.name + "-journal").unlink(missing_ok=True)
-        home.spending.replace(aside)
-    message = (
-        f"The record of what was spent was damaged; it is kept as {aside.name}. Earlier calls of today do not count."
-    )
-    return [Problem("spending", str(home.spending), message)]
-
-
-@contextmanager
-def _exclusive(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN EXCLUSIVE")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):  # SQLite may have rolled back already; the first error is told
-            db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-@contextmanager
-def _failing(home: Home) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:  # filelock.Timeout is an OSError
-        raise SpendingError(
-            f"What a model costs cannot be recorded: {reason_of(error)}.", where=str(home.spending), todo=_TODO
-        ) from error
 
 
 def _amount(dollars: float) -> int:

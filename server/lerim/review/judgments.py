@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from lerim import sqlite
 from lerim.errors import Problem
 from lerim.paths import Home
 
@@ -138,10 +139,7 @@ def ledgers(home: Home) -> list[Path]:
 def connected(path: Path) -> sqlite3.Connection:
     """A ledger as it is. Not read-only where it may be written: what a kill left half done is undone by whoever opens
     it next. Each statement is a transaction. Raises sqlite3.Error."""
-    place = f"{path.absolute().as_uri()}?mode=rw"
-    db = sqlite3.connect(place, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-    db.execute("PRAGMA trusted_schema=OFF")
-    return db
+    return sqlite.connect(path, wait=BUSY_SECONDS)
 
 
 def _rows(path: Path) -> Iterator[_Row]:

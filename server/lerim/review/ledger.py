@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Literal
 
 import msgspec
 
+from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction.candidate import Candidate, decoded
 from lerim.memory.claim import Claim
@@ -40,6 +40,17 @@ Stage = Literal["started", "reverting", "done", "undoing", "undone"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
 _KEPT_ACTIONS = 2_000
+_SCHEMA = sqlite.Schema(
+    name="The review ledger",
+    version=VERSION,
+    upgrade=bring_up,
+    settings=("synchronous = FULL",),
+    wait=10.0,
+    error=MemoryError_,
+    failure="The review ledger cannot be used",
+    todo="Free some space or make its folder writable, then try again; nothing was changed.",
+    todo_damaged="Move it away; what was rejected is then forgotten, memories and candidates stay.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,38 +356,11 @@ def opened(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterator[Led
     """The ledger in this private folder, made if it is not there; `moves` are folders (before, now) the
     project was in. Raises MemoryError_."""
     path = private / "review.sqlite3"
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        connection = sqlite3.connect(path, timeout=10)
-        try:
-            yield _prepared(connection, path, moves)
-            connection.commit()
-        finally:
-            connection.close()
-    except (sqlite3.Error, OSError) as error:
-        raise MemoryError_(f"The review ledger cannot be used: {error}.", where=str(path), todo=_todo(error)) from error
-
-
-def _todo(error: sqlite3.Error | OSError) -> str:
-    """A file that is no ledger any more is to be moved away; one that cannot be written now is whole and stays."""
-    if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_FULL) & 0xFF in (
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-    ):
-        return "Move it away; what was rejected is then forgotten, memories and candidates stay."
-    return "Free some space or make its folder writable, then try again; nothing was changed."
-
-
-def _prepared(connection: sqlite3.Connection, path: Path, moves: Sequence[tuple[str, str]]) -> Ledger:
-    connection.execute("PRAGMA trusted_schema=OFF")
-    connection.execute("PRAGMA synchronous=FULL")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise MemoryError_("A newer Lerim wrote the review ledger.", where=str(path), todo="Update Lerim.")
-    if version < VERSION:
-        bring_up(connection)
-    salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
-    return Ledger(connection, salt[0], moves)
+    with sqlite.failures(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:
+        connection.isolation_level = "DEFERRED"  # what is written begins a transaction
+        salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
+        yield Ledger(connection, salt[0], moves)
+        connection.commit()
 
 
 def _micros(time: datetime) -> int:

@@ -37,10 +37,8 @@ CREATE TABLE actions (
 {_LEFT_OUT}{_JUDGMENTS}"""
 
 
-def bring_up(connection: sqlite3.Connection) -> None:
-    """Make the tables, or those of an older version these; one process does it, others wait and find it done."""
-    connection.execute("BEGIN IMMEDIATE")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+def bring_up(connection: sqlite3.Connection, version: int) -> None:
+    """Make the tables, or those of an older version these, inside a transaction."""
     if version == 0:
         for statement in _SCHEMA.split(";")[:-1]:
             connection.execute(statement)
@@ -55,5 +53,3 @@ def bring_up(connection: sqlite3.Connection) -> None:
     if version in (1, 2, 3, 4):
         connection.execute(_JUDGMENTS)
     connection.execute("INSERT OR IGNORE INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
-    connection.execute(f"PRAGMA user_version={VERSION}")
-    connection.commit()

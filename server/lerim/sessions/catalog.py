@@ -34,7 +34,7 @@ from lerim.sessions import (
     unsent,
 )
 from lerim.sessions.browsing import Brief
-from lerim.sessions.catalog_schema import open_database, telling, transaction
+from lerim.sessions.catalog_schema import open_catalog, telling
 from lerim.sessions.filters import EVERYTHING, Filters
 from lerim.sessions.frictions import Friction
 from lerim.sessions.health import Health
@@ -47,6 +47,7 @@ from lerim.sessions.session_rows import SessionRow
 from lerim.sessions.turn_text import storable
 from lerim.sessions.turns import TurnRow
 from lerim.sessions.unsent import Unsent
+from lerim.sqlite import transaction
 from lerim.writable import path_of, spelled
 
 __all__ = ["Catalog", "Filters", "Indexed", "Job", "JobRow", "Owning", "Readable", "SessionRow", "Stamp", "TurnRow"]
@@ -65,7 +66,7 @@ class Catalog:
     @classmethod
     def open(cls, home: Home, clock: Callable[[], float] = time.time) -> Self:
         """Opens the catalog of `home`, making it where needed. `clock` gives epoch seconds. Raises CatalogError."""
-        db, problems = open_database(home)
+        db, problems = open_catalog(home)
         return cls(home.catalog, db, problems, clock)
 
     def __enter__(self) -> Self:

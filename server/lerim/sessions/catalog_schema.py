@@ -1,24 +1,19 @@
-"""The catalog's database: its tables, and how it is opened, refused, or moved aside and made again."""
+"""The catalog's database: its tables, the steps from older versions, and how it is opened."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sqlite3
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-import filelock
-
+from lerim import sqlite
 from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.registry import private_folder
 from lerim.sessions import turn_words
 
 VERSION = 7
-BUSY_MS = 30_000
 
 # transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions. A place
 # is a file, or a database and the session's key in it. stores are the databases, as they were when all of their
@@ -147,12 +142,10 @@ CREATE TABLE positions (
 INSERT INTO positions SELECT transcript, project, 'extract', resume, state FROM positions_1;
 DROP TABLE positions_1;
 INSERT INTO jobs (kind, transcript, project, state) SELECT 'model', transcript, project, 'pending' FROM positions;
-PRAGMA user_version = 2
 """
 # Form 2 did not remember errors; those of sessions read before are not looked for again.
 FROM_2 = f"""
 {FRICTIONS}
-PRAGMA user_version = 3
 """
 # Form 3 knew files only, and of a turn not what its calls did. Every transcript that is there is read once more; of the
 # others the texts stay and are found as before.
@@ -184,202 +177,63 @@ INSERT INTO turns SELECT id, turn, transcript, ordinal, folder, role, kind, time
 DROP TABLE turns_3;
 DROP TABLE words;
 {FOUND_BY}
-PRAGMA user_version = 4
 """
 # Form 4 did not keep how many tokens a turn has, and summarized nothing.
 FROM_4 = f"""
 {COUNTED}
 INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', p.transcript, p.project, 'pending'
     FROM positions p JOIN transcripts t ON t.id = p.transcript WHERE p.kind = 'extract' AND t.parent = '';
-PRAGMA user_version = 5
 """
 # Form 5 opened damaged databases in every cycle.
 FROM_5 = f"""
 {DAMAGED_STORES}
-PRAGMA user_version = 6
 """
 # Form 6 forgot what a project had read in a folder that was its own for one sync, and did not find a session by its id.
 FROM_6 = f"""
 {LEFT_FOLDERS}
 {TRANSCRIPTS_SESSION}
-PRAGMA user_version = 7
 """
 _STEPS = (FROM_1, FROM_2, FROM_3, FROM_4, FROM_5, FROM_6)
 
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+def _upgrade(db: sqlite3.Connection, version: int) -> None:
+    for script in _STEPS[version - 1 :] if version else (SCHEMA,):
+        sqlite.run_script(db, script)
+    if 0 < version < 4:
+        turn_words.refill(db)
 
 
-def open_database(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
-    """The catalog's connection (autocommit; use `transaction`), made where it is missing.
+CATALOG = sqlite.Schema(
+    name="The catalog of sessions",
+    version=VERSION,
+    upgrade=_upgrade,
+    probe="SELECT 1 FROM transcripts, turns, jobs LIMIT 1",
+    settings=("synchronous = NORMAL", "temp_store = MEMORY", "cache_size = -16000", "wal_autocheckpoint = 4000"),
+    wal=True,
+    wait=30.0,
+    error=CatalogError,
+    failure="The catalog of sessions cannot be used",
+    todo="Check the disk's free space and the folder's rights, or set LERIM_HOME to another folder; then try again.",
+    todo_damaged="Run the command again: the catalog is then made anew from the transcripts.",
+    damage=(zlib.error,),
+    replaced="It is made again from the transcripts.",
+    code="catalog-rebuilt",
+)
 
-    A damaged catalog, or one of an older form, is moved aside and made again from the transcripts: a problem.
-    Raises CatalogError for a newer one, or where the folder cannot be used.
+
+def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
+    """Open the catalog's database (autocommit; use `transaction`), made where it is missing.
+
+    A damaged catalog is moved aside and made again from the transcripts, which is a problem. Raises CatalogError for a
+    newer one, or where the folder cannot be used.
     """
-    path = home.catalog
-    try:
-        private_folder(home, path.parent)
-        ready = None if _marker(path).exists() else _connect_ready(path)
-        if ready is not None:
-            return ready, []
-        with filelock.FileLock(path.with_suffix(".lock"), timeout=BUSY_MS / 1000, mode=0o600):
-            return _make(path)
-    except (OSError, sqlite3.Error) as error:  # filelock.Timeout is an OSError
-        todo = "Check the folder's rights and the disk's free space, or set LERIM_HOME to another folder."
-        raise CatalogError(f"The catalog of sessions cannot be opened: {error}.", where=str(path), todo=todo) from error
-
-
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """A writing transaction: all of the block, or nothing of it."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back already; the first error is told
-            db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-@contextmanager
-def telling(path: Path) -> Iterator[None]:
-    """Turns what SQLite raises into CatalogError; damage found is remembered, so that the next opening rebuilds."""
-    try:
-        yield
-    except (sqlite3.Error, zlib.error) as error:
-        todo = "Check the disk's free space and the folder's rights, then try again."
-        if _is_damage(error):
-            _marker(path).touch(mode=0o600)
-            todo = "Run the command again: the catalog is then made anew from the transcripts."
-        raise CatalogError(f"The catalog of sessions failed: {error}.", where=str(path), todo=todo) from error
-
-
-def _connect_ready(path: Path) -> sqlite3.Connection | None:
-    """A connection if the catalog is there and of this version; None if it must be made or is damaged."""
-    if not path.exists():
-        return None
-    db = _connect(path)
-    try:
-        _settle(db)
-        version = int(db.execute("PRAGMA user_version").fetchone()[0])
-        if version == VERSION:
-            db.execute("SELECT 1 FROM transcripts, turns, jobs LIMIT 1").fetchone()
-            return db
-    except sqlite3.DatabaseError as error:
-        db.close()
-        if _is_damage(error) or "no such table" in str(error):
-            return None
-        raise
-    db.close()
-    if version > VERSION:
-        message = f"The catalog of sessions was made by a newer Lerim (form {version}, this one knows {VERSION})."
-        raise CatalogError(message, where=str(path), todo="Update Lerim, or delete the file: it is made again.")
-    return None
-
-
-def _from_older(path: Path) -> sqlite3.Connection | None:
-    """A catalog of a form before, brought to this one as a whole or not at all; None for any other."""
-    if not path.exists():
-        return None
-    db = _connect(path)
-    try:
-        _settle(db)
-        form = int(db.execute("PRAGMA user_version").fetchone()[0])
-        if 0 < form < VERSION:
-            steps = _STEPS[form - 1 :]
-            with transaction(db):
-                for statement in ";\n".join(step.strip() for step in steps).split(";\n"):
-                    db.execute(statement)
-                if form < 4:
-                    turn_words.refill(db)
-            return db
-    except (sqlite3.DatabaseError, zlib.error):
-        pass  # it is made anew from the transcripts
-    db.close()
-    return None
-
-
-def _make(path: Path) -> tuple[sqlite3.Connection, list[Problem]]:
     problems: list[Problem] = []
-    if not _marker(path).exists():
-        ready = _connect_ready(path) or _from_older(path)
-        if ready is not None:
-            return ready, []  # another process made it while this one waited, or it could be kept
-    if path.exists() and not _is_empty(path):
-        aside = _move_aside(path)
-        message = f"The catalog was damaged or of an older form; it is kept as {aside.name} and made again."
-        problems.append(Problem("catalog-rebuilt", str(path), message))
-    _marker(path).unlink(missing_ok=True)
-    _create(path)
-    db = _connect(path)
-    try:
-        _settle(db)
-    except BaseException:
-        db.close()
-        raise
-    return db, problems
+    with telling(home.catalog):
+        private_folder(home, home.catalog.parent)
+    return sqlite.open_database(home.catalog, CATALOG, problems), problems
 
 
-def _is_empty(path: Path) -> bool:
-    """Whether a catalog holds nothing: earlier versions left such a file when they were killed while making it."""
-    with contextlib.closing(_connect(path)) as db:
-        try:
-            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            return not tables and db.execute("PRAGMA user_version").fetchone()[0] == 0
-        except sqlite3.DatabaseError:
-            return False
-
-
-def _create(path: Path) -> None:
-    """Makes the catalog under another name and gives it its own when it is whole: what a kill or a full disk cuts short
-    is not mistaken for a damaged catalog."""
-    new = path.with_name(f"{path.name}.new")
-    for name in (new, path):
-        _remove_logs(name)
-    new.unlink(missing_ok=True)
-    with contextlib.closing(_connect(new)) as db:
-        with transaction(db):
-            for statement in SCHEMA.split(";\n"):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("PRAGMA journal_mode = WAL")  # last: so nothing of it is in a log beside
-    new.replace(path)
-
-
-def _remove_logs(path: Path) -> None:
-    for suffix in ("-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        if os.name == "posix" and os.fstat(handle).st_mode & 0o077:
-            os.fchmod(handle, 0o600)  # SQLite gives -wal and -shm the rights of this file
-    finally:
-        os.close(handle)
-    return sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
-
-
-def _settle(db: sqlite3.Connection) -> None:
-    """Settings of a connection; the first of them reads the file."""
-    db.execute("PRAGMA synchronous = NORMAL")
-    db.execute("PRAGMA temp_store = MEMORY")
-    db.execute("PRAGMA cache_size = -16000")
-    db.execute("PRAGMA wal_autocheckpoint = 4000")
-
-
-def _move_aside(path: Path) -> Path:
-    """Keeps one damaged catalog, the last: what it held lies in the transcripts, and it can be large."""
-    aside = path.with_name(path.name + ".damaged-copy")
-    _remove_logs(path)
-    path.replace(aside)
-    return aside
-
-
-def _marker(path: Path) -> Path:
-    return path.with_name(path.name + ".damaged")
-
-
-def _is_damage(error: sqlite3.Error | zlib.error) -> bool:
-    return isinstance(error, zlib.error) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
+def telling(path: Path) -> AbstractContextManager[None]:
+    """Raises what SQLite raises in the block as CatalogError; a catalog found damaged is replaced when it is next
+    opened."""
+    return sqlite.failures(path, CATALOG)

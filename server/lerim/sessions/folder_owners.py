@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lerim.project import PERSONAL_KEY
 from lerim.sessions import queue
-from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.stored import json_of
 from lerim.sessions.turn_text import storable
+from lerim.sqlite import transaction
 
 _HELD = "SELECT DISTINCT transcript FROM turns WHERE folder = :folder"
 

@@ -13,9 +13,9 @@ from typing import Protocol
 
 from lerim.errors import LerimError, Problem, UnfinishedError, reason_of
 from lerim.sessions import queue, session_rows, turns
-from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Readable, Session, Transcript, Turn
 from lerim.sessions.turn_text import storable, weight
+from lerim.sqlite import transaction
 
 BATCH_CHARACTERS = 2_000_000
 LEAST_CHARACTERS = 1_000

@@ -18,22 +18,21 @@ look like billions of rows.
 from __future__ import annotations
 
 import errno
-import os
 import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from heapq import nlargest
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import NamedTuple, TypeVar
-from urllib.parse import quote
 
 from lerim.errors import Problem, TranscriptError, reason_of
 from lerim.sessions import live_logs
 from lerim.sessions.live_copy import at_hand, copied, fresh, newest
 from lerim.sessions.model import NAMES, Database, Platform
 from lerim.sessions.regular import unbuffered
+from lerim.sqlite import file_uri
 
 CELL_LIMIT = 64 * 1024 * 1024
 """Bytes of the longest value read; a row with a longer one counts as one that cannot be read."""
@@ -218,7 +217,7 @@ def _primary(error: Exception) -> int:
 @contextmanager
 def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
     """A connection in one read transaction."""
-    db = sqlite3.connect(f"{address(path.absolute())}?{how}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+    db = sqlite3.connect(f"{file_uri(path.absolute())}?{how}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
     with closing(db):
         db.text_factory = bytes
         _bound(db, path.stat().st_size + _stamp(_beside(path, "-wal"))[0])
@@ -262,12 +261,6 @@ def not_known(path: Path) -> TranscriptError:
         where=str(path),
         todo="Update Lerim; what was read of them before is kept.",
     )
-
-
-def address(path: PurePath) -> str:
-    """An absolute path as the URI SQLite takes: `?`, `#`, `%` and drives are data; no host is ever named."""
-    spelled = path.as_posix()
-    return "file://" + ("" if spelled.startswith("/") else "/") + quote(os.fsencode(spelled))
 
 
 def _beside(path: Path, ending: str) -> Path:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.sessions import queue
-from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform
 from lerim.sessions.stored import json_of, moment
+from lerim.sqlite import transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.sessions import frictions
-from lerim.sessions.catalog_schema import MAIN, transaction
+from lerim.sessions.catalog_schema import MAIN
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Transcript
 from lerim.sessions.stored import file_of
 from lerim.sessions.turn_text import deflated, inflated
+from lerim.sqlite import transaction
 
 TRIES = 3
 BACK_OFF_SECONDS = 30.0

@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.model import Platform
 from lerim.sessions.stored import moment
+from lerim.sqlite import transaction
 
 JobState = Literal["pending", "running", "done", "failed", "dead", "skipped"]
 NOT_READ = "its agent is not read any more (`lerim connect` reads it again)"

@@ -1,6 +1,5 @@
 """Uses of memories are counted, survive what happens to their file, and never get in the way of a reader."""
 
-import sqlite3
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,28 +44,6 @@ def test_threads_and_other_processes_lose_no_use(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert Uses(tmp_path).all()["a"].count == 80
-
-
-def test_a_damaged_record_is_kept_aside_and_told(tmp_path: Path) -> None:
-    (tmp_path / "uses.sqlite3").write_bytes(b"no database at all" * 500)
-    uses = Uses(tmp_path)
-    assert uses.all() == {}
-    uses.note(["a"], "opened", NOW)
-    assert uses.last("a") == NOW
-    assert [problem.code for problem in uses.problems] == ["uses"]
-    assert (tmp_path / "uses.sqlite3.damaged-copy").read_bytes().startswith(b"no database")
-
-
-def test_a_record_of_a_newer_lerim_is_left_alone_and_told(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "uses.sqlite3") as db:
-        db.execute("PRAGMA user_version = 99")
-    db.close()
-    before = (tmp_path / "uses.sqlite3").read_bytes()
-    uses = Uses(tmp_path)
-    uses.note(["a"], "opened", NOW)
-    assert uses.last("a") is None
-    assert "newer Lerim" in uses.problems[0].message
-    assert (tmp_path / "uses.sqlite3").read_bytes() == before
 
 
 @pytest.mark.parametrize("how", ["a file", "a folder"])

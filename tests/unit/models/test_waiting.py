@@ -15,9 +15,9 @@ from lerim.jobs import SyncOptions
 from lerim.models.usage import Waits
 from lerim.models.waiting import waits
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.catalog_schema import transaction
 from lerim.sessions.queue import EXTRACT, MODEL
 from lerim.sessions.unsent import Unsent
+from lerim.sqlite import transaction
 from model_desk import paid, story
 
 NOTHING_ASKED = SyncOptions(model="none")

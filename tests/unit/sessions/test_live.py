@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
@@ -186,12 +186,6 @@ def test_names_with_marks_of_an_address_are_names(tmp_path: Path) -> None:
     path.parent.mkdir()
     with closing(make(path)):
         assert read(path) == ["a"]
-
-
-def test_paths_of_every_system_become_addresses() -> None:
-    assert live.address(PureWindowsPath(r"C:\Users\A B\state.db")) == "file:///C%3A/Users/A%20B/state.db"
-    assert live.address(PureWindowsPath(r"\\server\share\state.db")) == "file:////server/share/state.db"
-    assert live.address(PurePosixPath("/home/a#b/x?.db")) == "file:///home/a%23b/x%3F.db"
 
 
 def test_stamps_tell_of_the_file_and_its_log(tmp_path: Path) -> None:

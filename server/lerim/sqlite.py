@@ -1,0 +1,299 @@
+"""Opens Lerim's own SQLite databases: creates and upgrades them, and replaces those that are damaged.
+
+A store describes its database with a `Schema` and opens it with `open_database`. Any number of threads and processes
+may do so at once, and a process may be killed at any instant:
+
+- A new database is created under another name and renamed when it is complete, so a half-made one is never opened.
+- An upgrade is one transaction.
+- Whoever creates, upgrades or replaces a database holds a file lock beside it; the others wait and use the result.
+- A database of a newer version is refused and left alone.
+- A damaged database is refused, or, if its schema says so, kept as `NAME.damaged-copy` and replaced by a new one.
+
+A database file is opened through SQLite alone: when a process closes any handle of a file, it loses all POSIX locks it
+holds on that file, including those of SQLite's other connections.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Literal
+from urllib.parse import quote
+
+from lerim.errors import LerimError, Problem, reason_of
+
+DEFAULT_WAIT = 5.0
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_UNFIT = (*_DAMAGED, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
+"""The codes of a database that is damaged or has other tables than its version; others pass (locked, disk full)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """What one of our databases holds, and how it is opened.
+
+    `upgrade(db, version)` brings a database of an older version to this one, inside a transaction; version 0 is a new
+    database. `probe` is a query that fails where the tables are not as they must be. `settings` are PRAGMAs of each
+    connection and `wal` is the journal of a new database. `wait` is how many seconds to wait for other processes.
+    `damage` are the exceptions that show damage besides SQLite's own.
+
+    The messages of `error` begin with `name` ("The review ledger") or `failure` ("The review ledger cannot be used")
+    and end with `todo`, or `todo_damaged` where the database is damaged. `replaced` tells the person what they lose
+    when a damaged database is replaced; where it is empty, it is not replaced.
+    """
+
+    name: str
+    version: int
+    upgrade: Callable[[sqlite3.Connection, int], None]
+    probe: str = "SELECT count(*) FROM sqlite_master"
+    settings: Sequence[str] = ()
+    wal: bool = False
+    wait: float = DEFAULT_WAIT
+    error: type[LerimError]
+    failure: str
+    todo: str
+    todo_damaged: str
+    damage: tuple[type[Exception], ...] = ()
+    replaced: str = ""
+    code: str = ""
+    """The code of the problem that tells of the replacement."""
+
+
+def open_database(
+    path: Path, schema: Schema, problems: list[Problem] | None = None, wait: float | None = None
+) -> sqlite3.Connection:
+    """Open the database at `path`, which is created, upgraded or replaced where needed.
+
+    The connection is in autocommit mode (use `transaction`) and belongs to one thread. `problems` gets one where a
+    damaged database was replaced. `wait` replaces the schema's for this connection. Raises the schema's error.
+    """
+    with failures(path, schema):
+        db = None if _is_marked(path, schema) else _open_fit(path, schema, wait)
+        if db is not None:
+            return db
+        from filelock import FileLock
+
+        with FileLock(f"{path}.lock", timeout=schema.wait, mode=0o600):
+            return _open_made(path, schema, problems, wait)
+
+
+def open_existing(path: Path, schema: Schema, wait: float | None = None) -> sqlite3.Connection | None:
+    """Open the database at `path` as it is; None where there is none of this version. Raises the schema's error."""
+    with failures(path, schema):
+        return _open_current(path, schema, wait)
+
+
+def connect(
+    path: Path | None,
+    *,
+    wait: float = DEFAULT_WAIT,
+    mode: Literal["rw", "ro"] = "rw",
+    any_thread: bool = False,
+    settings: Sequence[str] = (),
+) -> sqlite3.Connection:
+    """Connect to the database at `path`, which is not created, or to a new one in memory (None).
+
+    The connection is in autocommit mode. Raises sqlite3.Error.
+    """
+    place = ":memory:" if path is None else f"{file_uri(path.absolute())}?mode={mode}"
+    db = sqlite3.connect(
+        place, uri=path is not None, timeout=wait, isolation_level=None, check_same_thread=not any_thread
+    )
+    try:
+        for setting in ("trusted_schema = OFF", *settings):
+            db.execute(f"PRAGMA {setting}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def file_uri(path: PurePath) -> str:
+    """An absolute path as the URI that SQLite takes: `?`, `#`, `%` and drives are data; no host is ever named."""
+    spelled = path.as_posix()
+    return "file://" + ("" if spelled.startswith("/") else "/") + quote(os.fsencode(spelled))
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection, *, exclusive: bool = False) -> Iterator[None]:
+    """A writing transaction: all of the block is committed, or nothing of it. `exclusive` keeps readers out, too."""
+    db.execute("BEGIN EXCLUSIVE" if exclusive else "BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # SQLite may have rolled back already; the first error is raised
+            db.execute("ROLLBACK")
+        raise
+
+
+def run_script(db: sqlite3.Connection, script: str) -> None:
+    """Execute SQL statements, each of which ends a line, in the current transaction (`executescript` commits it)."""
+    for statement in script.split(";\n"):  # SQLite takes an empty one
+        db.execute(statement)
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    """The schema version of a database; 0 for an empty one. Raises sqlite3.Error."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+@contextmanager
+def failures(path: Path, schema: Schema) -> Iterator[None]:
+    """Raises what SQLite and the system raise in the block as the schema's error. Damage is remembered where a damaged
+    database is replaced, so that the next opening does so."""
+    faults: tuple[type[Exception], ...] = (sqlite3.Error, OSError, *schema.damage)  # filelock.Timeout is an OSError
+    try:
+        yield
+    except faults as error:
+        damaged = _has_code(error, _DAMAGED, schema)
+        if damaged and schema.replaced:
+            with suppress(OSError):  # the damage is met again
+                _marker(path).touch(mode=0o600)
+        todo = schema.todo_damaged if damaged else schema.todo
+        raise schema.error(f"{schema.failure}: {reason_of(error)}.", where=str(path), todo=todo) from error
+
+
+def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:
+    """None where there is no file, or one of an older version."""
+    if not _is_there(path):
+        return None
+    db = _opened(path, schema, wait)
+    try:
+        version = version_of(db)
+        if version > schema.version:
+            raise _newer(path, schema, version)
+        if version == schema.version:
+            db.execute(schema.probe).fetchone()
+            return db
+    except BaseException:
+        db.close()
+        raise
+    db.close()
+    return None
+
+
+def _open_fit(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:
+    """As `_open_current`, and None where it must be replaced."""
+    try:
+        return _open_current(path, schema, wait)
+    except sqlite3.Error as error:
+        if schema.replaced and _has_code(error, _UNFIT, schema):
+            return None
+        raise
+
+
+def _open_made(path: Path, schema: Schema, problems: list[Problem] | None, wait: float | None) -> sqlite3.Connection:
+    """Create, upgrade or replace the database, unless another process has done so; the lock is held."""
+    if not _is_marked(path, schema):
+        db = _open_fit(path, schema, wait)
+        if db is not None:
+            return db
+        if _is_there(path) and not _is_empty(path, schema) and _is_upgraded(path, schema):
+            return _opened(path, schema, wait)
+    if _is_there(path) and not _is_empty(path, schema):
+        aside = path.with_name(f"{path.name}.damaged-copy")
+        _remove_logs(path)
+        path.replace(aside)
+        message = f"{schema.name} was damaged and is kept as {aside.name}. {schema.replaced}"
+        (problems if problems is not None else []).append(Problem(schema.code, str(path), message))
+    _marker(path).unlink(missing_ok=True)
+    _create(path, schema)
+    return _opened(path, schema, wait)
+
+
+def _opened(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection:
+    return connect(path, wait=schema.wait if wait is None else wait, settings=schema.settings)
+
+
+def _is_upgraded(path: Path, schema: Schema) -> bool:
+    """Upgrade the database in one transaction; False where it must be replaced."""
+    faults: tuple[type[Exception], ...] = (sqlite3.Error, *schema.damage)
+    try:
+        with closing(_opened(path, schema, None)) as db, transaction(db):
+            _upgrade(db, schema)
+    except faults as error:
+        if schema.replaced and _has_code(error, _UNFIT, schema):
+            return False
+        raise
+    return True
+
+
+def _upgrade(db: sqlite3.Connection, schema: Schema) -> None:
+    version = version_of(db)
+    if version < schema.version:
+        schema.upgrade(db, version)
+        db.execute(f"PRAGMA user_version = {schema.version}")
+    db.execute(schema.probe).fetchone()
+
+
+def _create(path: Path, schema: Schema) -> None:
+    new = path.with_name(f"{path.name}.new")
+    for name in (new, path):
+        _remove_logs(name)
+    new.unlink(missing_ok=True)
+    os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(connect(new, wait=schema.wait, settings=schema.settings)) as db:
+        with transaction(db):
+            _upgrade(db, schema)
+        if schema.wal:
+            db.execute("PRAGMA journal_mode = WAL")  # last: so nothing of it is in a log beside
+    new.replace(path)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file to open, which is then private. Raises OSError where it cannot be read and written."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(mode):
+        number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        raise OSError(number, os.strerror(number), str(path))
+    effective = os.access in os.supports_effective_ids
+    if not os.access(path, os.R_OK | os.W_OK, effective_ids=effective):  # SQLite would open it for reading alone
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    if os.name == "posix" and mode & 0o077:
+        path.chmod(0o600)  # SQLite gives -wal and -shm the rights of this file
+    return True
+
+
+def _is_empty(path: Path, schema: Schema) -> bool:
+    """Whether a database has no table: a kill of an earlier version may have left it."""
+    try:
+        with closing(connect(path, wait=schema.wait)) as db:
+            return not version_of(db) and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    except sqlite3.Error as error:
+        if _has_code(error, _UNFIT, schema):
+            return False
+        raise
+
+
+def _is_marked(path: Path, schema: Schema) -> bool:
+    return bool(schema.replaced) and _marker(path).exists()
+
+
+def _marker(path: Path) -> Path:
+    """The file that says that damage was met in the database."""
+    return path.with_name(f"{path.name}.damaged")
+
+
+def _remove_logs(path: Path) -> None:
+    for suffix in ("-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _newer(path: Path, schema: Schema, version: int) -> LerimError:
+    message = f"{schema.name} was made by a newer Lerim (schema version {version}, this one knows {schema.version})."
+    todo = "Update Lerim, or move the file away: a new one is then made." if schema.replaced else "Update Lerim."
+    return schema.error(message, where=str(path), todo=todo)
+
+
+def _has_code(error: Exception, codes: tuple[int, ...], schema: Schema) -> bool:
+    return isinstance(error, schema.damage) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

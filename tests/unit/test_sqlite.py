@@ -1,0 +1,425 @@
+"""Lerim's own databases are private, survive kills and other processes, and errors say what to do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import NamedTuple
+
+import pytest
+
+from hang import HANG
+from killer import DONE, KILLED, in_child
+from lerim import sqlite
+from lerim.errors import LerimError, MemoryError_, Problem
+from lerim.memory import baselines, summaries
+from lerim.memory.uses import Uses
+from lerim.models.spending import Purse
+from lerim.paths import Home
+from lerim.review import ledger
+from lerim.sessions.catalog import Catalog
+from lerim.sqlite import Schema, failures, open_database, open_existing, transaction
+from model_desk import paid
+from rights import bound
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+JUNK = (b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 9000)
+
+
+class Store(NamedTuple):
+    """One of our databases: where it is, how it is opened, and whether a damaged one is replaced."""
+
+    path: Callable[[Home], Path]
+    use: Callable[[Home], list[Problem]]
+    replaced: bool
+
+
+def private(home: Home) -> Path:
+    return home.project("app")
+
+
+def use_catalog(home: Home) -> list[Problem]:
+    with Catalog.open(home) as catalog:
+        catalog.synced("app")
+        return catalog.problems
+
+
+def use_spending(home: Home) -> list[Problem]:
+    purse = Purse(home, 1.0, lambda: NOON)
+    purse.reserve(paid(), 1, 1)
+    return purse.problems
+
+
+def use_uses(home: Home) -> list[Problem]:
+    uses = Uses(private(home))
+    uses.all()
+    uses.note(["a"], "opened", NOON)
+    return uses.problems
+
+
+def use_ledger(home: Home) -> list[Problem]:
+    private(home).mkdir(parents=True, exist_ok=True)
+    with ledger.opened(private(home)) as book:
+        book.left_out.keep([], NOON)
+    return []
+
+
+def use_baselines(home: Home) -> list[Problem]:
+    with baselines.opened(private(home), private(home)) as kept:
+        kept.know("a stamp", [])
+    return []
+
+
+def use_summaries(home: Home) -> list[Problem]:
+    private(home).mkdir(parents=True, exist_ok=True)
+    with summaries.opened(private(home), private(home), private(home)) as kept:
+        kept.maker("claude:1")
+    return []
+
+
+STORES = {
+    "catalog": Store(lambda home: home.catalog, use_catalog, replaced=True),
+    "spending": Store(lambda home: home.spending, use_spending, replaced=True),
+    "uses": Store(lambda home: private(home) / "uses.sqlite3", use_uses, replaced=True),
+    "ledger": Store(lambda home: private(home) / "review.sqlite3", use_ledger, replaced=False),
+    "baselines": Store(lambda home: private(home) / "freshness.sqlite3", use_baselines, replaced=False),
+    "summaries": Store(lambda home: private(home) / "summaries.sqlite3", use_summaries, replaced=False),
+}
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest) -> Store:
+    return STORES[request.param]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "lerim-home")
+
+
+def told(store: Store, home: Home) -> str:
+    """What the person is told when a store is used; "" where all is well."""
+    try:
+        return " ".join(f"{one.message} ({one.path})" for one in store.use(home))
+    except LerimError as error:
+        return str(error)
+
+
+def lay(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+
+
+def test_a_store_makes_its_database_private_also_one_that_others_could_read(store: Store, home: Home) -> None:
+    assert told(store, home) == ""
+    path = store.path(home)
+    path.chmod(0o644)
+    assert told(store, home) == ""
+    assert {one.stat().st_mode & 0o777 for one in path.parent.iterdir() if one.is_file()} == {0o600}
+
+
+def test_a_database_of_a_newer_lerim_is_refused_and_left_alone(store: Store, home: Home) -> None:
+    store.use(home)
+    path = store.path(home)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    message = told(store, home)
+    assert "newer Lerim" in message
+    assert "99" in message
+    assert "Update Lerim" in message
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("junk", JUNK)
+def test_a_damaged_database_is_kept_and_replaced_or_left_with_what_to_do(store: Store, home: Home, junk: bytes) -> None:
+    path = store.path(home)
+    lay(path, junk)
+    message = told(store, home)
+    assert str(path) in message
+    if store.replaced:
+        aside = path.with_name(f"{path.name}.damaged-copy")
+        assert aside.name in message
+        assert aside.read_bytes() == junk
+        assert told(store, home) == ""
+        assert path.stat().st_mode & 0o777 == 0o600
+    else:
+        assert "Move it away" in message or "delete it" in message
+        assert path.read_bytes() == junk
+
+
+def test_an_empty_file_or_database_is_a_new_one(store: Store, home: Home) -> None:
+    path = store.path(home)
+    lay(path, b"")
+    assert told(store, home) == ""
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    assert told(store, home) == ""
+    assert told(store, home) == ""
+
+
+def test_a_folder_in_the_place_of_a_database_is_told_with_where_it_is(store: Store, home: Home) -> None:
+    store.path(home).mkdir(parents=True)
+    assert "Is a directory" in (message := told(store, home))
+    assert str(store.path(home)) in message
+
+
+def test_a_database_that_cannot_be_written_is_told_and_stays(store: Store, home: Home) -> None:
+    store.use(home)
+    path = store.path(home)
+    path.chmod(0o400)
+    before = path.read_bytes()
+    with bound():
+        assert "Permission denied" in told(store, home)
+    assert path.read_bytes() == before
+
+
+def test_where_no_database_can_be_made_it_is_told(store: Store, home: Home) -> None:
+    folder = store.path(home).parent
+    folder.mkdir(parents=True)
+    folder.chmod(0o500)
+    with bound():
+        message = told(store, home)
+    folder.chmod(0o700)
+    assert "Permission denied" in message
+    assert told(store, home) == ""
+
+
+def make_notes(db: sqlite3.Connection, version: int) -> None:
+    if not version:
+        db.execute("CREATE TABLE notes (text TEXT NOT NULL)")
+
+
+def add_times(db: sqlite3.Connection, version: int) -> None:
+    make_notes(db, version)
+    db.execute("ALTER TABLE notes ADD COLUMN time INTEGER NOT NULL DEFAULT 0")
+    db.execute("UPDATE notes SET time = 1")
+
+
+FIRST = Schema(
+    name="The notebook",
+    version=1,
+    upgrade=make_notes,
+    probe="SELECT text FROM notes LIMIT 1",
+    wait=HANG,
+    error=MemoryError_,
+    failure="The notebook cannot be used",
+    todo="Free some space.",
+    todo_damaged="Try again.",
+    replaced="It begins anew.",
+    code="notes",
+)
+SECOND = replace(FIRST, version=2, upgrade=add_times)
+RECORD = replace(SECOND, replaced="")
+
+
+def note(path: Path, text: str, schema: Schema = FIRST) -> None:
+    with closing(open_database(path, schema)) as db, transaction(db):
+        db.execute("INSERT INTO notes (text) VALUES (?)", (text,))
+
+
+def notes(path: Path, schema: Schema = FIRST) -> list[str]:
+    with closing(open_database(path, schema)) as db:
+        return [text for (text,) in db.execute("SELECT text FROM notes ORDER BY text")]
+
+
+@pytest.mark.parametrize("wal", [True, False])
+@pytest.mark.parametrize("before", [None, *JUNK])
+def test_a_kill_at_any_step_of_making_or_replacing_leaves_what_the_next_opening_makes_good(
+    tmp_path: Path, before: bytes | None, wal: bool
+) -> None:
+    schema = replace(FIRST, wal=wal)
+    for step in range(100):
+        path = tmp_path / str(step) / "notes.sqlite3"
+        path.parent.mkdir()
+        if before is not None:
+            path.write_bytes(before)
+        ended = in_child(lambda path=path: note(path, "said", schema), step)  # type: ignore[misc]
+        assert ended in (KILLED, DONE)
+        assert notes(path, schema) in ([], ["said"])
+        note(path, "said later", schema)
+        assert "said later" in notes(path, schema)
+        if ended == DONE:
+            return
+    pytest.fail("making a database never came to its end")
+
+
+@pytest.mark.parametrize("schema", [SECOND, RECORD])
+def test_a_kill_within_an_upgrade_leaves_the_database_as_it_was(tmp_path: Path, schema: Schema) -> None:
+    path = tmp_path / "notes.sqlite3"
+    note(path, "said")
+
+    def killed(db: sqlite3.Connection, version: int) -> None:
+        add_times(db, version)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_child(lambda: open_database(path, replace(schema, upgrade=killed)).close()) == -signal.SIGKILL
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+        assert db.execute("SELECT * FROM notes").fetchall() == [("said",)]
+    assert notes(path, schema) == ["said"]
+
+
+@pytest.mark.parametrize("schema", [SECOND, RECORD])
+def test_an_upgrade_that_finds_the_disk_full_is_told_and_made_once_there_is_space(
+    tmp_path: Path, schema: Schema
+) -> None:
+    path = tmp_path / "notes.sqlite3"
+    note(path, "said")
+
+    def filled(db: sqlite3.Connection, version: int) -> None:
+        db.execute("PRAGMA max_page_count = 3")
+        db.execute("CREATE TABLE large AS SELECT zeroblob(100000)")
+
+    problems: list[Problem] = []
+    with pytest.raises(MemoryError_, match=r"notebook cannot be used: .*full.*Free some space"):
+        open_database(path, replace(schema, upgrade=filled), problems)
+    assert notes(path, schema) == ["said"]
+    assert problems == []
+
+
+def fails(db: sqlite3.Connection, version: int) -> None:
+    db.execute("DROP TABLE notes")
+    db.execute("INSERT INTO a_table_that_is_not_there VALUES (1)")
+
+
+def test_a_record_that_cannot_be_upgraded_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite3"
+    note(path, "said")
+    with pytest.raises(MemoryError_, match="no such table"):
+        open_database(path, replace(RECORD, upgrade=fails))
+    assert notes(path) == ["said"]
+
+
+def test_what_can_be_made_again_is_replaced_where_it_cannot_be_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite3"
+    note(path, "said")
+    problems: list[Problem] = []
+
+    def fails_on_old(db: sqlite3.Connection, version: int) -> None:
+        (fails if version else add_times)(db, version)
+
+    open_database(path, replace(SECOND, upgrade=fails_on_old), problems).close()
+    assert [problem.code for problem in problems] == ["notes"]
+    assert notes(path, SECOND) == []
+    with closing(sqlite3.connect(tmp_path / "notes.sqlite3.damaged-copy")) as db:
+        assert db.execute("SELECT text FROM notes").fetchall() == [("said",)]
+
+
+def test_a_database_with_other_tables_is_replaced_if_it_can_be_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite3"
+    for version in (0, 1):
+        with closing(sqlite3.connect(path)) as db:
+            db.executescript(f"DROP TABLE IF EXISTS notes; CREATE TABLE notes (other); PRAGMA user_version = {version}")
+        problems: list[Problem] = []
+        open_database(path, FIRST, problems).close()
+        assert [problem.message for problem in problems] == [
+            "The notebook was damaged and is kept as notes.sqlite3.damaged-copy. It begins anew."
+        ]
+        note(path, "said")
+
+
+def test_damage_met_in_use_is_told_and_the_next_opening_replaces_the_database(tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite3"
+    with closing(open_database(path, FIRST)) as db, transaction(db):
+        db.executemany("INSERT INTO notes VALUES (?)", ((f"{number} " + "word " * 200,) for number in range(300)))
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(size // 2)
+        file.write(b"\xff" * (size // 2))  # what opening looks at lies before
+    with pytest.raises(MemoryError_, match="Try again"), failures(path, FIRST):
+        notes(path)
+    problems: list[Problem] = []
+    open_database(path, FIRST, problems).close()
+    assert [problem.code for problem in problems] == ["notes"]
+    assert notes(path) == []
+
+
+OTHER = """
+import sys
+from pathlib import Path
+sys.path[:0] = sys.argv[1:3]
+from test_sqlite import SECOND, Problem, closing, open_database, transaction
+problems: list[Problem] = []
+sys.stdout.write("ready\\n")
+sys.stdout.flush()
+sys.stdin.readline()
+with closing(open_database(Path(sys.argv[3]), SECOND, problems)) as db, transaction(db):
+    db.execute("INSERT INTO notes VALUES (?, 0)", (sys.argv[4],))
+print(len(problems))
+"""
+
+
+@pytest.mark.parametrize("before", ["nothing", "an older version", "damage"])
+def test_of_processes_that_open_it_at_once_one_makes_it_and_none_loses_a_row(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "notes.sqlite3"
+    if before == "an older version":
+        note(path, "old")
+    elif before == "damage":
+        path.write_bytes(JUNK[0])
+    here = Path(__file__).parent
+    command = [sys.executable, "-c", OTHER, str(here), str(here.parent), str(path)]
+    pipe = subprocess.PIPE
+    others = [subprocess.Popen([*command, str(one)], stdin=pipe, stdout=pipe, text=True) for one in range(4)]
+    for other in others:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+    for other in others:
+        assert other.stdin is not None
+        other.stdin.write("\n")
+        other.stdin.flush()
+    told = sorted(other.communicate(timeout=HANG)[0].strip() for other in others)
+    assert told == ["0", "0", "0", "1" if before == "damage" else "0"]
+    assert notes(path, SECOND) == ["0", "1", "2", "3", *(["old"] if before == "an older version" else [])]
+
+
+def test_opening_a_database_keeps_the_locks_that_the_process_holds_on_it(tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite3"
+    note(path, "said")
+    writes = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('DELETE FROM notes')"
+    with closing(open_database(path, FIRST)) as held, transaction(held, exclusive=True):
+        with pytest.raises(MemoryError_, match="locked"):
+            open_database(path, FIRST, wait=0)
+        other = subprocess.run([sys.executable, "-c", writes, str(path)], capture_output=True, text=True, check=False)
+    assert "database is locked" in other.stderr
+
+
+def test_what_is_only_looked_at_is_not_made_or_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite3"
+    assert open_existing(path, FIRST) is None
+    assert list(tmp_path.iterdir()) == []
+    note(path, "said")
+    assert open_existing(path, SECOND) is None
+    db = open_existing(path, FIRST)
+    assert db is not None
+    db.close()
+
+
+def test_a_transaction_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite3"
+    with closing(open_database(path, FIRST)) as db:
+        with pytest.raises(ValueError, match="enough"), transaction(db):
+            db.execute("INSERT INTO notes VALUES ('said')")
+            raise ValueError("enough")
+        with transaction(db):
+            db.execute("INSERT INTO notes VALUES ('kept')")
+    assert notes(path) == ["kept"]
+
+
+def test_marks_of_an_address_in_a_path_are_part_of_the_path(tmp_path: Path) -> None:
+    path = tmp_path / "a?mode=ro#b%20c ü" / "notes.sqlite3"
+    path.parent.mkdir()
+    note(path, "said")
+    assert notes(path) == ["said"]
+    assert sqlite.file_uri(PureWindowsPath(r"C:\Users\A B\state.db")) == "file:///C%3A/Users/A%20B/state.db"
+    assert sqlite.file_uri(PureWindowsPath(r"\\server\share\state.db")) == "file:////server/share/state.db"
+    assert sqlite.file_uri(PurePosixPath("/home/a#b/x?.db")) == "file:///home/a%23b/x%3F.db"
