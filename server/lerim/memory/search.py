@@ -7,7 +7,7 @@ runs over what it holds, in memory alone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,9 +20,11 @@ from lerim.memory.baselines import State
 from lerim.memory.filters import EVERY_STATUS, Filters
 from lerim.memory.lifecycle import Rules
 from lerim.memory.links import Linked
+from lerim.memory.neighbours import nearest
 from lerim.memory.ranking import Key, Ranked, key
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.shelf import ACTIVE, Shelf
+from lerim.memory.similarity import Neighbour
 from lerim.memory.spot import Spot
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
@@ -138,6 +140,13 @@ class MemorySearch:
         """The project's own memories that share most of a text's words, also only some of them."""
         own = next((scope for scope in self._scopes if scope.scope == "project"), None)
         return [] if own is None else own.near(text, limit, filters)
+
+    def nearest(self, title: str, body: str, most: int = 3, skip: Container[str] = ()) -> list[Neighbour]:
+        """The active memories most similar to a claim, the project's and the person's own, best first: at most `most`.
+
+        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out.
+        """
+        return nearest(self._scopes, title, body, most, skip)
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""
