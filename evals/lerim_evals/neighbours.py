@@ -13,7 +13,7 @@ import msgspec
 from lerim.errors import SettingsError
 from lerim.memory.record import MemoryRecord, render
 from lerim.memory.search import MemorySearch
-from lerim.memory.similarity import normalised
+from lerim.memory.similarity import Neighbour, normalised
 from lerim.paths import Home
 from lerim.project import Project
 from lerim_evals.labelled import Is, Known, read_pairs
@@ -114,8 +114,8 @@ def measure(evals: Path, folder: Path, held: Iterable[bool] = (False,)) -> Measu
                 alone = search.nearest(later.title, later.body, 10, {own, *foreign})
                 similarity = next((near.similarity for near in found if near.id == one.id), 0.0)
                 noop = normalised(later.title, later.body) in equal
-                places = (_place(one.id, [near.id for near in near_ones]) for near_ones in (found, alone))
-                pairs.append(Pair(one.id, later.title, wording, later.what, *places, similarity, noop))
+                place, without = _place(one.id, found), _place(one.id, alone)
+                pairs.append(Pair(one.id, later.title, wording, later.what, place, without, similarity, noop))
     by_wording = {wording: _shown([pair for pair in pairs if pair.wording == wording]) for wording in files}
     return Measured(len(store), {**by_wording, "all": _shown(pairs)}, pairs)
 
@@ -155,8 +155,8 @@ def _shown(pairs: Sequence[Pair]) -> Shown:
     )
 
 
-def _place(memory: str, found: Sequence[str]) -> int:
-    return found.index(memory) + 1 if memory in found else 0
+def _place(memory: str, found: Sequence[Neighbour]) -> int:
+    return next((place for place, near in enumerate(found, 1) if near.id == memory), 0)
 
 
 def _writer(wording: str, known: Known) -> str:
