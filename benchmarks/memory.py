@@ -38,6 +38,8 @@ CANDIDATES = 500
 BUDGETS = {10_000: 10.0, 100_000: 30.0}
 BUILD = 3_000.0
 """ms for the index of 10,000 files."""
+NEAREST = 3_000.0
+"""ms for the neighbours of 500 candidates among 10,000 memories."""
 NARROWED = (
     Filters(kinds=("pitfall",)),
     Filters(primitives=("decision",), statuses=STATUSES),
@@ -166,29 +168,53 @@ def reconcile_rows(project: Project, home: Home) -> list[tuple[str, float, float
             found = memories.near(f"{candidate.title} {candidate.body}", NEIGHBOURS)
             return [Neighbour(stored.record, stored.record.updated) for stored in found]
 
+        processor = time.process_time()
         start = time.perf_counter()
         neighbours = [near(candidate) for candidate in said]
         found = time.perf_counter()
         for candidate, others in zip(said, neighbours, strict=True):
             actions[decide(candidate, others).action] += 1
         done = time.perf_counter()
+        processor = (time.process_time() - processor) * 1000
     assert len(actions) == 4, actions
     return [
         (f"reconcile: {len(said)} candidates", (done - start) * 1000, None, "ms"),
+        ("reconcile: time of the processor alone", processor, None, "ms"),
         ("reconcile: finding the neighbours of one", (found - start) * 1000 / len(said), None, "ms"),
         ("reconcile: deciding one", (done - found) * 1000 / len(said), None, "ms"),
     ]
 
 
-def _said(memory: MemoryRecord, number: int) -> Candidate:
-    """A memory as a later session would say it: again, with a value, denied, or something of its own."""
+def nearest_rows(project: Project, home: Home, count: int) -> list[tuple[str, float, float | None, str]]:
+    """(what, measured, budget, unit) of finding the three nearest memories of each candidate."""
+    paths = sorted((project.memory_dir / "decisions").glob("*.md"))[:CANDIDATES]
+    claims = [_claim(parse(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
+    with MemorySearch(project, home) as memories:
+        processor = time.process_time()
+        took = timed(lambda: [memories.nearest(title, body) for title, body in claims])
+        processor = (time.process_time() - processor) * 1000
+    limit = NEAREST if count <= 10_000 else None
+    return [
+        (f"neighbours: {len(claims)} candidates", took, limit, "ms"),
+        ("neighbours: time of the processor alone", processor, None, "ms"),
+    ]
+
+
+def _claim(memory: MemoryRecord, number: int) -> tuple[str, str]:
+    """Title and body of a memory as a later session would say it: again, with a value, denied, or of its own."""
     words = memory.body.split()
     titles = (memory.title, f"{memory.title} 7", f"Never {memory.title.lower()}", " ".join(words[:6]))
+    return titles[number % 4], memory.body
+
+
+def _said(memory: MemoryRecord, number: int) -> Candidate:
+    """A memory as a later session would say it: again, with a value, denied, or something of its own."""
+    title, body = _claim(memory, number)
     return Candidate(
         primitive="decision",
         kind=None,
-        title=titles[number % 4],
-        body=memory.body,
+        title=title,
+        body=body,
         confidence=0.8,
         tags=(),
         references=(),
@@ -258,6 +284,7 @@ def main() -> None:
         words = make(project.memory_dir, given.memories, random.Random(7))
         rows = [
             *search_rows(project, home, words, given.memories),
+            *nearest_rows(project, home, given.memories),
             *reconcile_rows(project, home),
             *map_rows(project.memory_dir),
         ]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lerim.memory.contrast import read
 from lerim.memory.stance import CUES, cues
-from lerim_evals.pairs import Known, read_pairs  # noqa: TID251 - a developer's script
+from lerim_evals.labelled import Known, read_pairs  # noqa: TID251 - a developer's script
 
 PAIRS = Path(__file__).resolve().parents[1] / "evals"
 CLASSES = ("replaces", "updates", "same", "different")

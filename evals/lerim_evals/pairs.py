@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,44 +9,14 @@ from typing import Literal, get_args
 
 import msgspec
 
-from lerim.errors import SettingsError
 from lerim.extraction.candidate import Candidate
 from lerim.memory.reconcile import Decision, Neighbour, decide
-from lerim.memory.record import Evidence, LearningKind, MemoryRecord
+from lerim.memory.record import Evidence, MemoryRecord
+from lerim_evals.labelled import Is, Known, Later, read_pairs
 
-Is = Literal["same", "updates", "replaces", "different"]
 Action = Literal["add", "update", "supersede", "noop"]
 RIGHT: dict[Is, Action] = {"same": "noop", "updates": "update", "replaces": "supersede", "different": "add"}
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class Later(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"what": "is"}):
-    """What was said later, and what that is to the memory."""
-
-    what: Is
-    title: str
-    body: str = ""
-    replaces: tuple[str, ...] = ()
-
-
-class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A memory, and what was said of its ground later."""
-
-    id: str
-    primitive: Literal["decision", "learning"]
-    title: str
-    later: tuple[Later, ...]
-    body: str = ""
-    kind: LearningKind | None = None
-
-    @property
-    def held(self) -> bool:
-        """Whether it is set aside: nothing is tuned on it. By a hash, so that nobody chose."""
-        return bool(hashlib.sha256(self.id.encode()).digest()[0] % 2)
-
-
-class _Pairs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    memories: tuple[Known, ...]
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -102,16 +71,6 @@ class Wordings(msgspec.Struct, frozen=True):
 def both(folder: Path) -> Wordings:
     """Decides all labelled pairs of a folder. Raises SettingsError where a file cannot be read."""
     return Wordings(*(compare(read_pairs(folder / name)) for name in ("pairs.toml", "pairs-reworded.toml")))
-
-
-def read_pairs(path: Path) -> tuple[Known, ...]:
-    """A file of labelled pairs. Raises SettingsError where it cannot be read as one."""
-    try:
-        return msgspec.toml.decode(path.read_bytes(), type=_Pairs).memories
-    except (ValueError, OSError) as error:
-        raise SettingsError(
-            f"The pairs cannot be read: {error}.", where=str(path), todo="Correct the file, or name another."
-        ) from error
 
 
 def compare(memories: Sequence[Known]) -> Compared:

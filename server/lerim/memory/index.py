@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +49,14 @@ WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
 COMMON = 2_000
 """A word that so many memories have tells little about any of them."""
 RANKED = 700
-_KEPT_COUNTS = 2_000
+_KEPT_COUNTS = 50_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 _LOOK = "id, path, memory, said, shown, updated, confidence, fades"
 _AT_ONCE = 2_000
 _LAST = "ORDER BY rowid DESC LIMIT ?"
 _BEST = "ORDER BY score, rowid DESC LIMIT ?"
 _BEYOND = "\U0010ffff"
+_VERSIONS = count(1)
 _SIBLINGS = ("-wal", "-shm", "-journal")
 
 
@@ -82,6 +83,8 @@ class Index:
         self._stamps: dict[str, tuple[int, Stamp]] | None = None
         self._version = -1
         self._counts: dict[str, int] = {}
+        self.version = next(_VERSIONS)
+        """Another number after each `update`, and in each `Index`."""
         if spot is None:
             self._sql = connect(None)
             sqlite.run_script(self._sql, SCHEMA)
@@ -114,6 +117,7 @@ class Index:
                 self._reopen(self._spot)
                 return False
             self._counts.clear()
+            self.version = next(_VERSIONS)
             try:
                 if self._spot:
                     self._spot.note.unlink(missing_ok=True)
@@ -142,6 +146,17 @@ class Index:
         if known is None:
             known = self._counts[""] = int(self._rows("SELECT count(*) FROM files WHERE memory != ''", ())[0][0])
         return known
+
+    def having(self, query: str, limit: int) -> list[int]:
+        """The rows of active memories that match an FTS5 query, the last changed first."""
+        found = f"SELECT rowid FROM words WHERE rowid >= 0 AND words MATCH ? {_LAST}"
+        return [row[0] for row in self._rows(found, (query, limit))]
+
+    def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
+        """The id of each of these memories, its title and its body as they are stored: see `terms.indexed`."""
+        wanted = "SELECT value FROM json_each(?)"
+        query = f"SELECT memory, title, body FROM words JOIN files ON id = words.rowid WHERE words.rowid IN ({wanted})"
+        return [(row[0], row[1], row[2]) for row in self._rows(query, (json.dumps(list(rows)),))]
 
     def narrow(self, filters: Filters, only: Iterable[str] | None = None, but: Iterable[str] = ()) -> Narrow:
         """What a search is narrowed to: filters, and memories by id that alone count, or do not."""

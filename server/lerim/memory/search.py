@@ -7,7 +7,7 @@ runs over what it holds, in memory alone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,10 +18,12 @@ from lerim.errors import LerimError, Problem
 from lerim.memory import baselines, files
 from lerim.memory.filters import EVERY_STATUS, Filters
 from lerim.memory.links import Linked
+from lerim.memory.neighbours import NeighbourFinder
 from lerim.memory.ranking import Key, Ranked, key
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.reference import State
 from lerim.memory.shelf import ACTIVE, Shelf
+from lerim.memory.similarity import Neighbour
 from lerim.memory.spot import Spot
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
@@ -108,6 +110,7 @@ class MemorySearch:
             private = home.project(GLOBAL_KEY)
             spot = None if scan else Spot(home.root / "index" / "memories.sqlite3", home.root, private)
             self._scopes.append(Shelf("global", Store(home.memory, private, home.root), spot))
+        self._neighbours = NeighbourFinder(self._scopes)
         self.refresh()
 
     def __enter__(self) -> MemorySearch:
@@ -138,6 +141,13 @@ class MemorySearch:
         """The project's own memories that share most of a text's words, also only some of them."""
         own = next((scope for scope in self._scopes if scope.scope == "project"), None)
         return [] if own is None else own.near(text, limit, filters)
+
+    def nearest(self, title: str, body: str, most: int = 3, skip: Container[str] = ()) -> list[Neighbour]:
+        """The active memories most similar to a claim, the project's and the person's own, best first: at most `most`.
+
+        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out.
+        """
+        return self._neighbours.nearest(title, body, most, skip)
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""

@@ -8,7 +8,8 @@ from typing import get_args
 import pytest
 
 from lerim.errors import SettingsError
-from lerim_evals.pairs import Compared, Is, compare, read_pairs
+from lerim_evals.labelled import Is, read_pairs
+from lerim_evals.pairs import Compared, compare
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 
