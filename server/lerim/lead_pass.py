@@ -6,10 +6,8 @@ What code proposed stands until then, and where the model's decision does not ho
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +16,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lerim.errors import BudgetError, BusyError, ModelError, NotFoundError, Problem, SpendingError, TooDearError
-from lerim.lock import project_lock
 from lerim.memory.reconcile import Decision
 from lerim.model_session import ModelSession
 from lerim.models.state import Choice
@@ -49,32 +46,23 @@ def decide(context: SyncContext, report: SyncReport) -> SyncReport:
     waiting = undecided(queue.pending(context.place)[0])
     if not waiting or any(step.kind == "stopped" for step in report.steps):
         return report
-    began, sink = time.monotonic(), context.sink()
-    lead, explorer = context.open_model("lead"), context.open_model("explorer")
+    lead, explorer = ModelSession.open("lead", context), ModelSession.open("explorer", context)
     problems = explorer.problems
     if isinstance(lead, Choice):  # the candidates wait for the person as code proposed them
         return unasked(report, [*lead.problems, *problems], report.waits)
     try:
-        lock = project_lock(context.home, context.project.key, "deciding")
-        with lock, Catalog.open(context.home) as catalog, closing(sink):
-            asked = LeadPass(context, lead, None if isinstance(explorer, Choice) else explorer, catalog, sink)
+        with context.part("deciding") as part:
+            chosen = None if isinstance(explorer, Choice) else explorer
+            asked = LeadPass(context, lead, chosen, part.catalog, part.sink)
             asked.run(waiting[:MOST])
     except BusyError as error:
         busy = Problem(error.code, error.where, f"Nothing was decided: {error.explanation}")
         return unasked(report, [*lead.problems, *problems, busy], report.waits)
     sessions = [lead] if asked.explorer is None else [lead, asked.explorer]
     calls = sum(session.usage.calls for session in sessions)
-    second = context.finish(
-        sink,
-        SessionCounts(report.sessions.found),
-        lead.state,
-        began,
-        f"{lead.model.label}, {calls} calls, {_summed(sink.run.actions)}",
-        asked=sessions,
-        problems=problems,
-        model=lead.model.label,
-        waits=report.waits,
-    )
+    label, found = lead.model.label, SessionCounts(report.sessions.found)
+    summary = f"{label}, {calls} calls, {_summed(part.sink.run.actions)}"
+    second = part.finish(found, lead.state, summary, asked=sessions, problems=problems, model=label, waits=report.waits)
     return asked.merged(report, second)
 
 

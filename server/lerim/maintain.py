@@ -139,6 +139,14 @@ class _Job:
         """Whether the person set the review to automatic."""
         return self.settings.review == "auto"
 
+    @property
+    def home(self) -> Home:
+        return self.place.home
+
+    @property
+    def explicit(self) -> bool:
+        return self.options.explicit
+
     def work(self) -> None:
         """Everything, in order; ends early when cancelled. Raises MemoryError_."""
         with suppress(StoppedError):
@@ -296,10 +304,7 @@ class _Job:
 
     def open_lead(self) -> ModelSession | Choice:
         """The model that words insights; where none may be asked, why."""
-        home, explicit = self.place.home, self.options.explicit
-        lead = ModelSession.open(
-            "lead", self.settings, home, self.environ, self.cancelled, self.clock, bridge=self.bridge, explicit=explicit
-        )
+        lead = ModelSession.open("lead", self)
         if isinstance(lead, Choice):
             self.problems += lead.problems
         return lead

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from lerim.config import Settings
 from lerim.errors import (
@@ -68,6 +68,25 @@ Answer = TypeVar("Answer")
 Question = TypeVar("Question")
 
 
+class AskingJob(Protocol):
+    """A job that asks models. `clock` tells which day's budget pays; `explicit`: the person started it."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def home(self) -> Home: ...
+    @property
+    def environ(self) -> Mapping[str, str]: ...
+    @property
+    def cancelled(self) -> Callable[[], bool]: ...
+    @property
+    def clock(self) -> Callable[[], datetime]: ...
+    @property
+    def bridge(self) -> Bridge | None: ...
+    @property
+    def explicit(self) -> bool: ...
+
+
 @dataclass(slots=True)
 class ModelSession:
     """One model, asked by one job. `purse` pays for calls that cost money, `bridge` leads to the editor's own models,
@@ -94,27 +113,14 @@ class ModelSession:
     _lm: dspy.LM | None = field(default=None, init=False)
 
     @classmethod
-    def open(
-        cls,
-        role: RoleName,
-        settings: Settings,
-        home: Home,
-        environ: Mapping[str, str],
-        cancelled: Callable[[], bool],
-        clock: Callable[[], datetime],
-        *,
-        bridge: Bridge | None = None,
-        explicit: bool = True,
-    ) -> ModelSession | Choice:
-        """Choose the model of a role; return a session with it, or where it may not be asked, the choice that says why.
-
-        `clock` tells which day's budget pays. `explicit`: the person started the job.
-        """
-        choice = choose_allowed(role, settings, home, environ, explicit=explicit)
+    def open(cls, role: RoleName, job: AskingJob) -> ModelSession | Choice:
+        """Choose the model of a role. Return a session with it, or the choice that says why it may not be asked."""
+        settings = job.settings
+        choice = choose_allowed(role, settings, job.home, job.environ, explicit=job.explicit)
         if choice.model is None or choice.why:
             return choice
-        purse = Purse(home, settings.budget, lambda: clock().astimezone())
-        return cls(choice.model, home, cancelled, purse, bridge, environ, _problems=choice.problems)
+        purse = Purse(job.home, settings.budget, lambda: job.clock().astimezone())
+        return cls(choice.model, job.home, job.cancelled, purse, job.bridge, job.environ, _problems=choice.problems)
 
     @property
     def engine(self) -> Engine:

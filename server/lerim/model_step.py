@@ -8,28 +8,26 @@ kept, and the next sync goes on there.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from lerim.config import Settings
 from lerim.errors import BusyError, LerimError, Problem, StoppedError
 from lerim.facts.draft import RANKED
-from lerim.lock import project_lock
 from lerim.model_session import ModelSession, work_off
 from lerim.models.choose import Model
 from lerim.models.state import Choice, named
 from lerim.models.usage import Step, Waits, Why
 from lerim.models.waiting import waits
 from lerim.project import Owners
-from lerim.proposal_sink import ProposalSink
 from lerim.report import SessionCounts, SyncReport, combine, unasked
 from lerim.review import queue as review
 from lerim.session_reading import SessionReading, exists_in
 from lerim.sessions.catalog import Catalog, Job
 from lerim.sessions.queue import EXTRACT, MODEL
-from lerim.sync_context import SyncContext, Tell
+from lerim.sync_context import SyncContext, SyncPart, Tell
 
 if TYPE_CHECKING:
     from lerim.extraction.counts import Counts
@@ -43,28 +41,21 @@ NEWEST = 200  # memories whose tags tell what the person cares about
 
 def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
     """Add to the rules' report what a model finds in the sessions that wait for one. Raises CatalogError."""
-    began, sink, project = time.monotonic(), context.sink(), context.project
-    session = context.open_model("extract")
+    session = ModelSession.open("extract", context)
     if isinstance(session, Choice):
         return unasked(report, session.problems, _waits(context, session.model, session.why))
     try:
-        lock = project_lock(context.home, project.key, "asking a model")
-        with lock, Catalog.open(context.home) as catalog, closing(sink):
-            _work_off(context, catalog, session, sink)
+        with context.part("asking a model") as part:
+            started, since, message = context.started(), context.model_since, f"asking {session.model.name}"
+            jobs = part.claims(MODEL, started, since, message)
+            work_off(session, part.catalog, jobs, _ModelStep(part, session, context.owners(), context.settings).read)
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No model was asked: {error.explanation}")
         return unasked(report, [*session.problems, busy], _waits(context, session.model, ""))
-    second = context.finish(
-        sink,
-        SessionCounts(report.sessions.found),
-        session.state,
-        began,
-        f"{session.model.label}, {session.usage.calls} calls, {len(sink.candidates)} candidates",
-        asked=[session],
-        model=session.model.label,
-        waits=_waits(context, session.model, session.why),
-    )
-    return combine(report, second)
+    label, found = session.model.label, SessionCounts(report.sessions.found)
+    summary = f"{label}, {session.usage.calls} calls, {len(part.sink.candidates)} candidates"
+    left = _waits(context, session.model, session.why)
+    return combine(report, part.finish(found, session.state, summary, asked=[session], model=label, waits=left))
 
 
 def _waits(context: SyncContext, model: Model | None, why: Why) -> Waits:
@@ -75,36 +66,14 @@ def _waits(context: SyncContext, model: Model | None, why: Why) -> Waits:
         return waits(catalog, context.project.key, model, why, summarizer=summarizer, since=since, until=until)
 
 
-def _work_off(context: SyncContext, catalog: Catalog, session: ModelSession, sink: ProposalSink) -> None:
-    """Asks about the sessions that wait, the newest first. Raises CatalogError."""
-    settings = context.settings
-    step = _ModelStep(
-        context,
-        catalog,
-        session,
-        sink,
-        context.owners(),
-        gate=settings.gate == "signal",
-        guidance=context.options.guidance or settings.guidance,
-    )
-    message = f"asking {session.model.name}"
-    started, since = context.started(), context.model_since
-    jobs = context.claims(catalog, MODEL, sink, started=started, since=since, message=message)
-    work_off(session, catalog, jobs, step.read)
-
-
 @dataclass(slots=True)
 class _ModelStep:
-    """One pass over the sessions that wait. `gate`: only windows with a signal are sent; `guidance` is what the person
-    wants the model to heed."""
+    """One pass over the sessions that wait."""
 
-    context: SyncContext
-    catalog: Catalog
+    part: SyncPart
     session: ModelSession
-    sink: ProposalSink
     owners: Owners
-    gate: bool
-    guidance: str
+    settings: Settings
     _sent: int = field(default=-1, init=False)
     _most: int = field(default=sys.maxsize, init=False)
 
@@ -118,8 +87,8 @@ class _ModelStep:
         from lerim.extraction.material import Material
         from lerim.redaction import counting
 
-        project, one = self.context.project, job.transcript
-        reading = SessionReading(job, self.context, self.owners)
+        project, one = self.part.context.project, job.transcript
+        reading = SessionReading(job, self.part.context, self.owners)
         material = Material(
             None if project.is_personal else project.root,
             one.session_id,
@@ -133,7 +102,7 @@ class _ModelStep:
                 material.add(turn)
         ready = material.ready(reading.settled)
         last = ready[-1].number if ready else -1
-        counts, overlap, self._sent = Counts(self.catalog), self.session.model.window_overlap_tokens, material.sent
+        counts, overlap, self._sent = Counts(self.part.catalog), self.session.model.window_overlap_tokens, material.sent
         try:
             with counting() as secrets:
                 if last > material.sent:
@@ -141,19 +110,20 @@ class _ModelStep:
         except (LerimError, StoppedError):
             if self._sent > material.sent:
                 state = material.state(self._sent, overlap, counts)
-                self.catalog.progressed(job, reading.resume, state, reading.redactions)
+                self.part.catalog.progressed(job, reading.resume, state, reading.redactions)
             raise
         state = material.state(max(last, material.sent), overlap, counts)
         counts.keep()
         redactions = reading.redactions + len(secrets)
-        self.catalog.done(job, reading.resume, state, reading.again_at, redactions=redactions)
+        self.part.catalog.done(job, reading.resume, state, reading.again_at, redactions=redactions)
 
     def _ask(self, job: Job, material: Material, settled: bool, counts: Counts, tell: Tell) -> None:
         from lerim.extraction.answered import Answered
         from lerim.extraction.guidance import metadata, metrics, told
         from lerim.extraction.model import Brief, extract
 
-        model, place, engine = self.session.model, self.context.place, self.session.engine
+        model, place, engine = self.session.model, self.part.context.place, self.session.engine
+        person = self.part.context.options.guidance or self.settings.guidance
         facts, before = material.facts, self._before(job)
         results = extract(
             self.session.lm,
@@ -161,7 +131,7 @@ class _ModelStep:
             Brief(
                 metadata(facts, place.project.root.name),
                 metrics(facts),
-                told(self._guidance(material, settled, before)),
+                told(self._guidance(material, settled, before, person)),
             ),
             before,
             settled=settled,
@@ -169,9 +139,9 @@ class _ModelStep:
             overlap_tokens=model.window_overlap_tokens,
             limit=lambda: min(self._most, engine.window_tokens),
             lower=self._lower,
-            answered=Answered(place.private / "windows", "\n".join((model.label, self.guidance)).strip()),
+            answered=Answered(place.private / "windows", "\n".join((model.label, person)).strip()),
             count=counts,
-            gate=self.gate,
+            gate=self.settings.gate == "signal",
             model=model.label,
         )
         with closing(results):
@@ -185,17 +155,17 @@ class _ModelStep:
 
         match result:
             case Asking(part, joining):
-                self.context.raise_if_cancelled()
+                self.part.context.raise_if_cancelled()
                 named = ", joining parts" if joining else f", part {part}" if part else ""
                 tell(f"asking {self.session.model.name}{named}")
             case ModelRead(turns):
-                self.sink.leave_out_ranked(job.transcript, turns)
+                self.part.sink.leave_out_ranked(job.transcript, turns)
             case Sent(number):
                 self._sent = number
             case Candidate() | Dropped():
-                self.sink.take([result])
+                self.part.sink.take([result])
             case Joined(kept, gone):
-                self.sink.join(kept, gone)
+                self.part.sink.join(kept, gone)
             case Step():
                 self.session.add(result)
             case Problem():
@@ -211,11 +181,11 @@ class _ModelStep:
         from lerim.extraction.grounding import Said
         from lerim.extraction.state import unpack
 
-        claims = unpack(self.catalog.state_of(job, EXTRACT)).claims
+        claims = unpack(self.part.catalog.state_of(job, EXTRACT)).claims
         source = f"{job.transcript.platform}:{job.transcript.session_id}#"
         waiting = [
             one.record
-            for one in review.pending(self.context.place)[0]
+            for one in review.pending(self.part.context.place)[0]
             if one.record.source.startswith(source) and not review.only_ranked(one)
         ]
         return [
@@ -226,12 +196,13 @@ class _ModelStep:
             ),
         ]
 
-    def _guidance(self, material: Material, settled: bool, before: Sequence[Said]) -> Guidance:
-        """What the model need not tell: what this session gave already, and memories that say something near."""
+    def _guidance(self, material: Material, settled: bool, before: Sequence[Said], person: str) -> Guidance:
+        """What the model need not tell (what this session gave already, and memories that say something near), and what
+        the person wants it to heed."""
         from lerim.extraction.guidance import TITLES, Guidance, focus, query
 
         prompts = [turn.words("user") for turn in material.ready(settled) if turn.role == "user"]
-        near = self.sink.memories.near(query(material.facts, prompts), TITLES)
-        newest = self.sink.memories.search("", NEWEST)
+        near = self.part.sink.memories.near(query(material.facts, prompts), TITLES)
+        newest = self.part.sink.memories.search("", NEWEST)
         known = dict.fromkeys((*(one.title for one in before), *(one.record.title for one in near)))
-        return Guidance(tuple(known), focus(hit.record for hit in newest), self.guidance)
+        return Guidance(tuple(known), focus(hit.record for hit in newest), person)

@@ -8,9 +8,7 @@ what a model said of parts of a session is kept, whatever ends the asking.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from datetime import datetime
 from functools import partial
 
@@ -19,7 +17,6 @@ from lerim.extraction.locate import Locator
 from lerim.extraction.summarize import summarize
 from lerim.extraction.summary import Summary, body
 from lerim.extraction.summary_facts import Facts
-from lerim.lock import project_lock
 from lerim.memory.record import MemoryRecord
 from lerim.memory.summaries import Summaries, opened
 from lerim.model_session import ModelSession, work_off
@@ -29,7 +26,7 @@ from lerim.models.state import Choice
 from lerim.models.usage import Step, Waits
 from lerim.proposal_sink import ProposalSink
 from lerim.redaction import clean
-from lerim.report import Progress, SessionCounts, SyncReport, combine, unasked
+from lerim.report import SessionCounts, SyncReport, combine, unasked
 from lerim.review.place import Place
 from lerim.review.run import SummaryAction
 from lerim.session_reading import SETTLED_AFTER
@@ -40,7 +37,7 @@ from lerim.sessions.owed import Owed, owed, settled
 from lerim.sessions.queue import SUMMARY, SUMMARY_MODEL
 from lerim.sessions.readers import faults_as_errors
 from lerim.sessions.retold import Told, retold
-from lerim.sync_context import SyncContext, Tell
+from lerim.sync_context import SyncContext, SyncPart, Tell
 
 RULES = "rules"
 SURE: dict[bool, float] = {True: 0.9, False: 0.7}
@@ -49,25 +46,20 @@ TOGETHER = 50
 """Sessions after which the catalog is told what is done."""
 
 
-def summarize_by_rules(
-    context: SyncContext,
-    catalog: Catalog,
-    sink: ProposalSink,
-    by_model: Callable[[], bool],
-    since: datetime | None,
-) -> None:
+def summarize_by_rules(part: SyncPart, by_model: Callable[[], bool], since: datetime | None) -> None:
     """Write the summaries by rules that are missing or old, the newest session first.
 
     `by_model`: a model is asked in this sync for those it wrote before, so that they are left to it. A file that cannot
     be written ends this, and is a problem; the rest waits. Raises CatalogError.
     """
-    place, oldest = context.place, context.clock() - SETTLED_AFTER
+    context, catalog, place = part.context, part.catalog, part.sink.place
     if not place.state.is_dir():
         return
     with telling(catalog.path):
         sessions = owed(catalog.db, place.project.key, since, context.options.until)
-    if not context.options.explicit:
-        sessions = [one for one in sessions if one.changed <= oldest.timestamp()]
+    if not context.explicit:
+        settled_at = (context.clock() - SETTLED_AFTER).timestamp()
+        sessions = [one for one in sessions if one.changed <= settled_at]
     if not sessions:
         return
     try:
@@ -75,37 +67,29 @@ def summarize_by_rules(
         place.make_private()
         with opened(place.state / "memory", place.state_anchor, place.private) as summaries:
             for number in range(0, len(sessions), TOGETHER):
-                message = f"summarizing {len(sessions) - number} sessions"
-                context.emit(Progress("learning", number, len(sessions), len(sink.candidates), message))
-                some = sessions[number : number + TOGETHER]
-                _summarize_some(context, catalog, sink, summaries, some, by_model)
+                part.tell(number, len(sessions), f"summarizing {len(sessions) - number} sessions")
+                _summarize_some(part, summaries, sessions[number : number + TOGETHER], by_model)
                 if context.cancelled():
                     break
     except (MemoryError_, BoundaryError) as error:
-        sink.problems.append(error.problem())
+        part.sink.problems.append(error.problem())
 
 
 def _summarize_some(
-    context: SyncContext,
-    catalog: Catalog,
-    sink: ProposalSink,
-    summaries: Summaries,
-    sessions: Sequence[Owed],
-    by_model: Callable[[], bool],
+    part: SyncPart, summaries: Summaries, sessions: Sequence[Owed], by_model: Callable[[], bool]
 ) -> None:
     """Summarizes some sessions, then tells the catalog of all of them at once. Raises MemoryError_, BoundaryError."""
     done: list[int] = []
     others: list[int] = []
     try:
         for one in sessions:
-            if context.cancelled():
+            if part.context.cancelled():
                 return
             left = summaries.maker(f"{one.platform}:{one.session}") not in ("", RULES) and by_model()
-            written = left or _summarize_one(catalog, sink, summaries, one)
-            (done if written else others).append(one.job)
+            (done if left or _summarize_one(part.catalog, part.sink, summaries, one) else others).append(one.job)
     finally:
-        with telling(catalog.path):
-            settled(catalog.db, done, others)
+        with telling(part.catalog.path):
+            settled(part.catalog.db, done, others)
 
 
 def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, one: Owed) -> bool:
@@ -124,7 +108,9 @@ def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, o
 
 
 def model_summarizes(context: SyncContext) -> bool:
-    """Whether the settings name a model for summaries."""
+    """Whether the settings name a model for summaries, and models are asked in this sync."""
+    if context.options.model == "none":
+        return False
     told = editor.told(context.environ)[0]
     return choose("summarize", context.settings, context.environ, told)[0] is not None
 
@@ -139,8 +125,8 @@ def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
         new, waiting = (catalog.pending(key, kind) for kind in (SUMMARY, SUMMARY_MODEL))
     if not new and not waiting:
         return report
-    began, since, waits, sink = time.monotonic(), context.model_since, report.waits, context.sink()
-    chosen = context.open_model("summarize")
+    since, waits = context.model_since, report.waits
+    chosen = ModelSession.open("summarize", context)
     problems = chosen.problems
     if isinstance(chosen, Choice) and chosen.model is not None and not waits.why:
         waits = Waits(new + waiting, model=chosen.model.label, why=chosen.why)
@@ -149,55 +135,43 @@ def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
     if session is None and not new:
         return unasked(report, problems, waits)
     try:
-        with project_lock(context.home, key, "summarizing"), Catalog.open(context.home) as catalog, closing(sink):
+        with context.part("summarizing") as part:
             # what a model proposed may just have made the folder that summaries wait for
-            summarize_by_rules(context, catalog, sink, lambda: session is not None, since)
+            summarize_by_rules(part, lambda: session is not None, since)
             if session is not None:
-                _ask_model(context, catalog, session, sink, since)
+                _ask_model(part, session, since)
     except BusyError as error:
         busy = Problem(error.code, error.where, f"Nothing was summarized: {error.explanation}")
         return unasked(report, [*problems, busy], waits)
-    if session is None and not (problems or sink.problems or sink.run.summaries):
+    written = len(part.sink.run.summaries)
+    if session is None and not (problems or part.sink.problems or written):
         return unasked(report, [], waits)
     if session is not None and session.why and not waits.why:
         with Catalog.open(context.home) as catalog:
             waits = Waits(catalog.pending(key, SUMMARY_MODEL), model=session.model.label, why=session.why)
     maker, calls, asked = (session.model.label, session.usage.calls, [session]) if session else (RULES, 0, [])
     found, state = SessionCounts(report.sessions.found), session.state if session else "done"
-    summary = f"{maker}, {calls} calls, {len(sink.run.summaries)} summaries"
-    second = context.finish(sink, found, state, began, summary, asked=asked, problems=problems, waits=waits)
-    return combine(report, second)
+    summary = f"{maker}, {calls} calls, {written} summaries"
+    return combine(report, part.finish(found, state, summary, asked=asked, problems=problems, waits=waits))
 
 
-def _ask_model(
-    context: SyncContext, catalog: Catalog, session: ModelSession, sink: ProposalSink, since: datetime | None
-) -> None:
+def _ask_model(part: SyncPart, session: ModelSession, since: datetime | None) -> None:
     """Asks about the sessions whose summaries wait for a model, the newest first. Raises CatalogError."""
-    place = context.place
+    place = part.sink.place
     with opened(place.state / "memory", place.state_anchor, place.private) as summaries:
         message = f"asking {session.model.name} for a summary"
-        started = context.started()
-        jobs = context.claims(catalog, SUMMARY_MODEL, sink, started=started, since=since, message=message)
-        ask = partial(_ask_of_session, context, catalog, session, sink, summaries)
-        work_off(session, catalog, jobs, ask, refusals_count=False)
+        jobs = part.claims(SUMMARY_MODEL, part.context.started(), since, message)
+        work_off(session, part.catalog, jobs, partial(_ask_of_session, part, session, summaries), refusals_count=False)
 
 
-def _ask_of_session(
-    context: SyncContext,
-    catalog: Catalog,
-    session: ModelSession,
-    sink: ProposalSink,
-    summaries: Summaries,
-    job: Job,
-    _: Tell,
-) -> None:
+def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries, job: Job, _: Tell) -> None:
     """Asks for the summary of one session, keeps it, and ends the job. What was told of its parts is kept also where it
     ends in an error. Raises StoppedError, LerimError."""
     from lerim.extraction.counts import Counts
     from lerim.extraction.summary_model import Asking, Task, by_model
     from lerim.extraction.summary_parts import Answers, unpacked
 
-    place, one, label = context.place, job.transcript, session.model.label
+    place, catalog, one, label = part.sink.place, part.catalog, job.transcript, session.model.label
     name = f"{one.platform}:{one.session_id}"
     with telling(catalog.path):
         turns = retold(catalog.db, one.place, place.project.key)
@@ -218,7 +192,7 @@ def _ask_of_session(
         limit=lambda: session.engine.window_tokens,
         overlap_tokens=session.model.window_overlap_tokens,
         count=counts,
-        gate=context.settings.gate == "signal",
+        gate=part.context.settings.gate == "signal",
     )
     asking = by_model(session.lm, task, parts)
     try:
@@ -231,14 +205,14 @@ def _ask_of_session(
             if isinstance(event, Step):
                 session.add(event)
             elif isinstance(event, Asking):
-                context.raise_if_cancelled()
+                part.context.raise_if_cancelled()
     except (LerimError, StoppedError):
         catalog.progressed(job, b"", parts.model_dump_json().encode(), 0)
         raise
     finally:
         asking.close()
     counts.keep()
-    _keep(summaries, made, turns, one.platform, one.session_id, label, sink)
+    _keep(summaries, made, turns, one.platform, one.session_id, label, part.sink)
     catalog.done(job, b"", parts.model_dump_json().encode())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -15,11 +16,10 @@ from lerim import project as projects
 from lerim.activity import log_sync
 from lerim.config import Settings
 from lerim.errors import Problem, StoppedError
+from lerim.lock import project_lock
 from lerim.memory.quotes import QuoteChoice
 from lerim.model_session import ModelSession
 from lerim.models.editor import Bridge
-from lerim.models.providers import RoleName
-from lerim.models.state import Choice
 from lerim.models.usage import Waits, added, total
 from lerim.moments import moment
 from lerim.paths import Home, relative_variables
@@ -98,9 +98,14 @@ class SyncContext:
         since = self.settings.since
         return self.options.since or (moment(since, self.clock()) if since else None)
 
+    @property
+    def explicit(self) -> bool:
+        """Whether the person asked for this sync."""
+        return self.options.explicit
+
     def started(self) -> float | None:
         """Now, where the person asked for this sync: see `started` of `Catalog.claim`."""
-        return self.clock().timestamp() if self.options.explicit else None
+        return self.clock().timestamp() if self.explicit else None
 
     def raise_if_cancelled(self) -> None:
         """Raise StoppedError once the person cancelled."""
@@ -112,57 +117,64 @@ class SyncContext:
         listed, _ = projects.listed(self.home)
         return Owners([self.project, *(other for other in listed if other.key != self.project.key)], home=self.home)
 
-    def sink(self) -> ProposalSink:
-        """A new sink for the proposals of one part of this sync."""
+    @contextmanager
+    def part(self, doing: str) -> Iterator[SyncPart]:
+        """One part of this sync, which holds the project's lock within this block; `doing` tells others what it does.
+
+        Raises BusyError while another process works on the project, CatalogError.
+        """
         place, options = self.place, self.options
         quotes = options.quotes or place.store().quotes.choice() or "shared"
-        return ProposalSink(place, self.emit, options.accept_above, quotes, Run(place, self.clock()))
+        sink = ProposalSink(place, self.emit, options.accept_above, quotes, Run(place, self.clock()))
+        lock = project_lock(self.home, self.project.key, doing)
+        with lock, Catalog.open(self.home) as catalog, closing(sink):
+            yield SyncPart(self, catalog, sink)
 
-    def open_model(self, role: RoleName) -> ModelSession | Choice:
-        """The model of a role, ready to be asked; where none may be asked, why (see ModelSession.open)."""
-        return ModelSession.open(
-            role,
-            self.settings,
-            self.home,
-            self.environ,
-            self.cancelled,
-            self.clock,
-            bridge=self.bridge,
-            explicit=self.options.explicit,
-        )
+    def stale(self, catalog: Catalog, owners: Owners) -> tuple[Stores, list[Transcript]]:
+        """What lies in the agents' stores, and what of it is new or changed, newest first."""
+        folders = [*owners.folders, *catalog.folders()]
+        stores = discover(roots_of(self.environ, self.home), folders)
+        stores.problems.extend(relative_variables(self.environ))
+        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores(), self.listings)
+        catalog.keep_damaged(stores.damaged)
+        found = changes(stores, catalog.stamps())
+        catalog.vanished(found.vanished)
+        return stores, sorted((*found.new, *found.changed), key=lambda one: one.mtime_ns, reverse=True)
+
+
+@dataclass(slots=True)
+class SyncPart:
+    """One part of a sync: the catalog it reads from, and the sink it proposes through."""
+
+    context: SyncContext
+    catalog: Catalog
+    sink: ProposalSink
+    began: float = field(default_factory=time.monotonic)
 
     def claims(
-        self,
-        catalog: Catalog,
-        kind: str,
-        sink: ProposalSink,
-        *,
-        started: float | None,
-        since: datetime | None,
-        message: str = "",
+        self, kind: str, started: float | None, since: datetime | None, message: str = ""
     ) -> Iterator[tuple[Job, Tell]]:
         """Claim the project's waiting jobs of a kind, the newest session first, and tell how far that is.
 
         Each comes with a function that tells what is done for it now. `started` and `since` are those of
         `Catalog.claim`. Raises CatalogError.
         """
-        key, until, number = self.project.key, self.options.until, 0
-        waiting = catalog.pending(key, kind)
-        while job := catalog.claim(key, kind=kind, started=started, since=since, until=until):
-            tell = partial(self._tell, sink, number, max(waiting, number + 1))
+        key, until, number = self.context.project.key, self.context.options.until, 0
+        waiting = self.catalog.pending(key, kind)
+        while job := self.catalog.claim(key, kind=kind, started=started, since=since, until=until):
+            tell = partial(self.tell, number, max(waiting, number + 1))
             tell(message)
             yield job, tell
             number += 1
 
-    def _tell(self, sink: ProposalSink, done: int, total: int, message: str) -> None:
-        self.emit(Progress("learning", done, total, len(sink.candidates), message))
+    def tell(self, done: int, total: int, message: str) -> None:
+        """Tell how many of the sessions are done."""
+        self.context.emit(Progress("learning", done, total, len(self.sink.candidates), message))
 
     def finish(
         self,
-        sink: ProposalSink,
         sessions: SessionCounts,
         state: State,
-        began: float,
         summary: str,
         *,
         asked: Sequence[ModelSession] = (),
@@ -171,12 +183,11 @@ class SyncContext:
         waits: Waits | None = None,
         left_out: int = 0,
     ) -> SyncReport:
-        """End one part of this sync: write its run folder, note it in the activity log and return its report.
+        """End this part: write its run folder, note it in the activity log and return its report.
 
-        `began` is the value of `time.monotonic()` at its start, `summary` what the session log says it did. What cannot
-        be written is a problem in the report.
+        `summary` is what the session log says it did. What cannot be written is a problem in the report.
         """
-        run = sink.run
+        sink, run = self.sink, self.sink.run
         run.spent = added(one for session in asked for one in session.spent)
         run.steps = [step for session in asked for step in session.steps]
         run.note(f"{state}: {summary}")
@@ -184,7 +195,7 @@ class SyncContext:
         failed = [problem for session in asked for problem in session.problems]
         items = [DroppedView(one.reason, one.title, one.session, one.turn, one.detail) for one in sink.dropped]
         report = SyncReport(
-            project=str(self.project.root),
+            project=str(self.context.project.root),
             sessions=sessions,
             candidates=sink.candidates,
             dropped=dict(Counter(item.reason for item in items)),
@@ -198,23 +209,12 @@ class SyncContext:
             spent=run.spent,
             steps=run.steps,
             waits=waits or Waits(),
-            seconds=round(time.monotonic() - began, 3),
+            seconds=round(time.monotonic() - self.began, 3),
             run=str(folder or ""),
             state=state,
         )
-        report.problems.extend(log_sync(self.home, self.clock(), report))
+        report.problems.extend(log_sync(self.context.home, self.context.clock(), report))
         return report
-
-    def stale(self, catalog: Catalog, owners: Owners) -> tuple[Stores, list[Transcript]]:
-        """What lies in the agents' stores, and what of it is new or changed, newest first."""
-        folders = [*owners.folders, *catalog.folders()]
-        stores = discover(roots_of(self.environ, self.home), folders)
-        stores.problems.extend(relative_variables(self.environ))
-        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores(), self.listings)
-        catalog.keep_damaged(stores.damaged)
-        found = changes(stores, catalog.stamps())
-        catalog.vanished(found.vanished)
-        return stores, sorted((*found.new, *found.changed), key=lambda one: one.mtime_ns, reverse=True)
 
 
 def read(catalog: Catalog, transcript: Transcript) -> Readable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from lerim.extraction.deeds import exchanges
 from lerim.extraction.themes import Asked, Worked, themes
@@ -12,16 +12,18 @@ from lerim.sessions.catalog_schema import telling
 from lerim.sessions.recent import Recent, recent
 from lerim.sessions.retold import retold
 from lerim.summary_step import locator
+from lerim.sync_context import SyncPart
 
 LOOKED_AT = 40
 """Sessions of a project that are read, the newest; each takes some milliseconds."""
 
 
-def propose_themes(catalog: Catalog, sink: ProposalSink, now: datetime, days: int) -> None:
-    """Proposes the themes of the sessions of the last `days`. Raises CatalogError, MemoryError_."""
-    project = sink.place.project
+def propose_themes(part: SyncPart) -> None:
+    """Proposes the themes of the last days' sessions. Raises CatalogError, MemoryError_."""
+    catalog, sink, days = part.catalog, part.sink, part.context.settings.rules.theme_days
     with telling(catalog.path):
-        sessions = recent(catalog.db, project.key, now - timedelta(days=days), LOOKED_AT)
+        since = part.context.clock() - timedelta(days=days)
+        sessions = recent(catalog.db, sink.place.project.key, since, LOOKED_AT)
     worked = [one for one in (_worked(catalog, sink, session) for session in sessions) if one.asked]
     sink.take(iter(themes(worked)))
 
