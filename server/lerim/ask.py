@@ -14,16 +14,15 @@ from pathlib import Path
 
 import msgspec
 
-from lerim import config, editor_settings
+from lerim import config
 from lerim.errors import LerimError, Problem
 from lerim.lead.cited import Answer, AnswerState, Passage, Question, Said, Sentence
 from lerim.memory.search import GLOBAL_KEY
 from lerim.memory.uses import Uses
-from lerim.models import consent
-from lerim.models.choose import choose
 from lerim.models.editor import Bridge
 from lerim.models.model import Model
 from lerim.models.spending import Purse
+from lerim.models.state import choose_allowed
 from lerim.paths import Home
 from lerim.project import Project
 
@@ -95,13 +94,12 @@ def _model(
     if question.model == "none":
         return None, "No model was asked."
     settings, _ = config.load(environ, home, project.root)
-    model, more = choose("lead", settings, environ, editor_settings.told(environ)[0])
-    problems += more
+    choice = choose_allowed("lead", settings, home, environ)
+    problems += choice.problems
+    model = choice.model
     if model is None:
-        return None, more[0].message if more else "No model is chosen."
-    known, more = consent.load(home)
-    problems += more
-    if not known.allows(model):
+        return None, choice.problems[0].message if choice.problems else "No model is chosen."
+    if choice.why:
         return None, f"{model.label} is paid for, and you did not agree to it yet (`lerim model allow`)."
     return replace(model, timeout=min(model.timeout, SECONDS)), ""
 

@@ -9,24 +9,24 @@ from dataclasses import replace
 
 from lerim import jobs
 from lerim.cli_place import Here
-from lerim.errand import Errand
 from lerim.errors import ProjectError
 from lerim.project import is_below
 from lerim.report import Event
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.discovery import likely
+from lerim.sync_context import SyncContext
 
 
 def refuse_unknown(at: Here, aliases: list[str], emit: Callable[[Event], None], cancelled: Callable[[], bool]) -> None:
     """Raises ProjectError for an alias in which no session of any agent ran; the sessions of the machine are read first
     where that is not known otherwise. Raises CatalogError, SettingsError."""
-    errand = Errand(at.project, at.home, os.environ, jobs.SyncOptions(), emit, cancelled)
+    context = SyncContext(at.project, at.home, os.environ, jobs.SyncOptions(), emit, cancelled)
     with Catalog.open(at.home) as catalog:
-        _, stale = errand.stale(catalog, errand.owners())
+        _, stale = context.stale(catalog, context.owners())
         unknown = [old for old in aliases if not _ran(catalog, old) and not likely(stale, (), (old,))[0]]
     if not unknown:
         return
-    jobs.index_rest(replace(errand, project=replace(at.project, aliases=())), 0)  # nobody's yet
+    jobs.index_rest(replace(context, project=replace(at.project, aliases=())), 0)  # nobody's yet
     with Catalog.open(at.home) as catalog:
         for old in unknown:
             if not cancelled() and not _ran(catalog, old):

@@ -36,7 +36,8 @@ from typing import ClassVar
 
 
 class StoppedError(Exception):
-    """The person cancelled: ends a long calculation at once. Whoever started it catches it and says so."""
+    """The person cancelled. It ends a calculation, a reading or a question to a model at once; what was done stays.
+    Whoever started it catches it and says so."""
 
 
 class LerimError(Exception):

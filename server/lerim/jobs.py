@@ -1,8 +1,8 @@
 """What one sync does, in order: find, index, extract, propose. The job process and the terminal share it.
 
 `rules_pass.sync` works on one project under its lock. `index_rest` then indexes every other transcript of the machine
-in short transactions; a session found there to have entered this project gets a pending extraction. `run` is both, as
-a person means them, with what a model adds, and the sessions outside any repository.
+in short transactions; a session found there to have entered this project gets a pending extraction. `run` does both,
+then what a model adds, and at last the same for the sessions outside any repository.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from lerim import lead_pass, second_pass, summary_model_pass, unseen_pass
 from lerim.activity import note
-from lerim.errand import Cancelled, Clock, Errand, SyncOptions, now, read
+from lerim.auto_accept_step import accept_automatically
 from lerim.errors import BusyError, LerimError, Problem
+from lerim.lead_pass import decide
+from lerim.model_step import ask_model
 from lerim.models.editor import Bridge
-from lerim.once import lent
 from lerim.paths import Home
 from lerim.project import Project, personal
 from lerim.report import Emit, Progress, SessionCounts, Stage, SyncReport, combine
@@ -33,6 +32,9 @@ from lerim.sessions.model import Readable, Transcript
 from lerim.sessions.readers import probe
 from lerim.sessions.session_rows import CLOSED
 from lerim.sessions.troubles import told
+from lerim.summary_step import summarize_sessions
+from lerim.sync_context import Cancelled, Clock, SyncContext, SyncOptions, now, read
+from lerim.temporary_aliases import temporary_aliases
 
 __all__ = ["SyncOptions", "index_rest", "run"]
 
@@ -54,31 +56,31 @@ def run(
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
     if nobody can tell which agents are not to be read.
     """
-    with lent(project, home), shared_copies():
-        return _run(Errand(project, home, environ, options, emit, cancelled, clock, bridge))
+    with temporary_aliases(project, home), shared_copies():
+        return _run(SyncContext(project, home, environ, options, emit, cancelled, clock, bridge))
 
 
-def _run(errand: Errand) -> SyncReport:
-    project, home, clock, cancelled = errand.project, errand.home, errand.clock, errand.cancelled
+def _run(context: SyncContext) -> SyncReport:
+    project, home, clock, cancelled = context.project, context.home, context.clock, context.cancelled
     began = time.monotonic()
     try:
-        report = sync(errand)
+        report = sync(context)
     except LerimError as error:
         with suppress(OSError):  # a home that cannot be written is what the error itself tells
             note(home, clock(), "sync", project.root.name, f"{error.code}: {error.message}", time.monotonic() - began)
         raise
     if report.state != "cancelled":
-        report.problems.extend(index_rest(errand, len(report.candidates)))
+        report.problems.extend(index_rest(context, len(report.candidates)))
         if _pending(project, home) and not cancelled():
-            report = combine(report, sync(errand))
-    report = _models(report, errand)
+            report = combine(report, sync(context))
+    report = _models(report, context)
     if report.state != "cancelled":
-        report = unseen_pass.add(report, project, home, errand.environ, clock)
+        report = accept_automatically(context, report)
     if not project.is_personal and report.state != "cancelled":
-        report = _personal(report, errand)
+        report = _personal(report, context)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
-    errand.emit(Progress(stage, found, found, len(report.candidates)))
+    context.emit(Progress(stage, found, found, len(report.candidates)))
     return report
 
 
@@ -87,22 +89,19 @@ def _pending(project: Project, home: Home) -> int:
         return catalog.pending(project.key)
 
 
-def _models(report: SyncReport, errand: Errand) -> SyncReport:
+def _models(report: SyncReport, context: SyncContext) -> SyncReport:
     """The report with what a model did besides, if the person's settings name one."""
-    options = errand.options
-    extract = partial(second_pass.add, guidance=options.guidance)
-    for add in (extract, lead_pass.add, summary_model_pass.add):
-        if report.state != "cancelled" and options.model == "auto":
-            learning = errand.learning()
-            report = add(report, learning, errand.environ, options.since, options.until, errand.clock, errand.bridge)
+    for step in (ask_model, decide, summarize_sessions):
+        if report.state != "cancelled" and context.options.model == "auto":
+            report = step(context, report)
     return report
 
 
-def _personal(report: SyncReport, errand: Errand) -> SyncReport:
+def _personal(report: SyncReport, context: SyncContext) -> SyncReport:
     """The report with what was learned from sessions outside any repository; another process may be at that already.
-    Nothing of them is accepted unseen: they are not what the person asked to be synced."""
-    own = replace(errand, project=personal(errand.home), options=replace(errand.options, accept_above=None))
-    if not _pending(own.project, errand.home):
+    Nothing of them is accepted without a review: they are not what the person asked to be synced."""
+    own = replace(context, project=personal(context.home), options=replace(context.options, accept_above=None))
+    if not _pending(own.project, context.home):
         return report
     try:
         found = _models(sync(own), own)
@@ -112,32 +111,32 @@ def _personal(report: SyncReport, errand: Errand) -> SyncReport:
     return combine(report, msgspec.structs.replace(found, waits=report.waits))
 
 
-def index_rest(errand: Errand, candidates: int) -> list[Problem]:
+def index_rest(context: SyncContext, candidates: int) -> list[Problem]:
     """Indexes every transcript of the machine that is new or changed, under no lock, until done or cancelled.
 
     A transcript that cannot be read is noted in the catalog, where its own project's sync reports it; what is damaged
     in those that belong to no project is returned. Raises CatalogError, SettingsError.
     """
-    owners = errand.owners()
-    with Catalog.open(errand.home) as catalog:
-        stores, stale = errand.stale(catalog, owners)
+    owners = context.owners()
+    with Catalog.open(context.home) as catalog:
+        stores, stale = context.stale(catalog, owners)
 
         def readings() -> Iterator[tuple[Transcript, Readable]]:
             for number, transcript in enumerate(stale):
-                if errand.cancelled():
+                if context.cancelled():
                     return
-                errand.emit(Progress("reading", number, len(stale), candidates, "other projects' sessions"))
+                context.emit(Progress("reading", number, len(stale), candidates, "other projects' sessions"))
                 yield transcript, read(catalog, transcript)
 
         waiting: set[Path] = set()
         damaged: list[Problem] = []
-        for indexed in catalog.index_all(readings(), owners, errand.cancelled):
+        for indexed in catalog.index_all(readings(), owners, context.cancelled):
             if indexed.taken or (indexed.failed and any(problem.code == CLOSED for problem in indexed.problems)):
                 waiting.add(indexed.transcript.path)
             elif indexed.failed or any(problem.code in DAMAGE for problem in indexed.problems):
                 folders = indexed.session.cwds if indexed.session else (probe(indexed.transcript),)
                 if not any(map(owners.owner, folders)):
                     damaged += indexed.problems
-        if not errand.cancelled():
+        if not context.cancelled():
             catalog.keep_stores(database for database in stores.opened if database.path not in waiting)
-    return told(damaged, errand.folders)
+    return told(damaged, context.folders)

@@ -6,116 +6,63 @@ What code proposed stands until then, and where the model's decision does not ho
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from lerim import config, editor_settings
-from lerim.activity import log_sync
-from lerim.errors import (
-    BudgetError,
-    BusyError,
-    LerimError,
-    ModelError,
-    ModelGoneError,
-    ModelKeyError,
-    ModelSilentError,
-    NotFoundError,
-    Problem,
-    SpendingError,
-)
-from lerim.learning import CancelledError, Learning
-from lerim.lock import project_lock
+from lerim.errors import BudgetError, BusyError, ModelError, NotFoundError, Problem, SpendingError, TooDearError
 from lerim.memory.reconcile import Decision
-from lerim.model_pass import SILENT
-from lerim.models import consent, editor
-from lerim.models.choose import choose
-from lerim.models.editor import Bridge
-from lerim.models.model import Model
-from lerim.models.spending import Purse
-from lerim.models.usage import Spent, Step, asking_of, total
+from lerim.model_session import ModelSession
+from lerim.models.state import Choice
+from lerim.models.usage import asking_of
+from lerim.proposal_sink import ProposalSink
 from lerim.redaction import clean
-from lerim.report import Progress, SessionCounts, State, SyncReport, WithdrawnView, Withdrew, combine
+from lerim.report import Progress, SessionCounts, SyncReport, WithdrawnView, Withdrew, combine, unasked
 from lerim.review import queue
 from lerim.review.candidates import Proposal
 from lerim.review.ledger import opened
-from lerim.review.run import MemoryAction, try_write
+from lerim.review.run import MemoryAction
 from lerim.review.views import candidate_view
 from lerim.sessions import browsing, turns
 from lerim.sessions.catalog import Catalog
+from lerim.sync_context import SyncContext
 
 if TYPE_CHECKING:
-    import dspy
-
     from lerim.lead.decide import Band
-    from lerim.models.engine import Engine
 
 MOST = 30
 """Candidates decided in one sync, the latest first; the others wait for the next."""
 CODE_STANDS = "The lead's decision did not hold; this is what the rules say."
 
 
-def add(
-    report: SyncReport,
-    learning: Learning,
-    environ: Mapping[str, str],
-    _since: datetime | None,
-    _until: datetime | None,
-    clock: Callable[[], datetime],
-    bridge: Bridge | None,
-) -> SyncReport:
-    """The report with what the lead made of candidates that wait undecided, where a model is chosen that may be asked
-    and was not stopped before. `learning` is a fresh one, for this part alone. Raises CatalogError.
-    """
-    place = learning.place
-    waiting = undecided(queue.pending(place)[0])
+def decide(context: SyncContext, report: SyncReport) -> SyncReport:
+    """Add to a report what the lead makes of candidates that wait undecided, where a model may be asked and was not
+    stopped before. Raises CatalogError."""
+    waiting = undecided(queue.pending(context.place)[0])
     if not waiting or any(step.kind == "stopped" for step in report.steps):
         return report
-    began = time.monotonic()
-    settings, _ = config.load(environ, place.home, place.project.root)
-    told = editor_settings.told(environ)[0]
-    lead, problems = choose("lead", settings, environ, told)
-    explorer, more = choose("explorer", settings, environ, told)
-    problems = list(dict.fromkeys([*problems, *more]))
-    known, _ = consent.load(place.home)
-
-    def may(model: Model | None) -> Model | None:
-        if model is None or not known.allows(model):
-            return None
-        return None if not learning.explicit and editor.undecided(model.wire, model.name, environ) else model
-
-    lead, explorer = may(lead), may(explorer)
-    nothing = SyncReport(
-        report.project, SessionCounts(report.sessions.found), [], {}, [], [], problems, waits=report.waits
-    )
-    if lead is None:  # the candidates wait for the person as code proposed them
-        return combine(report, msgspec.structs.replace(nothing, state="partial" if problems else "done"))
-    purse = Purse(place.home, settings.budget, lambda: clock().astimezone())
+    lead, explorer = ModelSession.open("lead", context), ModelSession.open("explorer", context)
+    problems = explorer.problems
+    if isinstance(lead, Choice):  # the candidates wait for the person as code proposed them
+        return unasked(report, [*lead.problems, *problems], report.waits)
     try:
-        lock = project_lock(place.home, place.project.key, "deciding")
-        with lock, Catalog.open(place.home) as catalog, closing(learning):
-            asked = LeadPass(lead, explorer, catalog, learning, bridge, purse)
+        with context.part("deciding") as part:
+            chosen = None if isinstance(explorer, Choice) else explorer
+            asked = LeadPass(context, lead, chosen, part.catalog, part.sink)
             asked.run(waiting[:MOST])
     except BusyError as error:
-        problems.append(Problem(error.code, error.where, f"Nothing was decided: {error.explanation}"))
-        return combine(report, msgspec.structs.replace(nothing, state="partial"))
-    learning.problems += [*problems, *purse.problems]
-    run = learning.run
-    run.spent, run.steps = asked.spent, asked.steps
-    run.note(f"{asked.state}: {lead.label}, {total(run.spent).calls} calls, {_summed(run.actions)}")
-    folder, problems = try_write(run)
-    learning.problems += problems
-    second = learning.report(nothing.sessions, asked.state, time.monotonic() - began, folder)
-    second = msgspec.structs.replace(
-        second, model=lead.label, usage=total(run.spent), spent=run.spent, steps=run.steps, waits=report.waits
-    )
-    second.problems.extend(log_sync(place.home, clock(), second))
+        busy = Problem(error.code, error.where, f"Nothing was decided: {error.explanation}")
+        return unasked(report, [*lead.problems, *problems, busy], report.waits)
+    sessions = [lead] if asked.explorer is None else [lead, asked.explorer]
+    calls = sum(session.usage.calls for session in sessions)
+    label, found = lead.model.label, SessionCounts(report.sessions.found)
+    summary = f"{label}, {calls} calls, {_summed(part.sink.run.actions)}"
+    second = part.finish(found, lead.state, summary, asked=sessions, problems=problems, model=label, waits=report.waits)
     return asked.merged(report, second)
 
 
@@ -130,55 +77,28 @@ def _summed(actions: Sequence[MemoryAction]) -> str:
 
 @dataclass(slots=True)
 class LeadPass:
-    """One pass over candidates that wait undecided. `state` is partial where something was left undone. Calls that are
-    paid for are paid from `purse`."""
+    """One pass over candidates that wait undecided."""
 
-    lead: Model
-    explorer: Model | None
+    context: SyncContext
+    lead: ModelSession
+    explorer: ModelSession | None
     catalog: Catalog
-    learning: Learning
-    bridge: Bridge | None
-    purse: Purse
-    state: State = "done"
-    spent: list[Spent] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    sink: ProposalSink
     decided: dict[str, Proposal | None] = field(default_factory=dict)
     """By id what became of each candidate; None for one that a memory says already."""
-    _asked: dict[str, tuple[Engine, dspy.LM]] = field(default_factory=dict, init=False)
 
     def run(self, waiting: Sequence[Proposal]) -> None:
         """Decides them in turn; what goes wrong becomes a problem."""
-        silent = 0
         for number, proposal in enumerate(waiting):
-            if silent == SILENT:
-                self.steps.append(Step("stopped", "lead", self.lead.label, "no answer came twice in a row"))
+            message = f"asking {self.lead.model.name} what is new in a claim"
+            self.context.emit(Progress("learning", number, len(waiting), len(self.sink.candidates), message))
+            session = f"{proposal.platform}:{proposal.session}"
+            with asking_of(session):
+                error = self.lead.ask(partial(self._decide, proposal))
+            if isinstance(error, TooDearError):
+                self.lead.note("dear", error.explanation.rstrip("."), session)
+            if self.lead.over:
                 break
-            message = f"asking {self.lead.name} what is new in a claim"
-            self.learning.emit(Progress("learning", number, len(waiting), len(self.learning.candidates), message))
-            try:
-                with asking_of(f"{proposal.platform}:{proposal.session}"):
-                    self._decide(proposal)
-            except CancelledError:
-                self.state = "cancelled"
-                break
-            except NotFoundError:
-                continue  # a person decided it, or a memory is gone meanwhile
-            except (BudgetError, ModelKeyError, ModelGoneError, SpendingError) as error:
-                why = error.safe_message
-                self.steps.append(Step("stopped", "lead", self.lead.label, why))
-                if not isinstance(error, BudgetError):  # which is no fault
-                    self._problem(error)
-                break
-            except ModelError as error:
-                silent = silent + 1 if isinstance(error, ModelSilentError) else 0
-                self._problem(error)
-            except LerimError as error:
-                self._problem(error)
-            else:
-                silent = 0
-        for engine, _ in self._asked.values():
-            self.spent += engine.spent
-            self.steps += engine.steps
 
     def merged(self, report: SyncReport, second: SyncReport) -> SyncReport:
         """Both reports as one, each candidate as it waits now."""
@@ -186,47 +106,40 @@ class LeadPass:
         shown = {key: candidate_view(one) for key, one in self.decided.items() if one is not None}
         return combine(msgspec.structs.replace(report, candidates=[shown.get(one.id, one) for one in kept]), second)
 
-    def _problem(self, error: LerimError) -> None:
-        self.state = "partial"
-        self.learning.problems.append(error.problem(self.lead.label))
-
     def _decide(self, proposal: Proposal) -> None:
-        """Raises CancelledError, ModelError, NotFoundError, MemoryError_."""
-        from lerim.extraction.asking import CancelledCallError
+        """Raises StoppedError, ModelError, MemoryError_."""
         from lerim.lead.decide import Refused, decided
         from lerim.review.redeciding import candidate_of
 
-        band = self._band(proposal)
         candidate = candidate_of(proposal)
         try:
-            evidence = self._explored(proposal, band)
-            found = decided(self._model(self.lead), candidate, band, evidence)
-        except CancelledCallError as error:
-            raise CancelledError from error
-        if self.learning.cancelled():
-            raise CancelledError
-        if isinstance(found, Refused):
-            self._apply(proposal, replace(_as_it_is(proposal), reason=CODE_STANDS), found.why)
-        else:
-            self._apply(proposal, found)
+            band = self._band(proposal)
+            found = decided(self.lead.lm, candidate, band, self._explored(proposal, band))
+            self.context.raise_if_cancelled()
+            if isinstance(found, Refused):
+                self._apply(proposal, replace(_as_it_is(proposal), reason=CODE_STANDS), found.why)
+            else:
+                self._apply(proposal, found)
+        except NotFoundError:
+            return  # a person decided it, or a memory is gone meanwhile
 
     def _apply(self, proposal: Proposal, decision: Decision, refused: str = "") -> None:
         """Writes down what was decided, then tells it: what is counted is what was done. `refused`: why the lead's own
         decision does not hold."""
-        outcome = queue.decide_again(self.learning.place, proposal.id, decision, decision.reason)
+        outcome = queue.decide_again(self.context.place, proposal.id, decision, decision.reason)
         action, memory = decision.action, decision.target.id if decision.target else ""
         if isinstance(outcome, Proposal):
             self.decided[proposal.id] = outcome
         else:
             self.decided[proposal.id] = None
-            self.learning.withdrawn.append(WithdrawnView(proposal.id, outcome.reason))
-            self.learning.emit(Withdrew(proposal.id, outcome.reason))
+            self.sink.withdrawn.append(WithdrawnView(proposal.id, outcome.reason))
+            self.context.emit(Withdrew(proposal.id, outcome.reason))
         done = "kept" if refused else f"decided-{action}"
         title = proposal.record.title
-        self.learning.run.actions.append(MemoryAction(done, proposal.id, title, memory, reason=decision.reason))
+        self.sink.run.actions.append(MemoryAction(done, proposal.id, title, memory, reason=decision.reason))
         why = f" ({decision.reason})" if decision.reason else ""
         said = f"kept as it was: {refused}" if refused else f"{action} {memory}{why}"
-        self._log(self.learning.run.agent, f"{proposal.id}: {said}")
+        self._log(self.sink.run.agent, f"{proposal.id}: {said}")
 
     def _explored(self, proposal: Proposal, band: Sequence[Band]) -> str:
         """What the explorer saw; "" where there is none, or it did not answer: then the lead decides without."""
@@ -237,17 +150,13 @@ class LeadPass:
 
         if self.explorer is None:
             return ""
-        place = self.learning.place
+        place = self.context.place
         store = place.store()
-        tools = Tools(
-            self.learning.place.project.root, store.memory_dir, self._session(proposal), self.learning.cancelled
-        )
+        tools = Tools(place.project.root, store.memory_dir, self._session(proposal), self.context.cancelled)
         task = f"The claim:\n{told(candidate_of(proposal))}\n\nThe memories:\n{shown(band)}"
-        log = self.learning.run.subagents
+        log = self.sink.run.subagents
         try:
-            evidence = explore(
-                self._model(self.explorer), tools, task, lambda line: self._log(log, f"{proposal.id}: {line}")
-            )
+            evidence = explore(self.explorer.lm, tools, task, lambda line: self._log(log, f"{proposal.id}: {line}"))
         except (BudgetError, SpendingError):
             raise
         except ModelError as error:
@@ -259,14 +168,14 @@ class LeadPass:
         """The turns of the candidate's session, as the catalog has them."""
         place = browsing.place_of(self.catalog.db, proposal.turn)
         rows = turns.of_place(self.catalog.db, place[0]) if place else []
-        key = self.learning.place.project.key
+        key = self.context.place.project.key
         return {row.ordinal: f"{row.role}: {row.text}\n{row.tools}".strip() for row in rows if row.project == key}
 
     def _band(self, proposal: Proposal) -> list[Band]:
         """The memories it may belong to that are there still. Raises NotFoundError where none is."""
         from lerim.lead.decide import Band
 
-        place = self.learning.place
+        place = self.context.place
         store = place.store()
         with opened(place.private, place.moves) as book:
             claims = [one for one in book.claims() if one.state in ("accepted", "known")]
@@ -281,18 +190,6 @@ class LeadPass:
         if not found:
             raise NotFoundError("None of the memories is there any more.", where=proposal.id)
         return found
-
-    def _model(self, model: Model) -> dspy.LM:
-        """DSPy's model over an engine, one a role, made at the first call: importing DSPy takes a second."""
-        if model.role not in self._asked:
-            from lerim.models.engine import Engine
-            from lerim.models.lm import language_model
-
-            engine = Engine(
-                model, self.learning.cancelled, home=self.learning.place.home, purse=self.purse, bridge=self.bridge
-            )
-            self._asked[model.role] = engine, language_model(model, engine)
-        return self._asked[model.role][1]
 
     def _log(self, lines: list[str], line: str) -> None:
         lines.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(clean(line).split())[:400]}")

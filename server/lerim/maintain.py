@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal
 
-from lerim import config, editor_settings
+from lerim import config
 from lerim.activity import log_maintain, note
 from lerim.config import Settings
 from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, reason_of
 from lerim.last_maintained import remember
-from lerim.lead.insights import Insights
+from lerim.lead.insights import ask_for_insight, insight_in_words
 from lerim.lock import project_lock
 from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage, StaleMemory
 from lerim.maintenance.merges import Effort
@@ -37,10 +38,9 @@ from lerim.memory.search import load_all
 from lerim.memory.store import Stored
 from lerim.memory.upkeep import Planned, plan
 from lerim.memory.uses import Uses, unused_since
-from lerim.models import consent, editor
-from lerim.models.choose import choose
+from lerim.model_session import ModelSession
 from lerim.models.editor import Bridge
-from lerim.models.spending import Purse
+from lerim.models.state import Choice
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.report import State
@@ -132,12 +132,20 @@ class _Job:
     proposals: list[Proposal] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     stale: list[StaleMemory] = field(default_factory=list)
-    insights: Insights | None = None
+    lead: ModelSession | Choice | None = None
 
     @property
     def automatic(self) -> bool:
         """Whether the person set the review to automatic."""
         return self.settings.review == "auto"
+
+    @property
+    def home(self) -> Home:
+        return self.place.home
+
+    @property
+    def explicit(self) -> bool:
+        return self.options.explicit
 
     def work(self) -> None:
         """Everything, in order; ends early when cancelled. Raises MemoryError_."""
@@ -283,29 +291,23 @@ class _Job:
         """A consolidation in a model's words where one may be asked and loses nothing; anything else as it is."""
         if suggestion.action != "consolidate" or self.options.model == "none":
             return suggestion
-        if self.insights is None:
-            self.insights = self.lead()
-        if self.insights is None or self.insights.over:
+        lead = self.lead = self.lead or self.open_lead()
+        if isinstance(lead, Choice) or lead.over:
             return suggestion
-        self.tell("asking", message=f"asking {self.insights.model.name}")
-        told = self.insights.words(suggestion.record, [one.record for one in suggestion.targets])
+        self.tell("asking", message=f"asking {lead.model.name}")
+        sources = [one.record for one in suggestion.targets]
+        ask = partial(lead.ask_if_possible, ask_for_insight)
+        told = insight_in_words(ask, lead.note, suggestion.record, sources)
         if told is None:
             return suggestion
-        kept = in_their_words(told, [one.record for one in suggestion.targets])
-        return replace(suggestion, record=told, flags=() if kept else (OWN_WORDS,))
+        return replace(suggestion, record=told, flags=() if in_their_words(told, sources) else (OWN_WORDS,))
 
-    def lead(self) -> Insights | None:
-        """The model that may be asked: one the settings name, and the person agreed to."""
-        model, problems = choose("lead", self.settings, self.environ, editor_settings.told(self.environ)[0])
-        home = self.place.home
-        if model is None:
-            self.problems += problems
-            return None
-        undecided = not self.options.explicit and editor.undecided(model.wire, model.name, self.environ)
-        if undecided or not consent.load(home)[0].allows(model):
-            return None
-        purse = Purse(home, self.settings.budget, lambda: self.clock().astimezone())
-        return Insights(model, home, self.cancelled, purse, self.bridge)
+    def open_lead(self) -> ModelSession | Choice:
+        """The model that words insights; where none may be asked, why."""
+        lead = ModelSession.open("lead", self)
+        if isinstance(lead, Choice):
+            self.problems += lead.problems
+        return lead
 
     def put(self, suggestion: Suggestion) -> Blocked | AlreadyKnown | None:
         """Proposes one, accepts it where the review is automatic, and notes what became of it; why it was not proposed.
@@ -353,7 +355,7 @@ class _Job:
 
     def report(self, seconds: float) -> MaintainReport:
         """What was done; writes the run folder."""
-        run, asked = self.run, self.insights
+        run, asked = self.run, self.lead if isinstance(self.lead, ModelSession) else None
         if asked is not None:
             run.spent, run.steps = asked.spent, asked.steps
             self.problems += asked.purse.problems
@@ -374,9 +376,9 @@ class _Job:
             problems=self.problems,
             state=self.state,
             dry_run=self.options.dry_run,
-            model=asked.model.label if asked is not None and asked.spent else "none",
-            spent=asked.spent if asked is not None else [],
-            steps=asked.steps if asked is not None else [],
+            model=asked.model.label if asked is not None and run.spent else "none",
+            spent=list(run.spent),
+            steps=list(run.steps),
             seconds=round(seconds, 3),
             run=str(folder) if folder else "",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -97,6 +97,16 @@ class SyncReport(msgspec.Struct, frozen=True):
 
 Event = Progress | Found | Withdrew
 Emit = Callable[[Event], None]
+
+
+def unasked(report: SyncReport, problems: Sequence[Problem], waits: Waits) -> SyncReport:
+    """A report after a part that asked no model: `problems` say why, where that is a fault, and `waits` what waits."""
+    return msgspec.structs.replace(
+        report,
+        problems=list(dict.fromkeys([*report.problems, *problems])),
+        state="partial" if problems else report.state,
+        waits=waits,
+    )
 
 
 def combine(first: SyncReport, second: SyncReport) -> SyncReport:

@@ -1,32 +1,33 @@
-"""The part of a sync that needs no model, under the project's lock: index what looks like its own, learn, summarize."""
+"""The part of a sync that needs no model, under the project's lock: it indexes the sessions that look like the
+project's, extracts from their new turns, proposes themes and writes summaries."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-import msgspec
-
 from lerim import project as projects
-from lerim.activity import log_sync
-from lerim.errand import Errand, read
-from lerim.errors import LerimError, Problem, UnfinishedError
-from lerim.learning import UNFINISHED_SECONDS, CancelledError, Learning
-from lerim.lock import project_lock
+from lerim.errors import LerimError, Problem, StoppedError, UnfinishedError
+from lerim.extraction.friction import again
+from lerim.extraction.pipeline import Extraction
+from lerim.extraction.ranking.personal import Correction
+from lerim.model_session import UNFINISHED_SECONDS
 from lerim.project import Owners
+from lerim.proposal_sink import ProposalSink
+from lerim.redaction import counting
 from lerim.report import Progress, SessionCounts, State, SyncReport
-from lerim.review import acts
-from lerim.review.run import try_write
-from lerim.sessions.catalog import Catalog
+from lerim.review import acts, queue
+from lerim.session_reading import SessionReading, exists_in
+from lerim.sessions.catalog import Job
 from lerim.sessions.discovery import likely
 from lerim.sessions.model import Readable, Transcript
 from lerim.sessions.platforms import removed
+from lerim.sessions.queue import EXTRACT
 from lerim.sessions.readers import probe
 from lerim.sessions.troubles import told
-from lerim.summary_pass import SummaryPass, summarizing
+from lerim.summary_step import model_summarizes, summarize_by_rules
+from lerim.sync_context import SyncContext, SyncPart, read
 from lerim.theme_pass import propose_themes
 
 FIRST_BYTES = 8_000_000
@@ -34,83 +35,170 @@ FIRST_OTHERS = 200
 """So many of the newest sessions whose place does not tell where they ran are opened before any is learned from."""
 
 
-@dataclass(slots=True)
-class _Seen:
-    """What happened to the project's transcripts in this sync, by place."""
-
-    new: set[str] = field(default_factory=set)
-    changed: set[str] = field(default_factory=set)
-    failed: set[str] = field(default_factory=set)
-
-
-def sync(errand: Errand) -> SyncReport:
+def sync(context: SyncContext) -> SyncReport:
     """Indexes the transcripts that look like this project's and extracts from all its new turns.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
     if nobody can tell which agents are not to be read.
     """
-    began = time.monotonic()
-    project, home, options, clock = errand.project, errand.home, errand.options, errand.clock
-    owners = errand.owners()
-    learning = errand.learning(owners)
-    seen = _Seen()
+    key, options = context.project.key, context.options
     state: State = "done"
-    with project_lock(home, project.key, "syncing"), Catalog.open(home) as catalog, closing(learning):
-        learning.problems += [*catalog.problems, *_remember(errand), *_links(learning)]
-        catalog.recover(project.key)
-        catalog.reown(owners)
-        catalog.hold(removed(home))
-        errand.emit(Progress("looking", 0, 0, 0))
-        stores, stale = errand.stale(catalog, owners)
-        learning.problems += told(stores.problems, errand.folders)
+    with context.part("syncing") as part:
+        catalog, sink = part.catalog, part.sink
+        rules = _RulesPass(part, context.owners(), context.started())
+        sink.problems += [*catalog.problems, *_remember(context), *_links(sink)]
+        catalog.recover(key)
+        catalog.reown(rules.owners)
+        catalog.hold(removed(context.home))
+        context.emit(Progress("looking", 0, 0, 0))
+        stores, stale = context.stale(catalog, rules.owners)
+        sink.problems += told(stores.problems, context.folders)
         try:
-            _take_in(errand, catalog, owners, stale, seen, learning)
-            if seen.new or seen.changed:
-                propose_themes(catalog, learning, clock(), errand.theme_days)
-            by_model = cache(
-                lambda: options.model == "auto" and summarizing(project, home, errand.environ)[0] is not None
-            )
-            SummaryPass(catalog, learning, clock(), by_model).run(options.since, options.until)
-        except CancelledError:
+            rules.take_in(stale)
+            if rules.new or rules.changed:
+                propose_themes(part)
+            summarize_by_rules(part, cache(partial(model_summarizes, context)), options.since)
+        except StoppedError:
             state = "cancelled"
-        counts = _counts(catalog.places_of(project.key, main=True), seen)
-        left_out = catalog.left_out(project.key, options.since, options.until)
+        counts = rules.counts()
+        left_out = catalog.left_out(key, options.since, options.until)
         if state == "done":
-            catalog.synced(project.key)
-    if state == "done" and seen.failed:
+            catalog.synced(key)
+    if state == "done" and rules.failed:
         state = "partial"
-    learning.run.note(f"{state}: {counts.found} sessions, {len(learning.candidates)} candidates")
-    folder, problems = try_write(learning.run)
-    learning.problems += problems
-    report = learning.report(counts, state, time.monotonic() - began, folder)
-    report = msgspec.structs.replace(report, left_out=left_out)
-    report.problems.extend(log_sync(home, clock(), report))
-    return report
+    summary = f"{counts.found} sessions, {len(sink.candidates)} candidates"
+    return part.finish(counts, state, summary, left_out=left_out)
 
 
-def _take_in(
-    errand: Errand, catalog: Catalog, owners: Owners, stale: list[Transcript], seen: _Seen, learning: Learning
-) -> None:
-    """Indexes what is the project's own and learns from it, the newest first. Raises CancelledError."""
-    known = catalog.places_of(errand.project.key)
-    named, others = likely(stale, known, errand.folders)
-    silent = [one for one in others if one.platform != "claude" and not one.cwd][:FIRST_OTHERS]
-    opened = {one.place for one in silent}
-    started = errand.clock().timestamp() if errand.options.explicit else None
-    own = _own(errand, owners, [*named, *silent], known)
-    own.sort(key=lambda one: one.mtime_ns, reverse=True)
-    newest, rest = _newest(own)
-    _index(catalog, owners, newest, 0, len(own), seen, learning)
-    _learn(errand, catalog, learning, seen, started)
-    # Opening the many others, if only to see where they ran, waits until the first candidates are there.
-    rest += _own(errand, owners, [one for one in others if one.place not in opened], known)
-    _index(catalog, owners, rest, len(newest), len(newest) + len(rest), seen, learning)
-    _learn(errand, catalog, learning, seen, started)
+@dataclass(slots=True)
+class _RulesPass:
+    """One pass over a project's transcripts. `new`, `changed` and `failed` are their places, by what happened to them;
+    `correction` is what the person's decisions do to the ranking, read for the first session."""
+
+    part: SyncPart
+    owners: Owners
+    started: float | None
+    new: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    correction: Correction | None = None
+
+    def take_in(self, stale: list[Transcript]) -> None:
+        """Indexes what is the project's own and learns from it, the newest first. Raises StoppedError."""
+        context = self.part.context
+        known = self.part.catalog.places_of(context.project.key)
+        named, others = likely(stale, known, context.folders)
+        silent = [one for one in others if one.platform != "claude" and not one.cwd][:FIRST_OTHERS]
+        opened = {one.place for one in silent}
+        own = self.own([*named, *silent], known)
+        own.sort(key=lambda one: one.mtime_ns, reverse=True)
+        newest, rest = _newest(own)
+        self.index(newest, 0, len(own))
+        self.extract()
+        # Opening the many others, if only to see where they ran, waits until the first candidates are there.
+        rest += self.own([one for one in others if one.place not in opened], known)
+        self.index(rest, len(newest), len(newest) + len(rest))
+        self.extract()
+
+    def own(self, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
+        """Those of the transcripts that are the project's: known from before, or begun in one of its folders.
+
+        A session that began elsewhere and moved in later shows when `index_rest` has read it whole. Raises
+        StoppedError.
+        """
+        own: list[Transcript] = []
+        for one in transcripts:
+            self.part.context.raise_if_cancelled()
+            if one.place in known or self.owners.owner(probe(one)) == self.part.context.project.key:
+                own.append(one)
+        return own
+
+    def index(self, transcripts: list[Transcript], done: int, total: int) -> None:
+        """Takes the transcripts into the catalog. Raises StoppedError."""
+        context, catalog, sink = self.part.context, self.part.catalog, self.part.sink
+        known = catalog.stamps()
+
+        def readings() -> Iterator[tuple[Transcript, Readable]]:
+            for number, transcript in enumerate(transcripts):
+                if context.cancelled():
+                    return
+                context.emit(Progress("reading", done + number, total, len(sink.candidates)))
+                yield transcript, read(catalog, transcript)
+
+        for indexed in catalog.index_all(readings(), self.owners, context.cancelled):
+            place = indexed.transcript.place
+            (self.changed if place in known else self.new).add(place)
+            sink.problems += indexed.problems
+            if indexed.failed:
+                self.failed.add(place)
+        context.raise_if_cancelled()
+
+    def extract(self) -> None:
+        """Works off the extraction queue, the newest session first; what failed is tried once in this pass."""
+        part = self.part
+        for job, _ in part.claims(EXTRACT, self.started, part.context.options.since):
+            place = job.transcript.place
+            try:
+                self.extract_one(job)
+            except StoppedError:
+                part.catalog.put_back(job)
+                raise
+            except UnfinishedError:
+                part.catalog.put_back(job, UNFINISHED_SECONDS)
+            except LerimError as error:
+                # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
+                part.catalog.fail(job, error.message)
+                self.failed.add(place)
+                if not any(one.path == place for one in part.sink.problems):  # what lies there may be told already
+                    part.sink.problems.append(error.problem(place))
+            else:
+                if job.resume is None:  # also one that another project's sync has indexed
+                    self.new.add(place)
+
+    def extract_one(self, job: Job) -> None:
+        """Extracts from the new turns of one session, proposes what holds, and ends its job.
+
+        Raises StoppedError, TranscriptError if the file cannot be read, MemoryError_ if nothing can be written.
+        """
+        context, catalog, sink = self.part.context, self.part.catalog, self.part.sink
+        transcript, project = job.transcript, context.project
+        self.correction = self.correction or queue.correction(context.home)
+        reading = SessionReading(job, context, self.owners)
+        extraction = Extraction(
+            None if project.is_personal else project.root,
+            transcript.session_id,
+            transcript.platform,
+            reading.state,
+            exists=exists_in(project),
+            roots=project.folders,
+            correction=self.correction,
+        )
+        with counting() as secrets:
+            for turn in reading:
+                with reading.guarded():
+                    sink.take(extraction.feed(turn))
+            with reading.guarded():
+                sink.take(extraction.finish(reading.settled))
+        sink.problems += (problem for problem in reading.problems if problem not in sink.problems)
+        met = () if transcript.parent else tuple(extraction.met.values())
+        elsewhere = ((one, catalog.met_elsewhere(project.key, one)) for one in met)
+        sink.take(again(one, before, transcript.platform) for one, before in elsewhere if before)
+        redactions = reading.redactions + len(secrets)
+        catalog.done(job, reading.resume, extraction.state(), reading.again_at, met, redactions)
+
+    def counts(self) -> SessionCounts:
+        """Counts the project's sessions that are there; a subagent's transcript is part of its parent's session, where
+        that was read."""
+        failed = self.failed
+        main = self.part.catalog.places_of(self.part.context.project.key, main=True) | failed
+        new = main & self.new - failed
+        changed = main & self.changed - failed - new
+        return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))
 
 
-def _remember(errand: Errand) -> list[Problem]:
+def _remember(context: SyncContext) -> list[Problem]:
     """Makes the project known, without the aliases of this run alone."""
-    project, home = errand.project, errand.home
+    project, home = context.project, context.home
     listed, problems = projects.listed(home)
     if project.is_personal or any(other.key == project.key for other in listed):
         return []
@@ -121,29 +209,15 @@ def _remember(errand: Errand) -> list[Problem]:
     return [problem for problem in problems if problem.path == str(project.root)]
 
 
-def _links(learning: Learning) -> list[Problem]:
+def _links(sink: ProposalSink) -> list[Problem]:
     """Makes the links between memories agree, as after a merge of two branches; what cannot be is told."""
     try:
-        repaired = acts.repair(learning.place)
+        repaired = acts.repair(sink.place)
     except LerimError as error:
         return [error.problem()]
     if repaired.count:
-        learning.run.note(f"links of {repaired.count} memories put right, undo {repaired.action}")
+        sink.run.note(f"links of {repaired.count} memories put right, undo {repaired.action}")
     return list(repaired.problems)
-
-
-def _own(errand: Errand, owners: Owners, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
-    """Those of the transcripts that are the project's: known from before, or begun in one of its folders.
-
-    A session that began elsewhere and moved in later shows when `index_rest` has read it whole. Raises CancelledError.
-    """
-    own: list[Transcript] = []
-    for one in transcripts:
-        if errand.cancelled():
-            raise CancelledError
-        if one.place in known or owners.owner(probe(one)) == errand.project.key:
-            own.append(one)
-    return own
 
 
 def _newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
@@ -154,70 +228,3 @@ def _newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
         if size > FIRST_BYTES and number:
             return own[:number], own[number:]
     return own, []
-
-
-def _index(
-    catalog: Catalog,
-    owners: Owners,
-    transcripts: list[Transcript],
-    done: int,
-    total: int,
-    seen: _Seen,
-    learning: Learning,
-) -> None:
-    known = catalog.stamps()
-
-    def readings() -> Iterator[tuple[Transcript, Readable]]:
-        for number, transcript in enumerate(transcripts):
-            if learning.cancelled():
-                return
-            learning.emit(Progress("reading", done + number, total, len(learning.candidates)))
-            yield transcript, read(catalog, transcript)
-
-    for indexed in catalog.index_all(readings(), owners, learning.cancelled):
-        place = indexed.transcript.place
-        (seen.changed if place in known else seen.new).add(place)
-        learning.problems += indexed.problems
-        if indexed.failed:
-            seen.failed.add(place)
-    if learning.cancelled():
-        raise CancelledError
-
-
-def _learn(errand: Errand, catalog: Catalog, learning: Learning, seen: _Seen, started: float | None) -> None:
-    """Works the project's extraction queue off, the newest session first. What waits is taken once since `started`."""
-    project, options = errand.project, errand.options
-    total = catalog.pending(project.key)
-    number = 0
-    while job := catalog.claim(project.key, started=started, since=options.since, until=options.until):
-        learning.emit(Progress("learning", number, max(total, number), len(learning.candidates)))
-        number += 1
-        try:
-            ended = learning.learn(job, errand.clock())
-            learning.meet(job, ended.met, partial(catalog.met_elsewhere, project.key))
-        except CancelledError:
-            catalog.put_back(job)
-            raise
-        except UnfinishedError:
-            catalog.put_back(job, UNFINISHED_SECONDS)
-        except LerimError as error:
-            # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
-            catalog.fail(job, error.message)
-            place = job.transcript.place
-            seen.failed.add(place)
-            if not any(one.path == place for one in learning.problems):  # what lies there may be told already
-                learning.problems.append(error.problem(place))
-        else:
-            catalog.done(job, ended.resume, ended.state, ended.again_at, ended.met, ended.redactions)
-            if job.resume is None:  # also one that another project's sync has indexed
-                seen.new.add(job.transcript.place)
-
-
-def _counts(own: frozenset[str], seen: _Seen) -> SessionCounts:
-    """Counts the project's sessions that are there (`own`); a subagent's transcript is part of its parent's session,
-    where that was read."""
-    failed = seen.failed
-    main = own | failed
-    new = main & seen.new - failed
-    changed = main & seen.changed - failed - new
-    return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))

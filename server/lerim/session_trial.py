@@ -15,8 +15,9 @@ import msgspec
 
 from lerim import config
 from lerim import project as projects
-from lerim.errors import NotFoundError, SettingsError, StoppedError
+from lerim.errors import NotFoundError, SettingsError
 from lerim.lock import project_lock
+from lerim.model_session import ModelSession
 from lerim.models import consent
 from lerim.models.editor import Bridge
 from lerim.models.model import Model
@@ -25,6 +26,7 @@ from lerim.models.usage import Step, Usage
 from lerim.paths import Home
 from lerim.project import Owners, Project
 from lerim.review.place import Place
+from lerim.session_reading import exists_in
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.queue import MODEL, Job
@@ -79,14 +81,11 @@ def run(trial: Trial, provider: str = "", name: str = "", base_url: str = "", *,
     """
     from lerim.extraction import candidate
     from lerim.extraction.answered import Answered
-    from lerim.extraction.asking import CancelledCallError
     from lerim.extraction.grounding import said
     from lerim.extraction.guidance import Guidance, metadata, metrics, told
     from lerim.extraction.material import Material
     from lerim.extraction.merge import Joined
     from lerim.extraction.model import Brief, extract
-    from lerim.models.engine import Engine
-    from lerim.models.lm import language_model
     from lerim.models.trial import model_of
 
     project, home = trial.project, trial.home
@@ -103,36 +102,33 @@ def run(trial: Trial, provider: str = "", name: str = "", base_url: str = "", *,
         None if project.is_personal else project.root,
         transcript.session_id,
         transcript.platform,
-        exists=_exists(project),
+        exists=exists_in(project),
         roots=project.folders,
     )
     for turn in turns:
         material.add(turn)
     purse = Purse(home, settings.budget, lambda: datetime.now().astimezone())
-    engine = Engine(model, trial.cancelled, home=home, environ=trial.environ, purse=purse, bridge=trial.bridge)
+    session = ModelSession(model, home, trial.cancelled, purse, trial.bridge, trial.environ)
     known = Guidance(tuple(one.title for one in rules), person=settings.guidance)
     answers = Answered(Place(project, home).private / "windows", "\n".join((model.label, settings.guidance)).strip())
-    try:
-        results = list(
-            extract(
-                language_model(model, engine),
-                material,
-                Brief(metadata(material.facts, project.root.name), metrics(material.facts), told(known)),
-                [said(one) for one in rules],
-                max_tokens=model.max_window_tokens,
-                overlap_tokens=model.window_overlap_tokens,
-                answered=answers,
-                gate=settings.gate == "signal",
-                model=model.label,
-            )
+    results = list(
+        extract(
+            session.lm,
+            material,
+            Brief(metadata(material.facts, project.root.name), metrics(material.facts), told(known)),
+            [said(one) for one in rules],
+            max_tokens=model.max_window_tokens,
+            overlap_tokens=model.window_overlap_tokens,
+            answered=answers,
+            gate=settings.gate == "signal",
+            model=model.label,
         )
-    except CancelledCallError as error:
-        raise StoppedError from error
+    )
     gone = [one.gone for one in results if isinstance(one, Joined)]
     found = [one for one in results if isinstance(one, candidate.Candidate) and one not in gone]
     shown = [_found(one) for one in found]
     return SessionTrial(
-        transcript.session_id, model.label, [_found(one) for one in rules], shown, engine.usage, engine.steps, again
+        transcript.session_id, model.label, [_found(one) for one in rules], shown, session.usage, session.steps, again
     )
 
 
@@ -178,16 +174,12 @@ def _by_rules(transcript: Transcript, turns: list[Turn], place: Place) -> list[C
         None if project.is_personal else project.root,
         transcript.session_id,
         transcript.platform,
-        exists=_exists(project),
+        exists=exists_in(project),
         roots=project.folders,
         correction=correction(place.home),
     )
     results = [result for turn in turns for result in extraction.feed(turn)]
     return [one for one in (*results, *extraction.finish(True)) if isinstance(one, Candidate)]
-
-
-def _exists(project: Project) -> Callable[[str], bool]:
-    return lambda path: not project.is_personal and (project.root / path).exists()
 
 
 def _found(candidate: Candidate) -> Found:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,12 +11,8 @@ import pytest
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
 from lerim.extraction.friction import mark
-from lerim.jobs import SyncOptions
-from lerim.learning import Learning
 from lerim.paths import Home
-from lerim.project import Owners
 from lerim.review import queue
-from lerim.review.run import Run
 from lerim.sessions import frictions
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.frictions import Friction
@@ -112,30 +106,21 @@ def test_a_secret_in_an_error_is_cut_before_it_is_kept(desk: Desk) -> None:
     assert not any(token in quote for _, quote in rows(desk))
 
 
-def test_a_kill_between_the_proposal_and_the_position_loses_and_doubles_nothing(desk: Desk) -> None:
+def test_a_kill_between_the_proposal_and_the_position_loses_and_doubles_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk.session("s1", *ran("one", REFUSED.format(port=1)))
     desk.sync()
     desk.session("s2", *ran("two", REFUSED.format(port=2)))
-    place = desk.place
-    with Catalog.open(desk.home) as catalog:
-        desk.sync(SyncOptions(explicit=False))  # indexes; the session is too fresh to be settled
-        job = catalog.claim(place.project.key, started=datetime.now(UTC).timestamp())
-        assert job is not None
-        now = datetime.now(UTC)
-        learning = Learning(
-            place,
-            Owners([place.project]),
-            lambda _: None,
-            lambda: False,
-            explicit=True,
-            accept_above=None,
-            quotes="shared",
-            run=Run(place, now),
-        )
-        with closing(learning):
-            ended = learning.learn(job, now)
-            learning.meet(job, ended.met, partial(catalog.met_elsewhere, place.project.key))
-        assert len(desk.waiting()) == 1  # and here the process dies: `done` is never reached
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Catalog, "done", killed)
+        with pytest.raises(KeyboardInterrupt):
+            desk.sync()
+    assert len(desk.waiting()) == 1
     desk.sync()
     assert len(desk.waiting()) == 1
     assert [session for session, _ in rows(desk)] == ["s1", "s2"]

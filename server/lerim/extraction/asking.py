@@ -20,6 +20,7 @@ from lerim.errors import (
     ModelKeyError,
     ModelRefusedError,
     ModelSilentError,
+    StoppedError,
     WindowTooLargeError,
 )
 from lerim.models import faults
@@ -31,10 +32,6 @@ MOST_TEXT = 400_000  # characters of an answer that are looked at
 BRACES = 400
 NEARLY = 6  # characters from the end at which a word of JSON's that was cut begins
 _NEXT = re.compile(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
-
-
-class CancelledCallError(Exception):
-    """The person cancelled while a model was asked."""
 
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -70,7 +67,7 @@ def ask(
     wrong is added to the last of these. `think`: reasons are asked for before the answer.
 
     Raises ModelError (WindowTooLargeError, ModelKeyError, ModelGoneError, ModelRefusedError, ModelSilentError,
-    ModelAwayError) where no answer came, whatever LerimError the engine raises, CancelledCallError.
+    ModelAwayError) where no answer came, whatever LerimError the engine raises, StoppedError.
     """
     answer = _once(lm, signature, inputs, item, think)
     if not answer.unread or (answer.cut and not answer.off) or not retry:
@@ -194,7 +191,7 @@ def _told(error: dspy.LMError) -> Exception:
         return ours
     codes = {getattr(cause, "code", "") for cause in causes}
     if "cancelled" in codes:
-        return CancelledCallError()
+        return StoppedError()
     said = str(error.message).partition("\n")[0]  # after it comes advice of DSPy's to programmers
     message = f"The model did not answer: {said.rstrip('.')}."
     if "gone" in codes or isinstance(error, dspy.LMUnsupportedModelError):

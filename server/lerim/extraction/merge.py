@@ -36,7 +36,7 @@ def joined(
 ) -> Iterator[Joined | str]:
     """What is joined of the candidates of several windows, the surer of two kept; as a text, why code joined alone.
 
-    Raises CancelledCallError.
+    Raises StoppedError.
     """
     listed = json.dumps([_listed(candidate) for candidate in found], ensure_ascii=False)
     inputs = {"transcript": listed, "metadata": metadata, "metrics": metrics, "guidance": guidance}

@@ -46,7 +46,7 @@ def repaired(
     lm: dspy.LM, items: Sequence[MemoryCandidate], turns: Sequence[Shown]
 ) -> tuple[tuple[MemoryCandidate, ...], str]:
     """The items, those whose quote nobody says with one that was found on asking; and what came of it, "" where
-    nothing had to be asked. Raises CancelledCallError, and ModelError where a later sync may be answered."""
+    nothing had to be asked. Raises StoppedError, and ModelError where a later sync may be answered."""
     gone = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:CLAIMS]
     text = _text([items[at] for at in gone], turns)
     if not gone or not text:

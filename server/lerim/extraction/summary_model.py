@@ -81,7 +81,7 @@ Event = Asking | Step
 def by_model(lm: dspy.LM, task: Task, parts: Parts) -> Generator[Event, None, Summary]:
     """Asks of the turns after those in `parts`, which gains what is told of them as it comes, and returns the summary.
 
-    Raises ModelError, CancelledCallError, SettingsError, and whatever LerimError the engine raises.
+    Raises ModelError, StoppedError, SettingsError, and whatever LerimError the engine raises.
     """
     turns = shown(task.turns)
     seen = tail([turn for turn in turns if turn.number <= parts.sent], task.overlap_tokens, task.count)

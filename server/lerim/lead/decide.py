@@ -61,7 +61,7 @@ def shown(band: Sequence[Band]) -> str:
 def decided(lm: dspy.LM, candidate: Candidate, band: Sequence[Band], evidence: str) -> Decision | Refused:
     """What the lead decides, if it may.
 
-    Raises ModelError where no answer came, whatever LerimError the engine raises, CancelledCallError.
+    Raises ModelError where no answer came, whatever LerimError the engine raises, StoppedError.
     """
     inputs = {"claim": told(candidate), "memories": shown(band), "evidence": evidence or "nothing was looked at"}
     answer = ask(lm, LeadSignature, inputs, LeadDecision)

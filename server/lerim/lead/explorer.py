@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import dspy
 
-from lerim.extraction.asking import CancelledCallError, ask
+from lerim.errors import StoppedError
+from lerim.extraction.asking import ask
 from lerim.lead.barred import barred
 from lerim.lead.signatures import ExploreSignature, Step
 from lerim.lead.tools import Seen, Tools
@@ -29,14 +30,14 @@ class Evidence:
 def explore(lm: dspy.LM, tools: Tools, task: str, log: Callable[[str], None], most: int = LOOKS) -> Evidence:
     """Lets a model look at most so many times; `log` is told each look, not what it showed.
 
-    Raises ModelError where no answer came, whatever LerimError the engine raises, CancelledCallError.
+    Raises ModelError where no answer came, whatever LerimError the engine raises, StoppedError.
     """
     seen: list[str] = []
     asked: set[str] = set()
     size = looks = 0
     while looks < most:
         if tools.cancelled():
-            raise CancelledCallError
+            raise StoppedError
         inputs = {"task": task, "seen": "\n\n".join(seen) or "nothing yet", "left": str(most - looks)}
         answer = ask(lm, ExploreSignature, inputs, Step, think=False, retry=False)
         if not answer.items:

@@ -6,6 +6,7 @@ Nothing is asked of a server here, so that it can be shown at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from lerim import editor_settings
 from lerim.config import Settings
 from lerim.errors import Problem, SpendingError
-from lerim.models import consent
+from lerim.models import consent, editor
 from lerim.models.choose import choose
 from lerim.models.model import Model
 from lerim.models.providers import RoleName
@@ -39,6 +40,32 @@ class ModelView(msgspec.Struct, frozen=True):
     spent: list[Spent]
     waits: Waits
     problems: list[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model of a role, and `why` it may not be asked, "" where it may: "none" is chosen, it is "gone" (the settings
+    name one that cannot be asked; the problems say why), or the person's "consent" is missing."""
+
+    model: Model | None
+    why: Why
+    problems: list[Problem]
+
+
+def choose_allowed(
+    role: RoleName, settings: Settings, home: Home, environ: Mapping[str, str], *, explicit: bool = True
+) -> Choice:
+    """Choose the model of a role, and tell whether it may be asked now.
+
+    A model that is paid for needs the person's consent. A model of the editor that the person was not asked about may
+    make the editor ask, so it needs a job that the person started (`explicit`).
+    """
+    model, problems = choose(role, settings, environ, editor_settings.told(environ)[0])
+    if model is None:
+        return Choice(None, "gone" if problems else "none", problems)
+    known, unread = consent.load(home)
+    unasked = not explicit and editor.undecided(model.wire, model.name, environ)
+    return Choice(model, "" if known.allows(model) and not unasked else "consent", [*problems, *unread])
 
 
 def state(project: str, settings: Settings, home: Home, environ: Mapping[str, str], now: datetime) -> ModelView:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from dspy import lm15
 
-from lerim.errors import Problem
-from lerim.extraction.asking import CancelledCallError
+from lerim.errors import Problem, StoppedError
 from lerim.extraction.merge import Joined, alone
 from lerim.extraction.model import Result
 from lerim.models.usage import Step
@@ -112,5 +111,5 @@ def test_a_chain_of_three_becomes_one() -> None:
 
 def test_a_cancel_while_joining_is_a_cancel() -> None:
     script = two_windows(lm15.TransportError("cancelled", code="cancelled"))
-    with pytest.raises(CancelledCallError):
+    with pytest.raises(StoppedError):
         asked(script, *TURNS, small=300)

@@ -16,9 +16,9 @@ from lerim.errors import (
     ModelKeyError,
     ModelSilentError,
     Problem,
+    StoppedError,
 )
 from lerim.extraction.answered import Answered
-from lerim.extraction.asking import CancelledCallError
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.extraction.grounding import Said
 from lerim.extraction.guidance import Guidance, metadata, metrics, told
@@ -315,7 +315,7 @@ def test_what_a_model_lists_without_end_is_looked_at_in_part() -> None:
         (lm15.InvalidRequestError("odd"), ModelError),
         (lm15.TransportError("gone", code="gone"), ModelGoneError),
         (BudgetError("Today's budget is used up."), BudgetError),
-        (lm15.TransportError("cancelled", code="cancelled"), CancelledCallError),
+        (lm15.TransportError("cancelled", code="cancelled"), StoppedError),
     ],
 )
 def test_each_way_not_to_answer_is_told_apart(error: Exception, ours: type[Exception]) -> None:

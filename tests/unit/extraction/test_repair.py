@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
-from lerim.errors import BudgetError, ModelAwayError, ModelKeyError
+from lerim.errors import BudgetError, ModelAwayError, ModelKeyError, StoppedError
 from lerim.extraction.answered import Answered
-from lerim.extraction.asking import CancelledCallError
 from lerim.extraction.model import Result
 from lerim.models.usage import Step
 from long_story import asked, candidates, dropped
@@ -94,7 +93,7 @@ class KillError(BaseException):
 @pytest.mark.parametrize(
     ("end", "told"),
     [
-        (lm15.TransportError("cancelled", code="cancelled"), CancelledCallError),
+        (lm15.TransportError("cancelled", code="cancelled"), StoppedError),
         (BudgetError("used up"), BudgetError),
         (lm15.AuthError("no"), ModelKeyError),
         (lm15.RateLimitError("busy"), ModelAwayError),

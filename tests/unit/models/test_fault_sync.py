@@ -114,7 +114,7 @@ def test_what_two_sessions_in_a_row_are_refused_ends_the_pass_and_uses_up_none(d
         report = reported(desk)
     assert (len(server.asked), model_jobs(desk)) == (2, {"pending": 4})
     assert (codes(report), report["state"]) == (["model", "model"], "partial")
-    assert steps(report) == [("stopped", "two sessions in a row were refused")]
+    assert steps(report) == [("stopped", "two questions in a row got no answer")]
 
 
 def test_what_the_service_has_against_a_text_is_that_sessions_alone(desk: Desk) -> None:
