@@ -62,6 +62,7 @@ def main(wanted: list[str]) -> int:
     REPORTS.mkdir(parents=True, exist_ok=True)
     if not sys.stdout.isatty():
         os.environ["NO_COLOR"] = "1"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process would compile all it imports again
     tally = Tally()
     chosen = wanted or list(checks)
     if "journeys" in chosen:

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,18 @@ from typing import Any
 import hypothesis
 import pytest
 
+from long import LONG
+
 pytest.register_assert_rewrite("reading_laws")  # what failed in it is told as in a test
 
-# What passed must pass again: new examples are looked for on people's machines, not where a change waits to land.
-hypothesis.settings.register_profile("here", deadline=None)
-hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
+# Without compiled files each process that a test starts would compile all of Lerim again: half of its start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# In CI a test that passed must pass again: it tries the same examples on every run. New ones are found elsewhere.
+hypothesis.settings.register_profile("change", max_examples=25, deadline=None, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.register_profile("long", max_examples=300, deadline=None)
+hypothesis.settings.load_profile("long" if LONG else "change")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SESSIONS = Path(os.environ.get("LERIM_TEST_SESSIONS") or REPOSITORY.parent / "shared" / "transcripts")
