@@ -93,7 +93,8 @@ def python_tests(tally: Tally) -> None:
         if run(environment, limit_s=LIMIT_S["install"]):
             tally.fail("installing requirements.lock by itself")
         report = fresh("python.xml")
-        command = (PYTHON, "-m", "pytest", "-n", "2", f"--junitxml={report}")
+        # each worker takes whole stretches, which share what a module makes once, and then from the other's end
+        command = (PYTHON, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={report}")
         count(tally, "python tests", report, run(command, limit_s=LIMIT_S["python"]))
 
 
@@ -123,7 +124,7 @@ def journeys(tally: Tally) -> None:
         environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED), "LERIM_JOURNEY": name}
         report = fresh("journeys.xml")
         command = (
-            *("node", "--test", "--test-concurrency=1"),
+            *("node", "--test", "--test-concurrency=2"),  # each has a machine of its own, and waits most of its time
             *("--test-reporter=spec", "--test-reporter-destination=stdout"),
             *("--test-reporter=junit", f"--test-reporter-destination={report}"),
             *sorted(str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")),

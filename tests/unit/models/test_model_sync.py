@@ -16,6 +16,7 @@ from lerim.jobs import SyncOptions
 from lerim.report import Event, Found, Progress
 from lerim.review import queue
 from model_desk import CENTS, environ, model, reported, story, told
+from terminal import run
 
 
 def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -> None:
@@ -190,23 +191,20 @@ def test_a_model_can_be_left_out_of_one_run(desk: Desk) -> None:
 def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)):
-        base = [sys.executable, "-m", "lerim", "sync", "--repo", str(desk.repo)]
-        run = subprocess.run(
-            [*base, "--model", "none"], env=environ(), capture_output=True, text=True, check=False, timeout=HANG
-        )
-        assert (run.returncode, "model: none" in run.stdout) == (0, True)
-        run = subprocess.run(base, env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
-    assert run.returncode == 0, run.stderr
-    assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in run.stdout
-    assert KEY not in run.stdout + run.stderr
+        done = run("sync", "--repo", str(desk.repo), "--model", "none")
+        assert (done.exit_code, "model: none" in done.stdout) == (0, True)
+        done = run("sync", "--repo", str(desk.repo))
+    assert done.exit_code == 0, done.stderr
+    assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in done.stdout
+    assert KEY not in done.stdout + done.stderr
 
 
 def test_the_run_folder_tells_what_was_asked_and_what_it_took(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)):
         report = reported(desk)
-    runs = sorted(Path(report["run"]).parent.glob("*/extract.json"))  # the rules' run told what they left out
-    kept = [one for run in runs for one in json.loads(run.read_text()) if one["outcome"] != "dropped"]
+    folders = sorted(Path(report["run"]).parent.glob("*/extract.json"))  # the rules' run told what they left out
+    kept = [one for folder in folders for one in json.loads(folder.read_text()) if one["outcome"] != "dropped"]
     assert [one["outcome"] for one in kept] == ["candidate", "asked"]
     assert (kept[-1]["model"], kept[-1]["calls"], kept[-1]["input_tokens"]) == ("openai:m", 1, 1_000)
     log = desk.home.activity_log.read_text()
