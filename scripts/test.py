@@ -124,7 +124,7 @@ def journeys(tally: Tally) -> None:
         environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED), "LERIM_JOURNEY": name}
         report = fresh("journeys.xml")
         command = (
-            *("node", "--test", "--test-concurrency=2"),  # each has a machine of its own, and waits most of its time
+            *("node", "--test", "--test-concurrency=1"),
             *("--test-reporter=spec", "--test-reporter-destination=stdout"),
             *("--test-reporter=junit", f"--test-reporter-destination={report}"),
             *sorted(str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")),
