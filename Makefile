@@ -1,4 +1,4 @@
-# run: the main job on REPO or the sample     test: everything     test-long: hostile days at full count     lint, fix: style and types     docs: docs/CLI.md     protocol: its TypeScript     package: the .vsix     bench: the budgets
+# run: the main job on REPO or the sample     test: everything     test-long: the Python tests at their full counts     lint, fix: style and types     docs: docs/CLI.md     protocol: its TypeScript     package: the .vsix     bench: the budgets
 # eval: measures on labelled data, with options in ARGS="…"     train: the ranker, from the labels in evals/ranker     smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
 # Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
 .DEFAULT_GOAL := help
@@ -20,7 +20,7 @@ test: .venv/made-from $(ENCODING) node_modules/.package-lock.json tests/journeys
 	@$(BIN)/python scripts/test.py
 
 test-long: .venv/made-from $(ENCODING)
-	@LERIM_LONG=40 $(BIN)/python -m pytest -n 2 -o timeout=21600 tests/hostile tests/properties tests/lsp/test_hostile_messages.py
+	@LERIM_LONG=40 $(BIN)/python -m pytest -n 2 --dist worksteal -o timeout=21600
 
 lint: .venv/made-from node_modules/.package-lock.json
 	@$(BIN)/python scripts/test.py lint

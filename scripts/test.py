@@ -62,6 +62,7 @@ def main(wanted: list[str]) -> int:
     REPORTS.mkdir(parents=True, exist_ok=True)
     if not sys.stdout.isatty():
         os.environ["NO_COLOR"] = "1"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process would compile all it imports again
     tally = Tally()
     chosen = wanted or list(checks)
     if "journeys" in chosen:
@@ -92,7 +93,8 @@ def python_tests(tally: Tally) -> None:
         if run(environment, limit_s=LIMIT_S["install"]):
             tally.fail("installing requirements.lock by itself")
         report = fresh("python.xml")
-        command = (PYTHON, "-m", "pytest", "-n", "2", f"--junitxml={report}")
+        # each worker takes whole stretches, which share what a module makes once, and then from the other's end
+        command = (PYTHON, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={report}")
         count(tally, "python tests", report, run(command, limit_s=LIMIT_S["python"]))
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,72 +15,30 @@ from typing import Any
 import hypothesis
 import pytest
 
+from isolation import isolate
+from long import LONG
+
 pytest.register_assert_rewrite("reading_laws")  # what failed in it is told as in a test
 
-# What passed must pass again: new examples are looked for on people's machines, not where a change waits to land.
-hypothesis.settings.register_profile("here", deadline=None)
-hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
+# Without compiled files each process that a test starts would compile all of Lerim again: half of its start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# In CI a test that passed must pass again: it tries the same examples on every run. New ones are found elsewhere.
+hypothesis.settings.register_profile("change", max_examples=25, deadline=None, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.register_profile("long", max_examples=300, deadline=None)
+hypothesis.settings.load_profile("long" if LONG else "change")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SESSIONS = Path(os.environ.get("LERIM_TEST_SESSIONS") or REPOSITORY.parent / "shared" / "transcripts")
-
-GIT_SETTINGS = {"init.defaultBranch": "main", "protocol.file.allow": "always", "core.autocrlf": "false"}
-FOREIGN = (
-    "LERIM_CONFIG",
-    "OPENROUTER_API_KEY",
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "ZAI_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "LERIM_EDITOR",
-    "LERIM_MODEL_KEY",
-    "CODEX_HOME",
-    "COPILOT_HOME",
-    "GEMINI_CLI_HOME",
-    "OPENCODE_DB",
-    "APPDATA",
-    "VSCODE_PORTABLE",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-)
 
 
 @pytest.fixture(autouse=True)
 def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of this test's own; returns it. Nothing is created inside it, so that tests see what Lerim creates."""
     home = tmp_path_factory.mktemp("home")
-    for name in FOREIGN:
-        monkeypatch.delenv(name, raising=False)
-    for name, folder in {
-        "HOME": home,
-        "USERPROFILE": home,
-        "LERIM_HOME": home / ".lerim",
-        "CLAUDE_CONFIG_DIR": home / ".claude",
-        "XDG_CONFIG_HOME": home / ".config",
-        "XDG_DATA_HOME": home / ".local" / "share",
-        "XDG_STATE_HOME": home / ".local" / "state",
-        "XDG_CACHE_HOME": home / ".cache",
-    }.items():
-        monkeypatch.setenv(name, str(folder))
-    _git_environment(monkeypatch)
+    isolate(monkeypatch, home)
     return home
-
-
-def _git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("GIT_CONFIG_COUNT", str(len(GIT_SETTINGS)))
-    for number, (key, value) in enumerate(GIT_SETTINGS.items()):
-        monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", key)
-        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", value)
-    for who in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{who}_NAME", "A Tester")
-        monkeypatch.setenv(f"GIT_{who}_EMAIL", "tester@example.invalid")
 
 
 @pytest.fixture(autouse=True)
@@ -130,10 +89,10 @@ def git() -> Git:
     return _git
 
 
-@pytest.fixture
-def repo(tmp_path: Path, git: Git) -> Path:
-    """A small git repository with one commit: `README.md`, `src/app.py` (`load`, `Store`), `tests/test_app.py`."""
-    root = tmp_path / "repo"
+@pytest.fixture(scope="session")
+def small_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository that `repo` copies: making it takes git three processes."""
+    root = tmp_path_factory.mktemp("small") / "repo"
     app = "def load(path):\n    return open(path).read()\n\n\nclass Store:\n    def save(self):\n        pass\n"
     files = {
         "README.md": "# App\n\nA small project.\n",
@@ -143,7 +102,16 @@ def repo(tmp_path: Path, git: Git) -> Path:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    git(root, "init", "-q")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "Start")
-    return root.resolve()
+    with pytest.MonkeyPatch.context() as patch:
+        isolate(patch, tmp_path_factory.mktemp("home"))
+        _git(root, "init", "-q")
+        _git(root, "add", ".")
+        _git(root, "commit", "-q", "-m", "Start")
+    shutil.rmtree(root / ".git" / "hooks", ignore_errors=True)  # samples of git's own
+    return root
+
+
+@pytest.fixture
+def repo(tmp_path: Path, git: Git, small_repository: Path) -> Path:
+    """A small git repository with one commit: `README.md`, `src/app.py` (`load`, `Store`), `tests/test_app.py`."""
+    return Path(shutil.copytree(small_repository, tmp_path / "repo")).resolve()

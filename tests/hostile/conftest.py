@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+import terminal as command_line
 from desk import Desk
 from hang import HANG
 from lerim.paths import Home
@@ -35,15 +37,20 @@ def machine(repo: Path, isolated: Path) -> Desk:
 
 @pytest.fixture
 def terminal(repo: Path) -> Terminal:
-    """`terminal("sync", "--json")` runs `lerim` in the repository, or in the folder `cwd`."""
+    """`terminal("sync", "--json")` runs `lerim` in the repository, or in the folder `cwd`.
 
-    def run(
-        *arguments: str, cwd: Path = repo, limit: float = HANG, through: Sequence[str] = ()
-    ) -> subprocess.CompletedProcess[str]:
-        command = [*through, sys.executable, "-P", "-m", "lerim", *arguments]
-        return subprocess.run(
-            command, cwd=cwd, env=server_environ(), capture_output=True, text=True, timeout=limit, check=False
-        )
+    It runs in this process, with `through` in one that this command starts.
+    """
+
+    def run(*arguments: str, cwd: Path = repo, through: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+        if through:
+            command = [*through, sys.executable, "-P", "-m", "lerim", *arguments]
+            return subprocess.run(
+                command, cwd=cwd, env=server_environ(), capture_output=True, text=True, timeout=HANG, check=False
+            )
+        with contextlib.chdir(cwd):
+            done = command_line.run(*arguments)
+        return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
     return run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import shutil
@@ -25,7 +26,7 @@ from lerim.sessions.catalog import Catalog
 from long import times
 from window import Editor, server_environ
 
-MEGABYTES = min(200, times(12))
+MEGABYTES = min(200, times(6))
 """Of the transcript whose reading is cancelled from outside; the sync has this long to be told."""
 
 
@@ -33,7 +34,7 @@ def long_session(desk: Desk, megabytes: int) -> int:
     """Writes one session of this size; returns how many turns it has."""
     path = desk.session("s0", prompt("Look at all of it."))
     record = {
-        **reply("ID", text("This is what it says. " * 400)),
+        **reply("ID", text("0123456789abcdef" * 550)),
         "cwd": str(desk.repo),
         "uuid": "ID",
         "sessionId": "s0",
@@ -55,8 +56,9 @@ def read(desk: Desk) -> int:
 
 
 def test_the_reading_stops_between_two_turns_and_the_next_sync_ends_as_one_that_was_not_cancelled(desk: Desk) -> None:
-    count = long_session(desk, 3)
-    assert desk.sync(cancelled=lambda: read(desk) > 0).state == "cancelled"
+    count = long_session(desk, 6)
+    asked = itertools.count()
+    assert desk.sync(cancelled=lambda: next(asked) % 10 == 0 and read(desk) > 0).state == "cancelled"
     assert 0 < read(desk) < count
     assert desk.sync().state == "done"
     with Catalog.open(desk.home) as catalog:

@@ -38,7 +38,7 @@ else:
     from backports import zstd
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and links")
-READINGS, SYNCS = times(20), times(2)
+READINGS, SYNCS = times(6), times(1)
 """Examples of each store: read into a catalog, and as one of the stores of a whole sync."""
 
 

@@ -26,10 +26,12 @@ from lerim.paths import Home
 from lerim.review import ledger, queue
 from lerim.review.place import Place
 from lerim.sessions.catalog import Catalog
+from long import LONG
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 Make = Callable[[Place], list[Problem]]
+LIMITS = (0, 1, 24, 100, 511, 512, 1024, *range(2048, 140_000, (4096 - 512) * (1 if LONG else 5)))
 
 
 def catalog(place: Place) -> list[Problem]:
@@ -96,7 +98,7 @@ def limited(make: Make, place: Place, limit: int, kill: bool) -> None:
 def test_a_database_whose_first_making_was_cut_short_is_made_by_the_next(
     make: Make, kill: bool, repo: Path, tmp_path: Path
 ) -> None:
-    for limit in (0, 1, 24, 100, 511, 512, 1024, *range(2048, 140_000, 4096 - 512)):
+    for limit in LIMITS:
         home = Home(tmp_path / f"{make.__name__}-{limit}" / ".lerim")
         found = project.locate(repo, home)
         assert found

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
+import terminal
 from claude_lines import encoded
 from desk import Desk, correction
 from hang import HANG
@@ -73,6 +75,14 @@ def environ(**changes: str | None) -> dict[str, str]:
 
 
 def run(clone: Path, environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command in this process."""
+    with mock.patch.dict(os.environ, environ, clear=True), contextlib.chdir(clone):
+        done = terminal.run(*arguments)
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+
+def started(clone: Path, environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own."""
     command = [sys.executable, "-P", "-m", "lerim", *arguments]
     source, held = os.pipe()  # a job whose input ends has lost its parent, and ends at once
     try:
@@ -125,14 +135,10 @@ def test_no_command_reads_writes_or_runs_anything_with_a_home_that_is_none(clone
     found = homes(clone, tmp_path)
     tries = [(name, ("sync",)) for name in found] + [("clone", one) for one in COMMANDS]
 
-    def refused(name: str, arguments: tuple[str, ...]) -> None:
+    for name, arguments in tries:
         done = run(clone, environ(**found[name]), *arguments, "--json")
         assert done.returncode == 1, (name, arguments, done.stdout, done.stderr)
         assert json.loads(done.stdout)["error"]["code"] == "home", (name, arguments, done.stdout)
-        assert "Traceback" not in done.stderr
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda one: refused(*one), tries))
     assert "what to do" in run(clone, environ(HOME=None), "status").stderr
     assert tree(clone) == before
     assert not (tmp_path / MARKER).exists()
@@ -141,17 +147,17 @@ def test_no_command_reads_writes_or_runs_anything_with_a_home_that_is_none(clone
 def test_a_job_stops_before_it_reads_anything_with_a_home_that_is_none(clone: Path, tmp_path: Path) -> None:
     before = tree(clone)
     found = homes(clone, tmp_path)
-    for name in ("unset", "relative", "clone", "link inside", "Lerim's inside", "Lerim's link inside"):
-        for arguments in WORKERS:
-            done = run(clone, environ(**found[name]), "worker", *arguments)
-            assert done.returncode == 1, (name, arguments, done.stdout, done.stderr)
-            assert json.loads(done.stdout.splitlines()[-1])["code"] == "home", (name, arguments, done.stdout)
+    tries = [(name, WORKERS[0]) for name in ("unset", "relative", "link inside", "Lerim's inside")]
+    for name, arguments in [*tries, *(("clone", one) for one in WORKERS)]:
+        done = started(clone, environ(**found[name]), "worker", *arguments)
+        assert done.returncode == 1, (name, arguments, done.stdout, done.stderr)
+        assert json.loads(done.stdout.splitlines()[-1])["code"] == "home", (name, arguments, done.stdout)
     assert tree(clone) == before
     assert not (tmp_path / MARKER).exists()
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("name", ["unset", "relative", "clone", "inside", "link inside", "Lerim's inside"])
+@pytest.mark.parametrize("name", ["unset", "relative", "link inside", "Lerim's inside"])
 async def test_the_editor_is_told_of_a_home_that_is_none_and_nothing_is_written(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -195,8 +201,8 @@ async def test_a_folder_added_later_that_holds_the_home_is_told_and_not_read(
 
 
 def test_version_and_help_need_no_home(clone: Path) -> None:
-    for arguments in (("--version",), ("--help",), ("sync", "--help")):
-        assert run(clone, environ(HOME=None), *arguments).returncode == 0
+    for arguments in (("--version",), ("--help",)):
+        assert started(clone, environ(HOME=None), *arguments).returncode == 0
 
 
 def test_work_in_another_repository_goes_on_where_the_home_lies_in_one(

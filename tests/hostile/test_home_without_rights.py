@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from desk import Desk, correction
 from lerim.lsp import protocol
-from rights import Terminal, without_rights
+from rights import Terminal, bound, without_rights
 from window import Editor, server_environ, write_memory
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has other permissions")
@@ -80,7 +80,8 @@ def spoilt(desk: Desk, request: pytest.FixtureRequest, closed: Callable[..., Non
 def test_every_command_says_what_is_wrong_with_the_home(spoilt: Desk, terminal: Terminal) -> None:
     faults = []
     for command in COMMANDS:
-        done = terminal(*command, "--json", through=without_rights())
+        with bound():
+            done = terminal(*command, "--json")
         said = done.stdout + done.stderr
         if any(word in said for word in WORDS_OF_A_FAULT):
             faults.append((command, said[-600:]))

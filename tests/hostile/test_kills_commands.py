@@ -16,7 +16,7 @@ from lerim.review import queue
 from long import times
 from window import server_environ
 
-KILLS, MAINTAIN_KILLS = 13, 4
+KILLS, MAINTAIN_KILLS = 4, 2
 """For each seed; `LERIM_LONG` multiplies them."""
 
 

@@ -19,7 +19,7 @@ from lerim.sessions.platforms import roots_of
 from long import times
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-KILLS = 10
+KILLS = 4
 ROUND = 6
 """Sessions that come to each database between kills."""
 

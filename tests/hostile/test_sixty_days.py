@@ -1,4 +1,4 @@
-"""Sixty days of a project, with nobody looking after its memories but Lerim: the review is automatic.
+"""Sixty days of a project (thirty on each change) with nobody looking after its memories: the review is automatic.
 
 The sessions of the shared set's largest project are held in date order, again and again with other dates, ids and
 numbers; beside them made ones whose decisions change, and commands that fail until something is set.
@@ -16,28 +16,30 @@ from lerim.memory.freshness import Freshness
 from lerim.memory.renames import git_at
 from lerim.memory.uses import Uses
 from lerim.paths import Home
+from long import at_most
 from sixty_days import Life, largest
 
 Git = Callable[..., str]
-DAYS = 60
-BOUND = 20
+DAYS = at_most(60, few=30)
+"""All that takes days below takes its share of them."""
+BOUND = DAYS // 3
 SETTINGS = f"""
 [review]
 mode = "auto"
 quotes = "shared"
 [maintain]
-decay_days = 30
-grace_days = 5
+decay_days = {DAYS // 2}
+grace_days = {DAYS // 12}
 most_learnings = {BOUND}
-theme_days = 10
+theme_days = {DAYS // 6}
 """
 CHOICES = {
     "src/config.py": ("os.path", "pathlib", "anyio", "upath", "fsspec", "smartopen"),
     "src/rates.py": ("urllib", "requests", "httpx", "aiohttp", "niquests", "pycurl"),
     "src/store.py": ("shelve", "sqlite3", "duckdb", "lmdb", "leveldb", "rocksdb"),
 }
-"""What is used in each file, by turns: every twelfth day something takes the place of the one before."""
-EVERY = 12
+"""What is used in each file, by turns: every so many days something takes the place of the one before."""
+EVERY = DAYS // 5
 TEXT = "".join(f"def part_{number}(value):\n    return value * {number} + {number}\n\n\n" for number in range(12))
 FILES = {
     **{file: f"# {file}\n{TEXT}" for file in CHOICES},
@@ -49,10 +51,10 @@ FILES = {
 }
 PARTS = ("alarm", "bridge", "cellar", "dome", "elevator", "fence", "garage", "hall", "island", "jetty")
 HISTORY = {
-    20: ("src/renamed.py", "src/named_anew.py"),
-    25: ("src/moved.py", "lib/deep/moved.py"),
-    30: ("src/deleted.py", ""),
-    35: ("src/rewritten.py", "src/rewritten.py"),
+    DAYS * 4 // 12: ("src/renamed.py", "src/named_anew.py"),
+    DAYS * 5 // 12: ("src/moved.py", "lib/deep/moved.py"),
+    DAYS * 6 // 12: ("src/deleted.py", ""),
+    DAYS * 7 // 12: ("src/rewritten.py", "src/rewritten.py"),
 }
 """On which day of the git history the test makes what becomes of a file: its new place, "" where it is deleted."""
 STANDS = {"src/renamed.py": "src/named_anew.py", "src/moved.py": "lib/deep/moved.py"}
@@ -92,7 +94,7 @@ def test_the_store_stays_small_current_and_the_persons_own(life: Life, git: Git,
         if day == 5:
             theirs = edited(life)
             used = next(one.record.id for one in life.active() if one.record.title.startswith("Always put tests"))
-        if day > 40 and day % 3 == 0:
+        if day > DAYS * 2 // 3 and day % 3 == 0:
             life.choose("src/theirs.py", "anyio", "pathlib")
         if used:
             Uses(desk.place.private).note([used], "opened", life.now)
@@ -158,7 +160,7 @@ def stays_bounded(life: Life, sizes: list[int]) -> None:
     """The learnings within their bound, and sessions that repeat themselves let nothing grow."""
     learnings = [one for one in life.active() if one.record.primitive == "learning"]
     assert len(learnings) <= BOUND + 1  # the one a person edited goes only when they say so
-    assert max(sizes[40:]) <= max(sizes[20:40]) + 2
+    assert max(sizes[DAYS * 2 // 3 :]) <= max(sizes[DAYS // 3 : DAYS * 2 // 3]) + 2
     files = list((life.desk.repo / ".lerim" / "memory").rglob("*.md"))
     told = [one for one in files if "summaries" not in one.parts]
     assert len(told) <= DAYS + len(CHOICES) * (DAYS // EVERY) + 40

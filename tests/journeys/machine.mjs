@@ -39,7 +39,7 @@ export class Machine {
     this.log = join(this.root, "editor.log");
     mkdirSync(this.claude, { recursive: true });
     this.environ = {
-      ...without(process.env, /^(VIRTUAL_ENV|PYTHONPATH|NODE_.*|VSCODE_.*|LERIM_.*|XDG_.*|CLAUDE_.*|CODEX_.*|COPILOT_.*|GEMINI_.*|OPENCODE_.*|PASSWORD)$/),
+      ...without(process.env, /^(VIRTUAL_ENV|PYTHON.*|NODE_.*|VSCODE_.*|LERIM_.*|XDG_.*|CLAUDE_.*|CODEX_.*|COPILOT_.*|GEMINI_.*|OPENCODE_.*|PASSWORD)$/),
       HOME: this.home,
       LERIM_HOME: this.lerim,
       CLAUDE_CONFIG_DIR: this.claude,

@@ -74,38 +74,36 @@ async def test_everything_there_is_to_ask_is_listed_and_the_choice_marked(
     assert (chosen.kind, chosen.model, chosen.baseUrl, chosen.billed) == ("server", "llama", url, False)
 
 
-@pytest.mark.parametrize(
-    ("settings", "chosen"),
-    [
-        ({}, ("none", "none", "")),
-        ({"model.provider": "none"}, ("none", "none", "")),
-        ({"model.provider": "auto"}, ("auto", "auto", "")),
-        ({"model.provider": "editor"}, ("editor", "editor", "copilot/gpt")),
-        ({"model.provider": "editor", "model.name": "GPT"}, ("editor", "editor", "copilot/gpt")),
-        ({"model.provider": "zai", "model.name": "glm-9"}, ("no-key", "zai", "glm-9")),
-        (
-            {"model.provider": "openai", "model.name": "m", "model.baseUrl": "http://127.0.0.1:9/v1"},
-            ("address", "openai", "m"),
-        ),
-    ],
-)
-async def test_the_one_choice_is_marked(
-    editor: Editor, isolated: Path, settings: dict[str, object], chosen: tuple[str, str, str]
-) -> None:
-    await start(editor, MODEL, **settings)
-    assert [told(option) for option in await options(editor) if option.chosen] == [chosen]
+CHOICES: list[tuple[dict[str, object], tuple[str, str, str]]] = [
+    ({}, ("none", "none", "")),
+    ({"model.provider": "none"}, ("none", "none", "")),
+    ({"model.provider": "auto"}, ("auto", "auto", "")),
+    ({"model.provider": "editor"}, ("editor", "editor", "copilot/gpt")),
+    ({"model.provider": "editor", "model.name": "GPT"}, ("editor", "editor", "copilot/gpt")),
+    ({"model.provider": "zai", "model.name": "glm-9"}, ("no-key", "zai", "glm-9")),
+    (
+        {"model.provider": "openai", "model.name": "m", "model.baseUrl": "http://127.0.0.1:9/v1"},
+        ("address", "openai", "m"),
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("address", "variable"),
-    [("https://third.example/v1", "LERIM_MODEL_KEY"), ("https://api.openai.com/v2", "OPENAI_API_KEY")],
-)
-async def test_an_address_is_listed_with_the_variable_of_its_own_key(
-    editor: Editor, isolated: Path, address: str, variable: str
-) -> None:
-    await start(editor, **{"model.provider": "openai", "model.name": "m", "model.baseUrl": address})
-    [chosen] = [option for option in await options(editor) if option.chosen]
-    assert (chosen.kind, chosen.baseUrl, chosen.variables) == ("address", address, [variable])
+async def test_the_one_choice_is_marked(editor: Editor, isolated: Path) -> None:
+    await start(editor, MODEL)
+    for settings, chosen in CHOICES:
+        editor.configure(**settings)
+        assert [told(option) for option in await options(editor) if option.chosen] == [chosen], settings
+
+
+async def test_an_address_is_listed_with_the_variable_of_its_own_key(editor: Editor, isolated: Path) -> None:
+    await start(editor)
+    for address, variable in (
+        ("https://third.example/v1", "LERIM_MODEL_KEY"),
+        ("https://api.openai.com/v2", "OPENAI_API_KEY"),
+    ):
+        editor.configure(**{"model.provider": "openai", "model.name": "m", "model.baseUrl": address})
+        [chosen] = [option for option in await options(editor) if option.chosen]
+        assert (chosen.kind, chosen.baseUrl, chosen.variables) == ("address", address, [variable])
 
 
 async def test_an_address_of_the_file_does_not_follow_a_service_that_is_chosen(editor: Editor, isolated: Path) -> None:

@@ -205,7 +205,7 @@ async def test_a_model_that_is_gone_ends_the_asking_and_what_was_found_is_kept(e
     assert all("Money" not in subjects(one) for one in again)
 
 
-@pytest.mark.parametrize("why", ["no-permission", "blocked", "quota", "not-found"])
+@pytest.mark.parametrize("why", ["no-permission", "blocked"])
 async def test_why_the_editor_gave_no_answer_is_in_the_report(editor: Editor, isolated: Path, why: str) -> None:
     talk(isolated, editor.repo, "Money")
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from test_review import memory_files, propose
 
-from conftest import Editor, server_environ
+from conftest import Editor
 from lerim.lsp import protocol
 from lerim.memory.record import Evidence
+from terminal import run
 
 pytestmark = pytest.mark.asyncio
 
@@ -19,12 +18,10 @@ TOKEN = "".join(("dG7k", "Q2mZ", "9xLw", "4Rb8", "Tn3V", "h6Ys"))
 PARTS = [TOKEN[at : at + 8] for at in range(len(TOKEN) - 7)]
 
 
-def said(repo: Path, *arguments: str) -> str:
-    """What the real command line prints."""
-    command = [sys.executable, "-P", "-X", "utf8", "-m", "lerim", *arguments]
-    done = subprocess.run(
-        command, cwd=repo, env=server_environ(), capture_output=True, encoding="utf-8", check=True, timeout=60
-    )
+def said(*arguments: str) -> str:
+    """What the command line prints."""
+    done = run(*arguments)
+    assert done.exit_code == 0
     return done.stdout + done.stderr
 
 
@@ -36,7 +33,7 @@ def readable(shown: str) -> list[str]:
     return [part for part in PARTS if part in shown]
 
 
-@pytest.mark.parametrize("mark", ['"', "'", "`", ""])
+@pytest.mark.parametrize("mark", ['"', "`"])
 async def test_a_token_beside_a_quotation_mark_is_cut_everywhere(editor: Editor, isolated: Path, mark: str) -> None:
     told = f"API_TOKEN={mark}{TOKEN}{mark}"
     waiting = propose(
@@ -50,7 +47,7 @@ async def test_a_token_beside_a_quotation_mark_is_cut_everywhere(editor: Editor,
     listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
     assert readable(repr(listed)) == []
     for command in (("review", "list"), ("review", "list", "--json")):
-        shown = said(editor.repo, *command, "--repo", str(editor.repo))
+        shown = said(*command, "--repo", str(editor.repo))
         assert "Call it with" in shown
         assert readable(shown) == []
 
@@ -63,6 +60,6 @@ async def test_a_token_beside_a_quotation_mark_is_cut_everywhere(editor: Editor,
     assert hover is not None
     assert "Call it with" in hover
     assert readable(hover.replace("\\", "")) == []
-    shown = said(editor.repo, "memory", "show", Path(path).stem, "--repo", str(editor.repo))
+    shown = said("memory", "show", Path(path).stem, "--repo", str(editor.repo))
     assert "Call it with" in shown
     assert readable(shown) == []

@@ -59,7 +59,7 @@ def session(home: Path, repo: Path, name: str, *records: Fields) -> Path:
 def long_work(home: Path, repo: Path) -> None:
     """So many sessions that a sync is still at work when a test looks at it."""
     words = "It uses `load` in src/app.py and goes on about it at some length. " * 100
-    for number in range(20):
+    for number in range(8):
         turns = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(25)]
         session(home, repo, f"{number:08d}-0000-4000-8000-000000000000", *itertools.chain(*turns))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_server import item, marked
@@ -42,13 +42,11 @@ def sound(answer: Answer[MemoryCandidate]) -> None:
 
 
 @given(TEXT)
-@settings(max_examples=300, deadline=None)
 def test_any_text_is_read_or_said_to_be_unreadable(text: str) -> None:
     sound(salvaged(text, "primitives", MemoryCandidate))
 
 
 @given(st.lists(JSON | st.just(GOOD), max_size=6))
-@settings(max_examples=300, deadline=None)
 def test_any_json_yields_only_what_has_the_form(values: list) -> None:
     answer = salvaged(marked(values), "primitives", MemoryCandidate)
     sound(answer)
@@ -56,7 +54,6 @@ def test_any_json_yields_only_what_has_the_form(values: list) -> None:
 
 
 @given(st.integers(0, 2_000))
-@settings(max_examples=100, deadline=None)
 def test_wherever_an_answer_is_cut_what_was_whole_before_is_kept(at: int) -> None:
     text = marked([GOOD, item("Store `Money` in cents", "cents"), item("Never log `Money`", "never log")])
     whole = text[:at].count('"references": []}')
@@ -64,7 +61,6 @@ def test_wherever_an_answer_is_cut_what_was_whole_before_is_kept(at: int) -> Non
 
 
 @given(st.text(max_size=300) | TEXT)
-@settings(max_examples=300, deadline=None)
 def test_plain_text_is_one_line_and_stays_plain(text: str) -> None:
     once = plain(text)
     assert "\n" not in once

@@ -15,7 +15,7 @@ from gemini_files import long_ago
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.model import Turn
 
-SETTINGS = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 words = st.sampled_from(["use uv, not pip", "ok", " ", "ünï \u2028 code", '{"kind":2,"k":["requests"]', "a\\b"])
 parts = st.one_of(

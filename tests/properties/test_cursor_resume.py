@@ -17,7 +17,7 @@ from lerim.sessions import cursor
 from lerim.sessions.model import Turn
 from lerim.sessions.values import plain
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 

@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.extraction.candidate import Candidate
@@ -31,7 +31,6 @@ TURNS = st.lists(TURN, max_size=10)
 
 
 @given(TURNS)
-@settings(max_examples=200, deadline=None)
 def test_whatever_is_said_every_candidate_keeps_the_promises(turns: list) -> None:
     for item in outcome(*turns):
         if isinstance(item, Candidate):
@@ -44,7 +43,6 @@ def test_whatever_is_said_every_candidate_keeps_the_promises(turns: list) -> Non
 
 
 @given(TURNS, st.integers(0, 10))
-@settings(max_examples=100, deadline=None)
 def test_cutting_a_session_into_passes_loses_nothing_when_exchanges_are_whole(turns: list, at: int) -> None:
     whole = numbered(turns)
     at = min(at, len(whole))

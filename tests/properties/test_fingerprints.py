@@ -8,7 +8,7 @@ import re
 import tokenize
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lerim.memory.fingerprint import HELD, Print, held, outline, sketch
@@ -59,7 +59,6 @@ def marks(path: str) -> str:
 
 @pytest.mark.parametrize("path", TEXTS)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_comments_and_empty_lines_change_nothing(path: str, data: st.DataObject) -> None:
     lines = []
     for line in TEXTS[path].splitlines():
@@ -71,7 +70,6 @@ def test_comments_and_empty_lines_change_nothing(path: str, data: st.DataObject)
 
 
 @given(st.integers(1, 8), st.sampled_from("'\""), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_a_formatter_of_python_changes_nothing(indent: int, quote: str, inside: bool) -> None:
     text = ast.unparse(ast.parse(PYTHON))  # other breaks, brackets and quotes
     text = text.replace("'b'", f"{quote}b{quote}").replace("    ", " " * indent)
@@ -82,7 +80,6 @@ def test_a_formatter_of_python_changes_nothing(indent: int, quote: str, inside: 
 
 @pytest.mark.parametrize("path", ["a.ts", "a.go"])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_other_white_space_changes_nothing(path: str, data: st.DataObject) -> None:
     text = TEXTS[path]
     body = text.index("{\n") + 1
@@ -101,7 +98,6 @@ def test_a_formatter_of_scripts_changes_nothing() -> None:
 
 @pytest.mark.parametrize("path", TEXTS)
 @given(name=NAMES)
-@settings(max_examples=60, deadline=None)
 def test_a_new_name_changes_nothing_and_is_found(path: str, name: str) -> None:
     assume(name not in TEXTS[path] and not name.startswith("work"))
     before = fingerprint(path, TEXTS[path])
@@ -136,7 +132,6 @@ def replaced(text: str, number: int) -> tuple[str, str, str]:
 
 
 @given(st.integers(0, 200))
-@settings(max_examples=120, deadline=None)
 def test_any_changed_token_of_python_shows(number: int) -> None:
     text, old, new = replaced(PYTHON, number)
     assume(old != new)
@@ -148,7 +143,6 @@ def test_any_changed_token_of_python_shows(number: int) -> None:
 
 @pytest.mark.parametrize("path", ["a.ts", "a.go"])
 @given(number=st.integers(0, 500), sign=st.sampled_from(["other9", "77", "+", "?"]))
-@settings(max_examples=120, deadline=None)
 def test_any_changed_token_elsewhere_shows(path: str, number: int, sign: str) -> None:
     text = TEXTS[path]
     tokens = [match for match in re.finditer(r"\w+|[^\s\w]", text) if match.start() > text.index("work") + 4]
@@ -161,7 +155,6 @@ def test_any_changed_token_elsewhere_shows(path: str, number: int, sign: str) ->
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=60, max_size=300, unique=True), st.integers(0, 100))
-@settings(max_examples=60, deadline=None)
 def test_a_file_is_what_it_was_while_more_than_half_of_its_lines_are_there(numbers: list[int], percent: int) -> None:
     text = "".join(f"Line {number} says so.\n" for number in numbers)
     left = numbers[: len(numbers) * percent // 100]
@@ -175,7 +168,6 @@ def test_a_file_is_what_it_was_while_more_than_half_of_its_lines_are_there(numbe
 
 
 @given(st.text(max_size=400))
-@settings(max_examples=200, deadline=None)
 def test_any_text_has_an_outline(text: str) -> None:
     for path in ("a.py", "a.ts", "a.rs", "a.rb", "a.sql", "Makefile", "a.php", "a"):
         found = outline(path, text)

@@ -14,7 +14,7 @@ import gemini_files as files
 from lerim.errors import TranscriptError
 from lerim.sessions.model import Turn
 
-SETTINGS = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 words = st.sampled_from(
     ["use uv, not pip", "ok", "", "<session_context>x</session_context>", "ünï \u2028 code", '{"id": "x"', "a\\b"]

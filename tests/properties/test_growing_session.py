@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -32,7 +32,6 @@ def size(text: str) -> int:
 
 
 @given(GROWTH, st.integers(0, 3))
-@settings(max_examples=150, deadline=None)
 def test_each_turn_is_sent_once_and_no_more_than_its_tokens_and_one_overlap(
     growth: list[tuple[list[Turn], bool]], met_again: int
 ) -> None:
@@ -54,7 +53,6 @@ def test_each_turn_is_sent_once_and_no_more_than_its_tokens_and_one_overlap(
 
 
 @given(st.integers(2, 12), st.integers(0, 11))
-@settings(max_examples=60, deadline=None)
 def test_a_turn_that_was_sent_and_has_changed_since_is_sent_again_with_what_follows(count: int, at: int) -> None:
     turns = numbered([you(f"word {number}") for number in range(count)])
     material = Material(Path(ROOT), "s", "claude")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.memory.lifecycle import Feedback, Ground, Status, due, effective, ended_as, fed_back, may, over_bound
@@ -91,7 +91,6 @@ def test_a_theme_lives_exactly_while_its_ground_is_worked_on(
     assert due(memory("theme"), None, None, day(age), rules) is None
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(st.sampled_from(PRIMITIVES), shares, st.integers(0, 400)), max_size=60), st.randoms(), rules)
 def test_the_bound_takes_the_learnings_unused_for_longest_and_nothing_else(
     stored: list[tuple[Primitive, float, int]], draw: object, rules: Rules

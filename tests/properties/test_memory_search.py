@@ -75,8 +75,7 @@ steps = st.lists(
     min_size=2,
     max_size=12,
 )
-quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-thorough = settings(quick, max_examples=100)
+SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow])
 ticks = itertools.count(1)
 
 
@@ -124,7 +123,7 @@ def told(search: MemorySearch, query: str, narrowed: Filters) -> list[tuple[str,
 
 
 @given(steps, st.lists(st.tuples(st.one_of(st.just(""), texts), filters), min_size=1, max_size=4), st.booleans())
-@quick
+@SETTINGS
 def test_an_index_that_followed_every_change_equals_one_made_anew_and_none(
     changes: list[tuple[str, MemoryRecord | str, bool]], asked: list[tuple[str, Filters]], applies: bool
 ) -> None:
@@ -142,7 +141,7 @@ def test_an_index_that_followed_every_change_equals_one_made_anew_and_none(
 
 
 @given(steps, filters)
-@thorough
+@SETTINGS
 def test_filters_find_exactly_what_they_say(
     changes: list[tuple[str, MemoryRecord | str, bool]], narrowed: Filters
 ) -> None:
@@ -160,7 +159,7 @@ def test_filters_find_exactly_what_they_say(
 
 
 @given(st.text(max_size=80), filters)
-@quick
+@SETTINGS
 def test_any_text_with_any_filters_is_a_safe_query(query: str, narrowed: Filters) -> None:
     with place() as (project, home):
         file_of(project, "decision", IDS[0], False).write_text(

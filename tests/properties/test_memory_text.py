@@ -5,7 +5,7 @@ from pathlib import Path
 
 import frontmatter
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.memory import header
@@ -132,7 +132,6 @@ and no end"""
     ),
     st.booleans(),
 )
-@settings(max_examples=200)
 def test_a_change_touches_only_the_lines_of_its_keys(changes: dict[str, object], windows: bool) -> None:
     text = HAND_EDITED if windows else HAND_EDITED.replace("\r\n", "\n")
     changed = update(text, changes)  # type: ignore[arg-type]

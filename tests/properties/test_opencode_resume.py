@@ -9,15 +9,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.errors import TranscriptError
 from lerim.sessions import opencode
 from lerim.sessions.model import Database, Transcript, Turn, turn_id
 from opencode_store import Store, text, tool
-
-SETTINGS = settings(max_examples=60, deadline=None)
 
 words = st.sampled_from(["use uv", "", "ünï \u2028 code\r\n", "<system-reminder>x</system-reminder>hi", "\ud83d"])
 parts = st.one_of(
@@ -65,7 +63,6 @@ def turns(transcript: Transcript) -> list[Turn]:
     return list(opencode.read(transcript))
 
 
-@SETTINGS
 @given(messages=sessions, cuts=st.sets(st.integers(0, 8)))
 def test_reading_a_session_as_it_grows_equals_reading_it_at_once(messages: list[Any], cuts: set[int]) -> None:
     with folder() as root:
@@ -85,7 +82,6 @@ def test_reading_a_session_as_it_grows_equals_reading_it_at_once(messages: list[
         assert reading.session == at_once.session
 
 
-@SETTINGS
 @given(messages=sessions, data=st.data())
 def test_the_order_in_which_rows_were_written_changes_nothing(messages: list[Any], data: st.DataObject) -> None:
     with folder() as root:
@@ -98,7 +94,6 @@ def test_the_order_in_which_rows_were_written_changes_nothing(messages: list[Any
         assert turns(of_rows(shuffled)["ses_1"]) == turns(of_rows(path)["ses_1"])
 
 
-@SETTINGS
 @given(messages=sessions, at=st.integers(0, 99), cut=st.integers(0, 400), flip=st.integers(0, 255))
 def test_a_damaged_cell_costs_its_record_and_no_other(messages: list[Any], at: int, cut: int, flip: int) -> None:
     with folder() as root:
@@ -130,7 +125,6 @@ def _ids(some: list[Turn]) -> list[str]:
     return [turn.id for turn in some]
 
 
-@SETTINGS
 @given(messages=sessions, at=st.integers(0, 99), cut=st.integers(0, 400), flip=st.integers(0, 255))
 def test_a_damaged_old_file_costs_its_record_and_no_other(messages: list[Any], at: int, cut: int, flip: int) -> None:
     with folder() as root:
@@ -153,7 +147,6 @@ def test_a_damaged_old_file_costs_its_record_and_no_other(messages: list[Any], a
         assert len(same) >= len(before["ses_1"]) - (len(before["ses_1"]) if file.parts[-3] == "session" else 1)
 
 
-@SETTINGS
 @given(messages=sessions, where=st.integers(0, 1 << 20), noise=st.binary(min_size=1, max_size=64), cut=st.booleans())
 def test_no_damage_to_a_database_raises_anything_but_the_error_that_names_it(
     messages: list[Any], where: int, noise: bytes, cut: bool
@@ -170,7 +163,6 @@ def test_no_damage_to_a_database_raises_anything_but_the_error_that_names_it(
             assert str(path) in str(error)
 
 
-@SETTINGS
 @given(messages=sessions, place=st.integers(0, 5000), noise=st.binary(max_size=20))
 def test_no_damage_to_an_export_raises_anything_but_the_error_that_names_it(
     messages: list[Any], place: int, noise: bytes
@@ -188,7 +180,6 @@ def test_no_damage_to_an_export_raises_anything_but_the_error_that_names_it(
 forkings = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 8), st.lists(said, max_size=2)), min_size=1, max_size=4)
 
 
-@SETTINGS
 @given(messages=sessions, forks=forkings, as_rows=st.booleans(), at=st.integers(0, 99), cut=st.integers(0, 400))
 def test_forks_change_no_other_session_and_stand_once(
     messages: list[Any], forks: list[Any], as_rows: bool, at: int, cut: int
@@ -213,6 +204,7 @@ def test_forks_change_no_other_session_and_stand_once(
             source = stores[of % len(stores)]
             fork = source.fork(f"ses_{9 - number}", until)  # ids of sessions descend
             copied = {one["info"]["id"] for one in fork.messages}
+            fork.clock += number  # what is said in two forks is not said in the same millisecond
             for role, some, finish in more:
                 fork.say(role, *some, **({"finish": finish} if role == "assistant" else {}))
             put(fork)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.extraction.ranking.features import NAMES
@@ -73,7 +73,6 @@ def test_what_shares_no_aspect_is_not_moved(seen: list[str], score: float) -> No
     assert shift(correction, ["of another kind"]) == 0
 
 
-@settings(max_examples=50)
 @given(st.lists(JUDGMENTS, min_size=2, max_size=40), ASPECTS, st.integers(0, 1_000))
 def test_the_order_of_decisions_barely_matters(decisions: list[Judgment], seen: list[str], seed: int) -> None:
     shuffled = Random(seed).sample(decisions, len(decisions))

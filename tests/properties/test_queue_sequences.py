@@ -12,6 +12,7 @@ from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.model import Transcript
 from lerim.sessions.queue import EXTRACT, TRIES, Job
+from long import at_most
 
 PLACES = [
     Transcript("claude" if number % 2 else "codex", Path(f"/s/{number}"), str(number), 1, 1, 1) for number in range(4)
@@ -153,4 +154,4 @@ class Queue(RuleBasedStateMachine):
 
 
 TestQueue = Queue.TestCase
-TestQueue.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestQueue.settings = settings(max_examples=at_most(60, few=25), stateful_step_count=30)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.memory.record import MemoryRecord, render
@@ -92,7 +92,6 @@ def in_steps(followed: ReferenceMap, changed: list[Path]) -> None:
 
 
 @given(st.lists(st.lists(STEPS, min_size=1, max_size=5), max_size=6))
-@settings(max_examples=60, deadline=None)
 def test_batches_give_what_a_scan_gives(batches: list[list[Step]]) -> None:
     folder = Path(tempfile.mkdtemp()).resolve()
     try:

@@ -100,7 +100,7 @@ def accept_all(place: Place, chance: Random) -> None:
     seed=st.integers(0, 2**32),
     every=st.sampled_from([0.0, 0.4, 1.0]),
 )
-@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=8, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_the_order_of_sessions_and_of_accepting_decides_nothing(said: list[int], seed: int, every: float) -> None:
     chance = Random(seed)
     in_order = [candidate(which, minute) for minute, which in enumerate(said)]
@@ -153,7 +153,7 @@ def test_of_two_claims_one_of_which_says_more_none_is_lost_in_any_order(first: i
     seed=st.integers(0, 2**32),
     every=st.sampled_from([0.0, 1.0]),
 )
-@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=12, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_the_order_of_claims_that_say_more_or_less_decides_nothing(said: list[int], seed: int, every: float) -> None:
     chance = Random(seed)
     in_order = [near(which, minute) for minute, which in enumerate(said)]

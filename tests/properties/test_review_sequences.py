@@ -15,6 +15,7 @@ from lerim.paths import Home
 from lerim.project import Project
 from lerim.review import queue
 from lerim.review.place import Place
+from long import at_most
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
@@ -142,4 +143,4 @@ class Reviews(RuleBasedStateMachine):
 
 
 TestReviews = Reviews.TestCase
-TestReviews.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestReviews.settings = settings(max_examples=at_most(25, few=8), stateful_step_count=25)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.models.prices import PRICES
@@ -97,7 +97,6 @@ def added(groups: list[Figures], name: str) -> float:
     return sum(getattr(one, name) or 0 for one in groups)
 
 
-@settings(max_examples=60, deadline=None)
 @given(sessions())
 def test_the_sum_over_any_groups_is_the_sum_over_the_sessions(given_: list[tuple[Session, list[Turn]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +135,6 @@ def duration(given_: list[tuple[Session, list[Turn]]]) -> float:
     return seconds
 
 
-@settings(max_examples=40, deadline=None)
 @given(sessions())
 def test_a_cost_is_the_stores_own_or_of_the_price_list_and_else_blank(given_: list[tuple[Session, list[Turn]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -155,7 +153,6 @@ def test_a_cost_is_the_stores_own_or_of_the_price_list_and_else_blank(given_: li
         assert total.cost is None
 
 
-@settings(max_examples=40, deadline=None)
 @given(sessions())
 def test_one_project_has_what_was_said_in_its_folders(given_: list[tuple[Session, list[Turn]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.extraction.transcript import Piece, Shown
@@ -28,7 +28,6 @@ def turns(said: list[tuple[str, str, str]]) -> list[Shown]:
 
 
 @given(TURNS, st.integers(64, 700), st.integers(0, 200), st.integers(-1, 12))
-@settings(max_examples=300, deadline=None)
 def test_no_window_is_over_the_limit_and_every_fresh_turn_is_in_one(
     said: list, most: int, overlap: int, seen: int
 ) -> None:
@@ -42,7 +41,6 @@ def test_no_window_is_over_the_limit_and_every_fresh_turn_is_in_one(
 
 
 @given(TURNS, st.integers(64, 700), st.integers(0, 200))
-@settings(max_examples=300, deadline=None)
 def test_a_turn_that_fits_is_never_cut_and_no_window_repeats_another(said: list, most: int, overlap: int) -> None:
     given_turns = turns(said)
     found = windows(given_turns, most, overlap)
@@ -57,7 +55,6 @@ def test_a_turn_that_fits_is_never_cut_and_no_window_repeats_another(said: list,
 
 
 @given(TURNS, st.integers(64, 700))
-@settings(max_examples=200, deadline=None)
 def test_the_parts_of_a_turn_that_is_too_large_hold_all_of_it(said: list, most: int) -> None:
     given_turns = turns(said)
     text = "".join(window.text for window in windows(given_turns, most, 0))
@@ -69,7 +66,6 @@ def test_the_parts_of_a_turn_that_is_too_large_hold_all_of_it(said: list, most: 
 
 
 @given(TURNS, st.integers(64, 700))
-@settings(max_examples=200, deadline=None)
 def test_a_window_counts_exactly_its_tokens(said: list, most: int) -> None:
     given_turns = turns(said)
     found: list[Window] = windows(given_turns, most, 50)
@@ -78,7 +74,6 @@ def test_a_window_counts_exactly_its_tokens(said: list, most: int) -> None:
 
 
 @given(TURNS, st.integers(0, 400))
-@settings(max_examples=200, deadline=None)
 def test_what_the_next_pass_begins_with_is_an_end_that_fits(said: list, most: int) -> None:
     given_turns = turns(said)
     kept = tail(given_turns, most)
@@ -87,7 +82,6 @@ def test_what_the_next_pass_begins_with_is_an_end_that_fits(said: list, most: in
 
 
 @given(TURNS, st.integers(64, 700), st.integers(64, 300))
-@settings(max_examples=200, deadline=None)
 def test_smaller_windows_and_halves_hold_all_that_is_new_and_keep_to_the_limit(
     said: list, most: int, learned: int
 ) -> None:
@@ -106,7 +100,6 @@ def test_smaller_windows_and_halves_hold_all_that_is_new_and_keep_to_the_limit(
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(5, 400)), min_size=1, max_size=8), st.integers(200, 3_000))
-@settings(max_examples=100, deadline=None)
 def test_a_session_that_grows_sends_each_turn_once_and_one_overlap_each_time(
     growth: list[tuple[int, int]], most: int
 ) -> None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import Result
 
+import terminal
 from asker import known
 from chat_server import KEY, streams
 from desk import Desk
-from hang import HANG
 from lerim.paths import Home
 from lerim.review import queue
-from model_desk import environ, model
+from model_desk import model
 
 
 @pytest.fixture
@@ -26,15 +25,14 @@ def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return made
 
 
-def run(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lerim", "ask", "--repo", str(desk.repo), *arguments]
-    return subprocess.run(command, env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
+def run(desk: Desk, *arguments: str) -> Result:
+    return terminal.run("ask", "--repo", str(desk.repo), *arguments)
 
 
 def test_sentences_come_with_numbers_and_what_these_open(desk: Desk) -> None:
     with model(desk, streams("Amounts of `Money` are integer cents. [1]\nNobody said this.\n")):
         done = run(desk, "Why are amounts", "of Money cents?")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "Amounts of `Money` are integer cents. [1]"
     assert "[1]" in lines[1:]
@@ -46,7 +44,7 @@ def test_sentences_come_with_numbers_and_what_these_open(desk: Desk) -> None:
 
 def test_without_a_model_the_passages_are_shown_and_marked_as_such(desk: Desk) -> None:
     done = run(desk, "do we use uv or pip for installs", "--model", "none")
-    assert done.returncode == 0
+    assert done.exit_code == 0
     assert done.stdout.startswith("No model was asked. These are the passages that were found, best first.")
     assert "uv pip sync requirements.lock" in done.stdout
     assert "lerim memory show" in done.stdout
@@ -60,7 +58,7 @@ def test_json_is_one_object_in_any_case(desk: Desk) -> None:
 
 
 def test_another_model_than_none_cannot_be_named(desk: Desk) -> None:
-    assert run(desk, "x", "--model", "gpt").returncode == 2
+    assert run(desk, "x", "--model", "gpt").exit_code == 2
 
 
 def test_a_passage_says_its_title_once_and_keeps_its_lines(desk: Desk) -> None:

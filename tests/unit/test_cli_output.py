@@ -16,7 +16,7 @@ from lerim import shell
 from lerim.cli import app
 
 CLONE = Path(__file__).resolve().parents[2]
-COMMANDS = (["--version"], ["--help"], ["config", "show"], ["config", "show", "--json"], ["project", "list", "--help"])
+COMMANDS = (["--version"], ["--help"], ["config", "show"])
 
 
 def start(arguments: list[str], cwd: Path, stdout: int) -> subprocess.CompletedProcess[str]:
@@ -53,9 +53,7 @@ def test_an_answer_that_finds_no_space_is_said_in_words(repo: Path, arguments: l
     assert "fault" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "command", [("sync",), ("status",), ("config", "show"), ("memory", "list"), ("project", "remove")], ids=" ".join
-)
+@pytest.mark.parametrize("command", [("sync",), ("config", "show"), ("memory", "list")], ids=" ".join)
 @pytest.mark.parametrize("inner", ["srcc", "src/app.py"])
 def test_a_folder_that_is_not_there_is_not_the_repository_around_it(
     repo: Path, command: tuple[str, ...], inner: str

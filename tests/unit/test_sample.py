@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from isolation import isolate
 from lerim.paths import Home
+from lerim.report import SyncReport
 from lerim.review import queue
 from lerim.review.views import CandidateView
 from lerim.sessions.discovery import discover
@@ -31,6 +33,14 @@ def sample(tmp_path: Path) -> Sample:
     return make_sample(tmp_path / "sample")
 
 
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> SyncReport:
+    """What the first sync of the sample reports."""
+    with pytest.MonkeyPatch.context() as patch:
+        isolate(patch, tmp_path_factory.mktemp("home"))
+        return make_sample(tmp_path_factory.mktemp("first") / "sample").sync()
+
+
 def matches(candidate: CandidateView, wanted: dict[str, Any]) -> bool:
     text = "\n".join([candidate.body, *(quote.quote for quote in candidate.evidence)])
     return (
@@ -43,30 +53,29 @@ def matches(candidate: CandidateView, wanted: dict[str, Any]) -> bool:
     )
 
 
-def test_every_expected_memory_is_proposed(sample: Sample):
-    proposed = sample.sync().candidates
+def test_every_expected_memory_is_proposed(report: SyncReport):
+    proposed = report.candidates
     missing = [wanted for wanted in EXPECTED["expected"] if not any(matches(c, wanted) for c in proposed)]
     assert missing == [], [
         (c.session[:8], c.signal, c.primitive, c.kind, c.title, c.body, c.references) for c in proposed
     ]
 
 
-def test_a_refuted_attempt_and_a_session_with_nothing_to_learn_give_nothing(sample: Sample):
-    proposed = sample.sync().candidates
+def test_a_refuted_attempt_and_a_session_with_nothing_to_learn_give_nothing(report: SyncReport):
+    proposed = report.candidates
     assert [c.title for c in proposed if c.session in EXPECTED["nothing_from"]] == []
     for candidate in proposed:
         for word in EXPECTED["never"]:
             assert word.lower() not in candidate.title.lower()
 
 
-def test_what_lies_below_the_cut_is_told(sample: Sample):
-    report = sample.sync()
+def test_what_lies_below_the_cut_is_told(report: SyncReport):
     assert report.dropped["below-the-cut"]
     assert sum(report.dropped.values()) == len(report.dropped_items)
 
 
-def test_the_sample_proposes_hardly_more_than_what_is_expected(sample: Sample):
-    assert len(sample.sync().candidates) <= len(EXPECTED["expected"]) + 4
+def test_the_sample_proposes_hardly_more_than_what_is_expected(report: SyncReport):
+    assert len(report.candidates) <= len(EXPECTED["expected"]) + 4
 
 
 def test_a_second_sync_proposes_nothing_new(sample: Sample):
@@ -78,8 +87,8 @@ def test_a_second_sync_proposes_nothing_new(sample: Sample):
     assert len(queue.pending(sample.place)[0]) == len(first.candidates)
 
 
-def test_every_quote_stands_in_its_session(sample: Sample):
-    for candidate in sample.sync().candidates:
+def test_every_quote_stands_in_its_session(report: SyncReport):
+    for candidate in report.candidates:
         strings = "\n".join(strings_of(written(candidate.session)))
         assert candidate.evidence
         for quote in candidate.evidence:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lerim.errors import RankerError
@@ -69,7 +69,6 @@ def bare(text: str) -> str:
 
 @given(st.lists(st.tuples(TALK, TALK), min_size=1, max_size=4))
 @example([("Always use **uv** instead of pip when `TZ` was likely unset.", "ok")])
-@settings(max_examples=120, deadline=None)
 def test_quotes_stand_in_their_turn_and_titles_in_what_was_said(talk: list[tuple[str, str]]) -> None:
     turns = numbered(turn for said, told in talk for turn in (you(said), agent(told)))
     texts = {turn.id: turn.text for turn in turns}
@@ -259,7 +258,6 @@ def test_what_fell_below_is_proposed_once_the_session_has_room_for_it() -> None:
 
 
 @given(st.integers(1, 9), st.integers(0, 4))
-@settings(max_examples=25, deadline=None)
 def test_passes_give_together_what_one_pass_gives(prompts: int, at: int) -> None:
     turns = talked(RULES[:prompts])
     whole = proposed(outcome(*turns))
@@ -320,7 +318,6 @@ NUMBERS = st.lists(st.floats(allow_nan=False, width=32), min_size=len(NAMES), ma
 
 
 @given(NUMBERS)
-@settings(max_examples=60, deadline=None)
 def test_whatever_the_features_are_the_score_is_finite_and_a_chance_is_one(features: list[float]) -> None:
     worth = ranker.score(features)
     assert math.isfinite(worth)
@@ -328,7 +325,6 @@ def test_whatever_the_features_are_the_score_is_finite_and_a_chance_is_one(featu
 
 
 @given(st.lists(st.floats(-10, 10), min_size=len(NAMES), max_size=len(NAMES)))
-@settings(max_examples=30, deadline=None)
 def test_whatever_the_features_are_there_is_one_type(features: list[float]) -> None:
     assert ranker.type_of(features) in ranker.model().types
 

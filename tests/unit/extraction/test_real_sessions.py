@@ -61,7 +61,7 @@ def bare(text: str) -> str:
 def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_back(
     sessions_folder: Path, agent: str
 ) -> None:
-    seen = 0
+    sessions, seen, waiting = 0, 0, 0
     for transcript, turns in stores(sessions_folder, agent):
         extraction = Extraction(None, transcript.session_id, transcript.platform)
         for turn in turns:
@@ -86,16 +86,6 @@ def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_ba
         prompts = sum(turn.role == "user" for turn in turns)
         assert len([one for one in proposed if one.signal in RANKED]) <= most(prompts)
         assert len(below) <= TOLD
-        seen += len(proposed) + len(below)
+        sessions, seen, waiting = sessions + 1, seen + len(proposed) + len(below), waiting + len(proposed)
     assert seen > 0
-
-
-def test_real_sessions_give_something_and_not_much(sessions_folder: Path) -> None:
-    found, sessions = 0, 0
-    for transcript, turns in stores(sessions_folder, "claude"):
-        extraction = Extraction(None, transcript.session_id, "claude")
-        for turn in turns:
-            list(extraction.feed(turn))
-        found += sum(isinstance(one, Candidate) for one in extraction.finish(True))
-        sessions += 1
-    assert 0 < found <= 5 * sessions
+    assert waiting <= 5 * sessions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.extraction.quotes import Nowhere, Stands, fold, locate, overlap
@@ -98,7 +98,6 @@ def test_a_short_quote_is_enough_where_it_is_all_that_the_person_said_in_the_tur
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=300))
-@settings(max_examples=200, deadline=None)
 def test_whatever_is_found_stands_there_to_the_letter(before: str, quote: str, after: str) -> None:
     session = [Shown("0" * 12, 0, "user", None, "", (Piece("user", before + quote + after),))]
     place = locate(quote, 0, session)

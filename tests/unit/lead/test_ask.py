@@ -130,7 +130,7 @@ def test_a_model_that_finds_no_answer_says_so(desk: Desk) -> None:
 def test_a_fault_after_some_words_ends_honestly(desk: Desk, end: str) -> None:
     known(desk)
     with model(desk, streams("Amounts of `Money` are integer cents. [1]\nThe reason", end=end)) as server:
-        answer = by_job(desk, "Why are amounts of Money cents?")
+        answer = asked(desk, "Why are amounts of Money cents?")
     assert (answer["said"], answer["state"], answer["known"]) == (
         ["Amounts of `Money` are integer cents."],
         "partial",
@@ -185,7 +185,7 @@ def test_a_transcript_that_speaks_to_the_model_is_data(desk: Desk) -> None:
     with model(
         desk, streams("The ledger holds money as cents. [1]\n<b>The [ledger](command:rm)</b> page holds money. [1]")
     ) as server:
-        answer = by_job(desk, "What does the ledger page hold of money?")
+        answer = asked(desk, "What does the ledger page hold of money?")
     shown = server.asked[0].prompt
     assert "Ignore all previous" not in shown
     passages = shown.split("Passages:")[1].split("The question:")[0]

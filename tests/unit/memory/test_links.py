@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.memory.links import disagreeing, linked, repairs
@@ -136,7 +136,6 @@ FEW = st.tuples(
 
 
 @given(st.lists(FEW, min_size=2, max_size=12), st.integers(1, 6))
-@settings(max_examples=50, deadline=None)
 def test_an_index_that_followed_the_files_says_of_the_links_what_the_files_say(
     changes: list[tuple[int, str, dict[str, str]]], every: int
 ) -> None:

@@ -115,7 +115,7 @@ def test_of_thousands_that_match_the_best_come_first_however_old(project: Projec
         st.text(max_size=60), st.sampled_from(["C++", "what's", 'world-foo "x', '"', "NEAR(", "a AND", "*", "-"])
     )
 )
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(query="?")
 def test_any_text_is_a_safe_query(project: Project, home: Home, query: str) -> None:
     write(project.memory_dir, "Something")

@@ -15,7 +15,8 @@ from hang import HANG
 from lerim.jobs import SyncOptions
 from lerim.report import Event, Found, Progress
 from lerim.review import queue
-from model_desk import CENTS, environ, model, story, told
+from model_desk import CENTS, environ, model, reported, story, told
+from terminal import run
 
 
 def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -> None:
@@ -55,14 +56,14 @@ def test_what_only_ranks_high_is_left_out_once_a_model_has_read_it_and_can_be_pr
     desk.sync(SyncOptions(model="none"))
     assert len(desk.waiting()) == 1
     with model(desk, says(marked([]))):
-        report = told(desk)
+        report = reported(desk)
     assert (desk.waiting(), len(report["withdrawn"])) == ([], 1)
     [dropped] = [one for one in report["dropped_items"] if one["reason"] == "model-read"]
     [left] = [one for one in queue.left_out(desk.place)[0] if one.title == dropped["title"]]
     assert left.reason == "model-read"
     assert queue.propose_anyway(desk.place, left.id).ok
     assert len(desk.waiting()) == 1
-    assert told(desk)["withdrawn"] == []  # the person wanted it
+    assert reported(desk)["withdrawn"] == []  # the person wanted it
     assert len(desk.waiting()) == 1
 
 
@@ -72,7 +73,7 @@ def test_what_the_person_changed_stays_beside_what_a_model_finds(desk: Desk) -> 
     [waits] = queue.pending(desk.place)[0]
     queue.edit(desk.place, waits.id, queue.Edit(title="Use pathlib for every path in src/app.py"))
     with model(desk, says(marked([]))) as server:
-        report = told(desk)
+        report = reported(desk)
     assert (desk.waiting(), report["withdrawn"]) == (["Use pathlib for every path in src/app.py"], [])
     assert "Use pathlib for every path in src/app.py" in known(server.asked[0])
 
@@ -80,7 +81,7 @@ def test_what_the_person_changed_stays_beside_what_a_model_finds(desk: Desk) -> 
 def test_what_ranks_high_waits_on_where_no_answer_can_be_read(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     with model(desk, says("no list at all")):
-        report = told(desk)
+        report = reported(desk)
     assert report["state"] == "partial"
     assert [one["signal"] for one in report["candidates"]] == ["prompt"]
     assert len(desk.waiting()) == 1
@@ -124,8 +125,8 @@ def test_what_the_person_asks_for_reaches_the_model_beside_what_is_known_already
 def test_a_second_sync_with_nothing_new_makes_no_call(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)) as server:
-        told(desk)
-        report = told(desk)
+        reported(desk)
+        report = reported(desk)
     assert len(server.asked) == 1
     assert report["usage"]["calls"] == 0
     assert (report["state"], report["candidates"]) == ("done", [])
@@ -150,7 +151,7 @@ def test_what_only_ranks_high_does_not_keep_the_model_from_saying_it(desk: Desk)
     desk.session("s1", *correction(desk))
     same = item("Use `pathlib` rather than `os.path` in src/app.py", "use pathlib instead of os.path in src/app.py", 2)
     with model(desk, finds(same)) as server:
-        report = told(desk)
+        report = reported(desk)
     assert known(server.asked[0]) == []
     assert [(one["signal"], one["title"]) for one in report["candidates"]] == [("model", same["title"])]
     assert report["dropped"] == {"model-read": 1}
@@ -173,10 +174,10 @@ def test_sessions_from_before_the_time_in_the_settings_are_not_sent(desk: Desk) 
     with model(desk, finds(CENTS)) as server:
         named = desk.home.config.read_text()
         desk.home.config.write_text(f'[sync]\nsince = "2090-01-01"\n{named}')
-        assert told(desk)["candidates"] == []
+        assert reported(desk)["candidates"] == []
         assert server.asked == []
         desk.home.config.write_text(named)
-        assert len(told(desk)["candidates"]) == 1
+        assert len(reported(desk)["candidates"]) == 1
 
 
 def test_a_model_can_be_left_out_of_one_run(desk: Desk) -> None:
@@ -190,23 +191,20 @@ def test_a_model_can_be_left_out_of_one_run(desk: Desk) -> None:
 def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)):
-        base = [sys.executable, "-m", "lerim", "sync", "--repo", str(desk.repo)]
-        run = subprocess.run(
-            [*base, "--model", "none"], env=environ(), capture_output=True, text=True, check=False, timeout=HANG
-        )
-        assert (run.returncode, "model: none" in run.stdout) == (0, True)
-        run = subprocess.run(base, env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
-    assert run.returncode == 0, run.stderr
-    assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in run.stdout
-    assert KEY not in run.stdout + run.stderr
+        done = run("sync", "--repo", str(desk.repo), "--model", "none")
+        assert (done.exit_code, "model: none" in done.stdout) == (0, True)
+        done = run("sync", "--repo", str(desk.repo))
+    assert done.exit_code == 0, done.stderr
+    assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in done.stdout
+    assert KEY not in done.stdout + done.stderr
 
 
 def test_the_run_folder_tells_what_was_asked_and_what_it_took(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)):
-        report = told(desk)
-    runs = sorted(Path(report["run"]).parent.glob("*/extract.json"))  # the rules' run told what they left out
-    kept = [one for run in runs for one in json.loads(run.read_text()) if one["outcome"] != "dropped"]
+        report = reported(desk)
+    folders = sorted(Path(report["run"]).parent.glob("*/extract.json"))  # the rules' run told what they left out
+    kept = [one for folder in folders for one in json.loads(folder.read_text()) if one["outcome"] != "dropped"]
     assert [one["outcome"] for one in kept] == ["candidate", "asked"]
     assert (kept[-1]["model"], kept[-1]["calls"], kept[-1]["input_tokens"]) == ("openai:m", 1, 1_000)
     log = desk.home.activity_log.read_text()
@@ -233,7 +231,7 @@ def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(d
         handler.answer(200, completion(marked(found)))
 
     with model(desk, answer, max_window_tokens=4_000, window_overlap_tokens=0) as server:
-        report = told(desk)
+        report = reported(desk)
     assert any("Join candidates" in asked.prompt for asked in server.asked)
     assert [gone["reason"] for gone in report["withdrawn"]] == [f"joined with: {one['title']}"]
     assert desk.waiting() == [one["title"]]

@@ -11,16 +11,18 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from typer.testing import Result
 
 from chat_server import Act, fails, finds, marked, says
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
-from hang import HANG
+from lerim.jobs import SyncOptions
 from lerim.models import consent
 from lerim.models.spending import Purse, today
 from lerim.models.usage import Usage
 from model_desk import CENTS, environ, job, model_jobs, paid, reported, story
 from paid_service import NANO, paid_service
+from terminal import run
 
 Patch = pytest.MonkeyPatch
 
@@ -29,9 +31,8 @@ def now() -> datetime:
     return datetime.now().astimezone()
 
 
-def terminal(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "lerim", *arguments, "--repo", str(desk.repo)]
-    return subprocess.run(command, env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
+def terminal(desk: Desk, *arguments: str) -> Result:
+    return run(*arguments, "--repo", str(desk.repo))
 
 
 def test_without_consent_nothing_is_asked_and_the_report_says_what_waits(desk: Desk, monkeypatch: Patch) -> None:
@@ -128,8 +129,8 @@ def test_a_session_that_no_days_budget_allows_keeps_no_other_from_being_asked(de
         shown = terminal(desk, "sync").stdout
         assert "1 session waits for a larger budget: One call may cost $0.0" in shown
         assert "tomorrow" not in shown
-        code, lines, _ = job(desk)  # as the editor's, which ends though the session waits
-        assert (code, lines[-1]["report"]["steps"], model_jobs(desk)) == (0, [], {"done": 1, "pending": 1})
+        idle = desk.sync(SyncOptions(explicit=False))  # as the editor's, which ends though the session waits
+        assert (idle.state, idle.steps, model_jobs(desk)) == ("done", [], {"done": 1, "pending": 1})
         assert len(service.asked) == 1
 
 
@@ -159,7 +160,7 @@ def test_yes_agrees_for_good(desk: Desk, monkeypatch: Patch) -> None:
     story(desk)
     with paid_service(desk, monkeypatch, finds(CENTS), says(marked([]))) as service:
         done = terminal(desk, "sync", "--yes")
-        assert done.returncode == 0
+        assert done.exit_code == 0
         assert f"Asked extract, {NANO}: 1 call, 1,000 tokens in, 50 out, $0.0020." in done.stdout
         assert "Today: less than $0.01 of $1.00." in done.stdout
         story(desk, "s2", "francs")
@@ -173,7 +174,7 @@ def test_yes_agrees_to_the_model_of_summaries_too(desk: Desk, monkeypatch: Patch
         settings = desk.home.config.read_text()
         other = '[roles.summarize]\nprovider = "openrouter"\nmodel = "openai/gpt-5-mini"\n'
         desk.home.config.write_text(settings.replace('[roles.summarize]\nprovider = "none"\n', other))
-        assert terminal(desk, "sync", "--yes").returncode == 0
+        assert terminal(desk, "sync", "--yes").exit_code == 0
     assert consent.load(desk.home)[0].allowed == {NANO, mini}
 
 
@@ -182,14 +183,14 @@ def test_elsewhere_than_at_a_terminal_it_says_how_to_agree(desk: Desk, monkeypat
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
         done = terminal(desk, "sync")
         assert service.asked == []
-    assert done.returncode == 0
+    assert done.exit_code == 0
     assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01." in done.stdout
     assert "`lerim sync --yes` or `lerim model allow`" in done.stdout
     assert done.stderr == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
-@pytest.mark.parametrize(("said", "calls"), [("y\n", 1), ("\n", 0), ("no\n", 0)])
+@pytest.mark.parametrize(("said", "calls"), [("y\n", 1), ("\n", 0)])
 def test_at_a_terminal_the_first_paid_sync_asks(desk: Desk, monkeypatch: Patch, said: str, calls: int) -> None:
     story(desk)
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
@@ -237,14 +238,13 @@ def test_status_tells_the_model_what_today_cost_and_what_waits(desk: Desk, monke
 
 
 OPUS = "anthropic/claude-opus-4.1"
-TRY = [sys.executable, "-P", "-m", "lerim", "model", "test"]
 
 
 def test_a_dear_model_can_be_tried_for_what_a_short_answer_costs(desk: Desk, monkeypatch: Patch) -> None:
     budget = "[budget]\nper_day_usd = 0.1\n"
     with paid_service(desk, monkeypatch, says("ready"), settings=budget, name=OPUS) as service:
-        done = subprocess.run([*TRY, "--yes"], env=environ(), capture_output=True, text=True, check=False, timeout=HANG)
-    assert (done.returncode, done.stderr) == (0, "")
+        done = run("model", "test", "--yes")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert f"openrouter:{OPUS}@openrouter.ai answered: ready" in done.stdout
     assert [asked.body["max_tokens"] for asked in service.asked] == [500]
     assert consent.load(desk.home)[0].allowed == frozenset()
@@ -255,7 +255,8 @@ def test_a_dear_model_can_be_tried_for_what_a_short_answer_costs(desk: Desk, mon
 def test_at_a_terminal_a_trial_that_is_paid_for_asks(desk: Desk, monkeypatch: Patch, said: str, calls: int) -> None:
     with paid_service(desk, monkeypatch, says("ready")) as service:
         ours, theirs = pty.openpty()
-        process = subprocess.Popen(TRY, env=environ(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
+        command = [sys.executable, "-P", "-m", "lerim", "model", "test"]
+        process = subprocess.Popen(command, env=environ(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
         os.close(theirs)
         shown = b""
         while b"[y/N]" not in shown:

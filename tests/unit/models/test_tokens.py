@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.errors import SettingsError
@@ -41,7 +41,6 @@ def test_a_missing_or_damaged_encoding_is_said_and_not_fetched(tmp_path: Path, c
 
 
 @given(ANY, st.integers(8, 60))
-@settings(max_examples=300)
 def test_pieces_fit_in_any_script_and_lose_nothing(text: str, most: int) -> None:
     found = tokens.pieces(text, most)
     assert "".join(found) == text

@@ -11,12 +11,14 @@ from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
 from lerim.review import queue
 from lerim.review.place import Place
+from long import LONG
 from rights import bound
 
 Make = Callable[..., Candidate]
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 DONE, REFUSED = 0, 3
 LIMITS = (0, 1, 64, 256, 700, 1024, 2048, 4096, 8192, 16384, 20480, 24576, 28672, 32768, 40960, 49152, 65536, 1 << 20)
+LIMITS = LIMITS if LONG else LIMITS[1::2]
 
 
 def in_full_child(work: Callable[[], object], limit: int) -> int:

@@ -42,6 +42,6 @@ def peak(folder: Path, megabytes: int) -> float:
 
 
 def test_a_transcript_ten_times_as_large_takes_no_more_memory(tmp_path):
-    small, large = peak(tmp_path / "small", 25), peak(tmp_path / "large", 250)
+    small, large = peak(tmp_path / "small", 10), peak(tmp_path / "large", 100)
     assert large < 200
     assert large < small + 25

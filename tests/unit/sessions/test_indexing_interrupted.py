@@ -12,6 +12,7 @@ from catalog_dump import dump, index_all
 from claude_lines import answer, call, encoded, prompt, reply, text
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
+from long import LONG
 
 SCRIPT = Path(__file__).parents[2] / "catalog_dump.py"
 WORDS = ("question", "answered", "make", "grown", "shared")
@@ -57,7 +58,7 @@ def undisturbed(root, tmp_path_factory):
         return dump(catalog, *WORDS), int(printed)
 
 
-@pytest.mark.parametrize("part", range(1, 14))
+@pytest.mark.parametrize("part", range(1, 14, 1 if LONG else 4))
 def test_a_run_killed_before_any_statement_is_carried_on_by_the_next(root, undisturbed, tmp_path, part):
     expected, statements = undisturbed
     process = start(Home(tmp_path), root, statements * part // 14)
@@ -85,8 +86,8 @@ def test_a_run_killed_in_the_middle_of_a_long_session_goes_on_there(root, undist
 
 def test_a_run_killed_again_and_again_gets_there(root, undisturbed, tmp_path):
     expected, statements = undisturbed
-    for part in range(1, 7):
-        process = start(Home(tmp_path), root, statements * part // 8)
+    for part in range(1, 4):
+        process = start(Home(tmp_path), root, statements * part // 5)
         process.communicate("\n")
     with Catalog.open(Home(tmp_path)) as catalog:
         index_all(catalog, root)

@@ -9,6 +9,7 @@ import pytest
 
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
+from long import LONG
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
@@ -170,9 +171,10 @@ def test_evidence_of_questions_is_recalled_on_conversations_the_search_was_not_t
     bench.index(home, bench.conversations(samples))
     with Catalog.open(home) as catalog:
         asked = [one for one in bench.questions(samples) if one.conversation in bench.HELD]
-        recall = bench.recalled(catalog, asked)
-    assert recall.questions == 985
-    assert recall.turns[5] >= 0.72
-    assert recall.turns[10] >= 0.795
-    assert recall.sessions[5] >= 0.885
-    assert recall.sessions[10] >= 0.93
+        assert len(asked) == 985
+        recall = bench.recalled(catalog, asked if LONG else asked[::4])
+    less = 0 if LONG else 0.03  # a quarter of the questions tells less exactly
+    assert recall.turns[5] >= 0.72 - less
+    assert recall.turns[10] >= 0.795 - less
+    assert recall.sessions[5] >= 0.885 - less
+    assert recall.sessions[10] >= 0.93 - less
