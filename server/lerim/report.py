@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -95,7 +95,7 @@ class SyncReport(msgspec.Struct, frozen=True):
     message: str = ""
 
 
-Event = Progress | Found | Withdrew
+Event: TypeAlias = Progress | Found | Withdrew
 Emit = Callable[[Event], None]
 
 

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import msgspec
 
@@ -82,7 +82,7 @@ class Maintained(msgspec.Struct, frozen=True, tag_field="event", tag="maintained
     report: MaintainReport
 
 
-Line = (
+Line: TypeAlias = (
     Progress
     | Found
     | Withdrew
@@ -103,7 +103,7 @@ class Cancel(msgspec.Struct, frozen=True, tag_field="event", tag="cancel"):
     """The job shall stop."""
 
 
-Told = Cancel | Answer | Part | Refused
+Told: TypeAlias = Cancel | Answer | Part | Refused
 """What a job is sent."""
 
 
@@ -144,7 +144,7 @@ class Maintain:
     dry_run: bool
 
 
-AnyOrder = Order | TryModel | TryOn | AskAbout | Maintain
+AnyOrder: TypeAlias = Order | TryModel | TryOn | AskAbout | Maintain
 
 
 def parse(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:

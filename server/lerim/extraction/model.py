@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import dspy
 
@@ -55,7 +56,7 @@ class ModelRead:
     turns: frozenset[str]
 
 
-Result = Asking | ModelRead | Sent | Candidate | Dropped | Joined | Problem | Step
+Result: TypeAlias = Asking | ModelRead | Sent | Candidate | Dropped | Joined | Problem | Step
 
 
 @dataclass(frozen=True, slots=True)

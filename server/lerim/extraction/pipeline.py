@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec.structs import replace as replaced
 
@@ -38,7 +39,7 @@ from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Platform, Turn
 from lerim.sessions.redacted import redact_turn
 
-Result = Candidate | Dropped | Withdrawn
+Result: TypeAlias = Candidate | Dropped | Withdrawn
 TOLD = 6
 """How many of a pass's candidates below the cut are told of, the best."""
 BY_PERSON = "your decisions about ones like it lowered its rank"

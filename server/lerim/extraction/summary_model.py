@@ -12,6 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import dspy
 
@@ -75,7 +76,7 @@ class Task:
     gate: bool
 
 
-Event = Asking | Step
+Event: TypeAlias = Asking | Step
 
 
 def by_model(lm: dspy.LM, task: Task, parts: Parts) -> Generator[Event, None, Summary]:

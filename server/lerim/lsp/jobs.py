@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -30,7 +30,7 @@ MAX_LINE = 64 * 1024 * 1024
 _AGAIN = "Try again; it carries on."
 
 Tell = Callable[[Line], None]
-Outcome = SyncReport | MaintainReport
+Outcome: TypeAlias = SyncReport | MaintainReport
 
 
 class JobError(LerimError):

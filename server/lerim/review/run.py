@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -34,7 +34,7 @@ from lerim.writable import encoded
 KEPT_RUNS = 50
 MOST_BYTES = 16_000_000
 _NAME = re.compile(r"(?:sync|maintain)-\d{8}-\d{6}-[0-9a-f]{6}")
-Extracted = Candidate | Dropped | Withdrawn
+Extracted: TypeAlias = Candidate | Dropped | Withdrawn
 
 
 class MemoryAction(msgspec.Struct, frozen=True):
