@@ -22,7 +22,7 @@ from lerim.memory.spot import Spot
 from lerim.memory.store import ARCHIVED, LIVE, Found, Store, Stored, stat_file, status_of, unreadable
 from lerim.memory.uses import Uses
 
-ACTIVE = Filters()
+ACTIVE: Filters = Filters()
 _TRIES = 3
 _ALIKE = 3_000
 R = TypeVar("R")
