@@ -1,5 +1,5 @@
 // Messages between the review panel's host side (views/review.ts) and its browser side (webview/review.ts); both parse what they receive.
-import type { CandidateView, Edit, LeftOutView, Problem, ProposedAction, TargetView, UndoView } from "../protocol";
+import type { NeighbourAnswer, CandidateView, Edit, LeftOutView, NeighbourView, Problem, ProposedAction, SuggestedView, TargetView, UndoView } from "../protocol";
 
 export type Act = "accept" | "reject" | "edit";
 
@@ -154,17 +154,35 @@ export function isCandidate(value: unknown): value is CandidateView {
     isScope(value["scope"]) &&
     isText(value["maker"]) &&
     isList(value["targets"], isTarget) &&
-    isList(value["near"], isTarget) &&
+    isList(value["neighbours"], isNeighbour) &&
+    isSuggested(value["suggested"]) &&
     isList(value["ends"], isPlainText) &&
     ["tags", "references", "flags"].every((name) => isList(value[name], isPlainText)) &&
     isList(value["evidence"], isEvidence)
   );
 }
 
-const actions: readonly ProposedAction[] = ["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
+const actions: readonly ProposedAction[] = ["add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
 
 function isTarget(value: unknown): value is TargetView {
   return isFields(value) && ["id", "title", "status", "path"].every((name) => isText(value[name]));
+}
+
+function isNeighbour(value: unknown): value is NeighbourView {
+  return (
+    isFields(value) &&
+    ["id", "title", "body", "primitive", "path", "status", "hash"].every((name) => isText(value[name])) &&
+    isTextOrNull(value["kind"]) &&
+    typeof value["similarity"] === "number"
+  );
+}
+
+const answers: readonly NeighbourAnswer[] = ["same", "replaces", "changes", "answers", "keep"];
+
+function isSuggested(value: unknown): value is SuggestedView | null {
+  if (value === null) return true;
+  if (!isFields(value) || !answers.some((answer) => answer === value["answer"])) return false;
+  return isText(value["memory"]) && isText(value["reason"]) && (value["by"] === "claim" || value["by"] === "model");
 }
 
 function isEvidence(value: unknown): value is CandidateView["evidence"][number] {

@@ -217,7 +217,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   /** Only what the sidecar named of this candidate is opened. */
   async #openTarget(id: string, target: string): Promise<void> {
     const candidate = this.#candidate(id);
-    const path = [...(candidate?.targets ?? []), ...(candidate?.near ?? [])].find((one) => one.id === target)?.path;
+    const path = [...(candidate?.targets ?? []), ...(candidate?.neighbours ?? [])].find((one) => one.id === target)?.path;
     if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active });
   }
 

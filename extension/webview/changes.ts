@@ -1,4 +1,4 @@
-import type { CandidateView, TargetView } from "../protocol";
+import type { CandidateView, NeighbourView, TargetView } from "../protocol";
 import { difference } from "./difference";
 import { button, type Child, h } from "./dom";
 import { prose } from "./prose";
@@ -21,19 +21,19 @@ export function proposedChanges(candidate: CandidateView, open: Open): Child[] {
     const successor = candidate.action === "close" ? (kept[0]?.title ?? candidate.title) : candidate.title;
     parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "ends" } }, ...ended.map((target) => ending(target, candidate, successor, open))));
   }
-  if (candidate.near.length > 0) {
+  if (candidate.neighbours.length > 0) {
     parts.push(h("h3", { id: "near" }, "May be related to"));
-    parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "near" } }, ...candidate.near.map((target) => neighbour(target, open))));
+    parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "near" } }, ...candidate.neighbours.map((target) => neighbour(target, open))));
   }
   return parts;
 }
 
 /** A memory that the candidate may repeat, change or replace: the person looks at both. */
-function neighbour(target: TargetView, open: Open): HTMLElement {
+function neighbour(target: NeighbourView, open: Open): HTMLElement {
   return h("li", { class: "ending near" }, h("div", { class: "ending-text" }, ...prose(target.title)), opener(target, open));
 }
 
-function opener(target: TargetView, open: Open): HTMLElement {
+function opener(target: { readonly id: string; readonly title: string }, open: Open): HTMLElement {
   return button("Open", () => open(target.id), { class: "link open-target", title: `Open ${plain(target.title)}` });
 }
 

@@ -7,7 +7,7 @@ runs over what it holds, in memory alone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from lerim.memory.links import Linked
 from lerim.memory.ranking import Key, Ranked, key
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.shelf import ACTIVE, Shelf
+from lerim.memory.similarity import Neighbour, similarity
 from lerim.memory.spot import Spot
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
@@ -138,6 +139,13 @@ class MemorySearch:
         """The project's own memories that share most of a text's words, also only some of them."""
         own = next((scope for scope in self._scopes if scope.scope == "project"), None)
         return [] if own is None else own.near(text, limit, filters)
+
+    def nearest(self, title: str, body: str, most: int = 3, skip: Container[str] = ()) -> list[Neighbour]:
+        """The active memories most similar to a claim, best first."""
+        text = f"{title} {body}"
+        found = [one.record for one in self.near(text, 30) if one.record.id not in skip]
+        scored = [Neighbour(one.id, similarity(text, f"{one.title} {one.body}")) for one in found]
+        return sorted(scored, key=lambda one: (-one.similarity, one.id))[:most]
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""

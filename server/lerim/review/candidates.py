@@ -23,6 +23,7 @@ from lerim.memory.quotes import merge
 from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, render
 from lerim.memory.store import Store, Stored
 from lerim.redaction import redact
+from lerim.review.compare import Near
 from lerim.review.place import Place
 from lerim.review.rewrite import difference, entries, naming_text, referring_text, updated_text
 from lerim.sessions.model import Platform
@@ -31,7 +32,9 @@ PERSON_CONFIDENCE = 0.95
 """How sure a memory is whose words a person wrote."""
 
 
-ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"]
+ProposedAction = Literal[
+    "add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"
+]
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
@@ -79,6 +82,7 @@ class Proposal:
     diff: str = ""
     about: tuple[Stored, ...] = ()
     near: tuple[Stored, ...] = ()
+    neighbours: tuple[Near, ...] = ()
     lost: tuple[str, ...] = ()
     void: bool = False
 
@@ -95,7 +99,7 @@ class Proposal:
     @property
     def ends(self) -> tuple[str, ...]:
         """The memories that would be no longer active."""
-        if self.action in ("refer", "add"):
+        if self.action in ("refer", "add", "same"):
             return ()
         kept = 1 if self.action in KEEPS else 0
         return tuple(one.id for one in self.targets[kept : 1 if self.action == "close" else None])

@@ -140,7 +140,8 @@ export function candidate(id: string, changes: Partial<CandidateView> = {}): Can
     reason: "",
     maker: "rules",
     ends: [],
-    near: [],
+    neighbours: [],
+    suggested: null,
     scope: "project",
     ...changes,
   };
