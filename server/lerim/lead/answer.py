@@ -17,9 +17,9 @@ from lerim.facts.wording import shorten
 from lerim.lead.barred import barred
 from lerim.lead.cited import Passage, Sentence
 from lerim.memory.contrary import contrary
-from lerim.memory.terms import STOP
+from lerim.memory.terms import STOP, stem
 from lerim.redaction import clean, flags, plain
-from lerim.sessions.query import stem, tokens
+from lerim.sessions.query import tokens
 
 NOTHING = "NOTHING KNOWN"
 MOST_SENTENCE = 600

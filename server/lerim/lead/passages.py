@@ -18,14 +18,14 @@ from lerim.lead.telling import Telling, held, questioned, telling
 from lerim.memory.freshness import Freshness
 from lerim.memory.lines import moment
 from lerim.memory.search import EVERY_STATUS, Hit, MemorySearch
-from lerim.memory.terms import is_unspaced
+from lerim.memory.terms import is_unspaced, stem
 from lerim.memory.views import handle, safe, source_parts
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.redaction import clean, flags
 from lerim.sessions import browsing
 from lerim.sessions.catalog import Catalog, Filters
-from lerim.sessions.query import Query, parse, stem, tokens
+from lerim.sessions.query import Query, parse, tokens
 from lerim.sessions.turns import TurnRow
 
 MOST_QUESTION = 2_000

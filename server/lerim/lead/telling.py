@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lerim.memory.terms import STOP, is_unspaced
-from lerim.sessions.query import Query, Term, stem, tokens
+from lerim.memory.terms import STOP, is_unspaced, stem
+from lerim.sessions.query import Query, Term, tokens
 
 SHARE = 0.35
 """Of the weight of all words a passage must hold at least so much,"""

@@ -48,7 +48,7 @@ WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
 COMMON = 2_000
 """A word that so many memories have tells little about any of them."""
 RANKED = 700
-_KEPT_COUNTS = 2_000
+_KEPT_COUNTS = 50_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 _LOOK = "id, path, memory, said, shown, updated, confidence, fades"
 _AT_ONCE = 2_000
@@ -141,6 +141,17 @@ class Index:
         if known is None:
             known = self._counts[""] = int(self._rows("SELECT count(*) FROM files WHERE memory != ''", ())[0][0])
         return known
+
+    def having(self, query: str, limit: int) -> list[int]:
+        """The rows of active memories that match an FTS5 query, the last changed first."""
+        found = f"SELECT rowid FROM words WHERE rowid >= 0 AND words MATCH ? {_LAST}"
+        return [row[0] for row in self._rows(found, (query, limit))]
+
+    def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
+        """The id of each of these memories, its title and its body as they are stored: see `terms.indexed`."""
+        wanted = "SELECT value FROM json_each(?)"
+        query = f"SELECT memory, title, body FROM words JOIN files ON id = words.rowid WHERE words.rowid IN ({wanted})"
+        return [(row[0], row[1], row[2]) for row in self._rows(query, (json.dumps(list(rows)),))]
 
     def narrow(self, filters: Filters, only: Iterable[str] | None = None, but: Iterable[str] = ()) -> Narrow:
         """What a search is narrowed to: filters, and memories by id that alone count, or do not."""

@@ -20,10 +20,11 @@ from lerim.memory.baselines import State
 from lerim.memory.filters import EVERY_STATUS, Filters
 from lerim.memory.lifecycle import Rules
 from lerim.memory.links import Linked
+from lerim.memory.neighbours import nearest
 from lerim.memory.ranking import Key, Ranked, key
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.shelf import ACTIVE, Shelf
-from lerim.memory.similarity import Neighbour, similarity
+from lerim.memory.similarity import Neighbour
 from lerim.memory.spot import Spot
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
@@ -141,11 +142,11 @@ class MemorySearch:
         return [] if own is None else own.near(text, limit, filters)
 
     def nearest(self, title: str, body: str, most: int = 3, skip: Container[str] = ()) -> list[Neighbour]:
-        """The active memories most similar to a claim, best first."""
-        text = f"{title} {body}"
-        found = [one.record for one in self.near(text, 30) if one.record.id not in skip]
-        scored = [Neighbour(one.id, similarity(text, f"{one.title} {one.body}")) for one in found]
-        return sorted(scored, key=lambda one: (-one.similarity, one.id))[:most]
+        """The active memories most similar to a claim, the project's and the person's own, best first: at most `most`.
+
+        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out.
+        """
+        return nearest(self._scopes, title, body, most, skip)
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""

@@ -99,6 +99,22 @@ class Shelf:
 
         return list(self.load(self._tried(alike, [])).values())
 
+    def total(self) -> int:
+        """How many memories there are to find."""
+        return self._tried(lambda index: index.total(), 0)
+
+    def count(self, query: str) -> int:
+        """How many memories match an FTS5 query, counted up to `index.COMMON`."""
+        return self._tried(lambda index: index.count(query), 0)
+
+    def having(self, query: str, limit: int) -> list[int]:
+        """The rows of active memories that match an FTS5 query, the last changed first."""
+        return self._tried(lambda index: index.having(query, limit), [])
+
+    def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
+        """The id of each of these memories, its title and its body as the index stores them."""
+        return self._tried(lambda index: index.texts(rows), [])
+
     def links(self) -> list[Linked] | None:
         """What the memories with links say of each other, by an index on disk that was brought up to the files; None
         where there cannot be one."""

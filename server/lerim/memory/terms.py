@@ -35,6 +35,38 @@ _SCRIPT = re.compile(
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _SHORT = 3
 """Chinese characters that are looked for together; of more every two neighbours."""
+_IRREGULAR = """
+    become became, begin began begun, break broke broken, bring brought, build built, buy bought, catch caught,
+    choose chose chosen, come came, deal dealt, draw drew drawn, drive drove driven, eat ate eaten, fall fell
+    fallen, feel felt, fight fought, find found, fly flew flown, forget forgot forgotten, freeze froze frozen, get
+    got gotten, give gave given, go goes going went gone, grow grew grown, hear heard, hide hid hidden, hold held,
+    keep kept, know knew known, lead led, leave left, lend lent, lose lost, make made, mean meant, meet met,
+    overwrite overwrote overwritten, pay paid, rebuild rebuilt, rewrite rewrote rewritten, ride rode ridden, ring
+    rang rung, rise rose risen, run ran, say said, see saw seen, seek sought, sell sold, send sent, shake shook
+    shaken, show shown, sing sang sung, sleep slept, speak spoke spoken, spend spent, stand stood, steal stole
+    stolen, stick stuck, swim swam swum, take took taken, teach taught, tell told, think thought, throw threw
+    thrown, understand understood, wake woke woken, wear wore worn, win won, write wrote written, child children,
+    mouse mice, person people
+"""
+_REGULAR = {form: plain for line in _IRREGULAR.split(",") for plain, *forms in [line.split()] for form in forms}
+_ENDINGS = (
+    ("ations", "at"),
+    ("ation", "at"),
+    ("ings", ""),
+    ("ing", ""),
+    ("iest", "y"),
+    ("ies", "y"),
+    ("ied", "y"),
+    ("sses", "ss"),
+    ("ers", ""),
+    ("ed", ""),
+    ("er", ""),
+    ("ly", ""),
+    ("es", "e"),
+    ("ss", "ss"),
+    ("us", "us"),
+    ("s", ""),
+)
 
 
 def words(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -107,3 +139,21 @@ def _form(word: str) -> str:
 
 _stored = lru_cache(maxsize=4096)(_form)
 """A store's words are the same few thousand; long ones, of which a file may be full, are not kept."""
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """A word in lower case without its commonest English endings: `paints`, `painted` and `painting` have one stem, and
+    so have `buys` and `bought`."""
+    word = _REGULAR.get(word, word)
+    if not word.isalpha():
+        return word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)] + instead
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    if len(word) > 3 and word[-1] == "e":
+        word = word[:-1]
+    return word[:-1] + "i" if word[-1] == "y" and len(word) > 2 else word

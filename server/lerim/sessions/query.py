@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-from lerim.memory.terms import STOP, pieces
+from lerim.memory.terms import STOP, pieces, stem
 from lerim.sessions.turn_text import searchable, storable
 from lerim.sessions.turn_words import parts
 
@@ -61,59 +60,6 @@ def parse(text: str) -> Query:
 def tokens(text: str) -> list[str]:
     """The words of a text as second looks see them, in lower case."""
     return _WORD.findall(text.lower())
-
-
-@lru_cache(50_000)
-def stem(word: str) -> str:
-    """A word without its commonest English endings: `paints`, `painted`, `painting` are one, and so are `buys` and
-    `bought`."""
-    word = _PLAIN.get(word, word)
-    if not word.isalpha():
-        return word
-    for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)] + instead
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
-        word = word[:-1]
-    if len(word) > 3 and word[-1] == "e":
-        word = word[:-1]
-    return word[:-1] + "i" if word[-1] == "y" and len(word) > 2 else word
-
-
-_IRREGULAR = """
-    become became, begin began begun, break broke broken, bring brought, build built, buy bought, catch caught,
-    choose chose chosen, come came, deal dealt, draw drew drawn, drive drove driven, eat ate eaten, fall fell
-    fallen, feel felt, fight fought, find found, fly flew flown, forget forgot forgotten, freeze froze frozen, get
-    got gotten, give gave given, go goes going went gone, grow grew grown, hear heard, hide hid hidden, hold held,
-    keep kept, know knew known, lead led, leave left, lend lent, lose lost, make made, mean meant, meet met,
-    overwrite overwrote overwritten, pay paid, rebuild rebuilt, rewrite rewrote rewritten, ride rode ridden, ring
-    rang rung, rise rose risen, run ran, say said, see saw seen, seek sought, sell sold, send sent, shake shook
-    shaken, show shown, sing sang sung, sleep slept, speak spoke spoken, spend spent, stand stood, steal stole
-    stolen, stick stuck, swim swam swum, take took taken, teach taught, tell told, think thought, throw threw
-    thrown, understand understood, wake woke woken, wear wore worn, win won, write wrote written, child children,
-    mouse mice, person people
-"""
-_PLAIN = {form: plain for line in _IRREGULAR.split(",") for plain, *forms in [line.split()] for form in forms}
-
-_ENDINGS = (
-    ("ations", "at"),
-    ("ation", "at"),
-    ("ings", ""),
-    ("ing", ""),
-    ("iest", "y"),
-    ("ies", "y"),
-    ("ied", "y"),
-    ("sses", "ss"),
-    ("ers", ""),
-    ("ed", ""),
-    ("er", ""),
-    ("ly", ""),
-    ("es", "e"),
-    ("ss", "ss"),
-    ("us", "us"),
-    ("s", ""),
-)
 
 
 def _term(word: str) -> Term | None:

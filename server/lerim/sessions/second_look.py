@@ -11,7 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lerim.sessions.query import Query, Term, stem, tokens
+from lerim.memory.terms import stem
+from lerim.sessions.query import Query, Term, tokens
 from lerim.sessions.turn_words import DAYS, MONTHS, date_words, index_text
 
 CHARACTERS = 4_000
