@@ -229,9 +229,9 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   async #act(root: string, message: FromWebview & { type: "act" }): Promise<void> {
-    const { id, action, edit } = message;
+    const { id, action, edit, choice } = message;
     const scope = this.#candidate(id)?.scope ?? "project";
-    const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }) };
+    const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }), ...(choice === null ? {} : { choice }) };
     this.#last = undefined;
     try {
       let result = await this.context.request(protocol.reviewAct, params);
