@@ -68,8 +68,8 @@ const longestStart = 300;
 export function firstLines(body: string): string {
   const lines = body.split("\n").filter((line) => line.trim() !== "");
   const start = lines.slice(0, mostLines).join("\n");
-  const cut = start.length > longestStart ? start.slice(0, longestStart - 1) : start;
-  return lines.length > mostLines || cut !== start ? `${cut.trimEnd()}…` : cut;
+  if (start.length > longestStart) return `${start.slice(0, longestStart - 1).trimEnd()}…`;
+  return lines.length > mostLines ? `${start} …` : start;
 }
 
 function titleOf({ neighbours, targets }: CandidateView, memory: string): string {

@@ -75,7 +75,9 @@ export function showMemory(form: ParentNode, memory: NeighbourView | undefined):
   const insert = (text: string): void => {
     const body = form.querySelector<HTMLTextAreaElement>("#edit-body");
     if (body === null) return;
-    body.setRangeText(text, body.selectionStart, body.selectionEnd, "end");
+    const before = body.value.slice(0, body.selectionStart);
+    const gap = before === "" || before.endsWith("\n") ? "" : "\n\n";
+    body.setRangeText(gap + text, body.selectionStart, body.selectionEnd, "end");
     body.dispatchEvent(new Event("input", { bubbles: true }));
     body.focus();
   };

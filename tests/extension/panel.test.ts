@@ -262,7 +262,7 @@ test("what was done is told in words: what the person chose, else what was sugge
 
 test("a similar memory is shown by its kind, how similar it is and its first lines", () => {
   expect(neighbourMeta(neighbour("m1", { primitive: "learning", kind: "pitfall" }))).toBe("pitfall · 72 % similar");
-  expect(firstLines("One.\n\nTwo.\nThree.\nFour.")).toBe("One.\nTwo.\nThree.…");
+  expect(firstLines("One.\n\nTwo.\nThree.\nFour.")).toBe("One.\nTwo.\nThree. …");
   expect(firstLines("x".repeat(400))).toHaveLength(300);
   expect(firstLines("One.")).toBe("One.");
 });
