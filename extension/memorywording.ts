@@ -82,6 +82,7 @@ export function memoryTooltip(memory: TreeMemory): string {
 
 const proposed: Readonly<Record<string, string>> = {
   add: "new",
+  same: "adds a quote to a memory",
   update: "changes a memory",
   supersede: "replaces a memory",
   resolve: "answers a question",

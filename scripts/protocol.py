@@ -24,6 +24,7 @@ from lerim.memory import record
 from lerim.models import editor
 from lerim.report import Stage
 from lerim.review.candidates import ProposedAction
+from lerim.review.compare import NeighbourAnswer
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 GENERATED = REPOSITORY / "extension" / "protocol" / "generated.ts"
@@ -50,6 +51,7 @@ EXTENSION_NOTIFICATIONS = {
 SIDECAR_REQUESTS = {protocol.ASK_MODEL: (model_protocol.AskModelParams, model_protocol.AskedView)}
 """Requests of the sidecar: what it sends, and what the extension answers."""
 LITERALS = {
+    "NeighbourAnswer": NeighbourAnswer,
     "By": lives_protocol.By,
     "Feedback": lives_protocol.Feedback,
     "Primitive": record.Primitive,

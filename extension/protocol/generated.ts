@@ -3,10 +3,11 @@
 import { notification, request } from "./message";
 
 export type Scope = "project" | "global";
+export type NeighbourAnswer = "same" | "replaces" | "changes" | "answers" | "keep";
 export type Why = "no-permission" | "blocked" | "quota" | "not-found" | "gone" | "cancelled" | "failed";
 export type By = "primitive" | "file" | "freshness";
 export type Primitive = "decision" | "learning" | "question" | "theme" | "summary";
-export type ProposedAction = "add" | "update" | "supersede" | "resolve" | "merge" | "archive" | "consolidate" | "refer" | "close";
+export type ProposedAction = "add" | "same" | "update" | "supersede" | "resolve" | "merge" | "archive" | "consolidate" | "refer" | "close";
 export type Speaker = "user" | "assistant" | "tool" | "web";
 export type Feedback = "useful" | "wrong" | "outdated";
 export type Role = "user" | "assistant";
@@ -17,7 +18,8 @@ export type NoParams = Record<string, never>;
 export type Stage = "looking" | "reading" | "learning" | "done" | "failed" | "cancelled";
 
 /**
- * One step with one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's.
+ * One step with one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's; `choice` is for accepting
+ * and, without one, the suggested answer is taken, else the new memory stands beside its neighbours.
  */
 export interface ActParams {
   root: string;
@@ -26,6 +28,7 @@ export interface ActParams {
   edit?: Edit | null;
   quotes?: ("local" | "shared") | null;
   scope?: Scope;
+  choice?: ChoiceParams | null;
 }
 /**
  * A candidate's new words.
@@ -34,6 +37,15 @@ export interface Edit {
   title: string;
   body: string;
   tags: string[];
+}
+/**
+ * What the person chose: the answer for this memory. `keep` needs none: the new memory stands beside all
+ * neighbours. `hash` is the neighbour's as it was shown.
+ */
+export interface ChoiceParams {
+  answer: NeighbourAnswer;
+  memory?: string;
+  hash?: string;
 }
 /**
  * What came of an act: `action` takes it back by `lerim/review/undo` of `root`.
@@ -287,8 +299,9 @@ export interface CallView {
  * and signal, but a `reason`.
  *
  * `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
- * first; `ends` are the ids of those that would be no longer active. `near` are others of which code is not sure
- * whether it repeats, changes or replaces them. `scope` global: it would be the person's own.
+ * first; `ends` are the ids of those that would be no longer active. `neighbours` are the most similar
+ * active memories, best first; `suggested` is the preselected answer for one of them. `scope` global: it would be the
+ * person's own.
  */
 export interface CandidateView {
   id: string;
@@ -316,7 +329,8 @@ export interface CandidateView {
   maker: "lead" | "maintain" | "model" | "person" | "rules";
   ends: string[];
   scope: Scope;
-  near: TargetView[];
+  neighbours: NeighbourView[];
+  suggested: SuggestedView | null;
 }
 /**
  * A quote ("" where it is kept elsewhere), the turn it stands in and who said it.
@@ -334,6 +348,32 @@ export interface TargetView {
   title: string;
   status: string;
   path: string;
+}
+/**
+ * An active memory near a candidate. `similarity` is from 0 to 1; `hash` is of the file's text as shown, and can be
+ * sent back with the person's choice.
+ */
+export interface NeighbourView {
+  id: string;
+  title: string;
+  body: string;
+  primitive: Primitive;
+  kind: string | null;
+  path: string;
+  status: string;
+  similarity: number;
+  hash: string;
+}
+/**
+ * The answer for a memory that the claim itself, or a model, suggests. Accepting without a choice does it.
+ *
+ * For `keep` the memory is empty.
+ */
+export interface SuggestedView {
+  answer: NeighbourAnswer;
+  memory: string;
+  reason: string;
+  by: "claim" | "model";
 }
 /**
  * The list of what waits for review may have changed. `project` is the same for every folder of one project.

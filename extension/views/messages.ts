@@ -1,11 +1,12 @@
 // Messages between the review panel's host side (views/review.ts) and its browser side (webview/review.ts); both parse what they receive.
-import type { CandidateView, Edit, LeftOutView, Problem, ProposedAction, TargetView, UndoView } from "../protocol";
+import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, NeighbourView, Problem, ProposedAction, SuggestedView, TargetView, UndoView } from "../protocol";
 
 export type Act = "accept" | "reject" | "edit";
 
 export type FromWebview =
   | { readonly type: "ready" }
-  | { readonly type: "act"; readonly id: string; readonly action: Act; readonly edit: Edit | null }
+  /** `choice` is what an accepted candidate is to a memory near it; null: what is suggested, else a new memory. */
+  | { readonly type: "act"; readonly id: string; readonly action: Act; readonly edit: Edit | null; readonly choice: Required<ChoiceParams> | null }
   /** An act whose edit does not fit; made by the parser, so that it can be answered. */
   | { readonly type: "misfit"; readonly id: string; readonly action: Act; readonly reason: string }
   /** `action` as the sidecar named it; null: what was asked for just before and is not answered yet. */
@@ -98,20 +99,31 @@ export function misfitOf(edit: Edit): string | undefined {
   return undefined;
 }
 
-function parseAct(id: unknown, action: unknown, edit: unknown): FromWebview | undefined {
+function parseChoice(value: unknown): Required<ChoiceParams> | null | undefined {
+  if (value === null) return null;
+  if (!isFields(value)) return undefined;
+  const { memory, hash } = value;
+  const answer = answers.find((one) => one === value["answer"]);
+  if (answer === undefined || !isText(memory, 300) || !isText(hash, 300) || (memory === "") !== (answer === "keep")) return undefined;
+  return { answer, memory, hash };
+}
+
+function parseAct(id: unknown, action: unknown, edit: unknown, given: unknown): FromWebview | undefined {
   if (!isText(id, 300) || (action !== "accept" && action !== "reject" && action !== "edit")) return undefined;
-  if (edit === null) return action === "edit" ? undefined : { type: "act", id, action, edit };
+  const choice = parseChoice(given);
+  if (choice === undefined || (choice !== null && action !== "accept")) return undefined;
+  if (edit === null) return action === "edit" ? undefined : { type: "act", id, action, edit, choice };
   if (action === "reject") return undefined;
   if (!isEdit(edit)) return { type: "misfit", id, action, reason: "The edit could not be read. Shorten it." };
   const { title, body, tags } = edit;
   const reason = misfitOf(edit);
-  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags } } : { type: "misfit", id, action, reason };
+  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags }, choice } : { type: "misfit", id, action, reason };
 }
 
 /** A message of the browser side; undefined when it is none. */
 export function parseFromWebview(value: unknown): FromWebview | undefined {
   if (!isFields(value)) return undefined;
-  const { type, id, action, edit, session, turn, reference, target, text, most, scope } = value;
+  const { type, id, action, edit, session, turn, reference, target, text, most, scope, choice } = value;
   switch (type) {
     case "ready":
     case "sync":
@@ -119,7 +131,7 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
     case "showLog":
       return { type };
     case "act":
-      return parseAct(id, action, edit);
+      return parseAct(id, action, edit, choice);
     case "undo":
       return action === null || isText(action, 300) ? { type, action } : undefined;
     case "leftOut":
@@ -154,17 +166,35 @@ export function isCandidate(value: unknown): value is CandidateView {
     isScope(value["scope"]) &&
     isText(value["maker"]) &&
     isList(value["targets"], isTarget) &&
-    isList(value["near"], isTarget) &&
+    isList(value["neighbours"], isNeighbour) &&
+    isSuggested(value["suggested"]) &&
     isList(value["ends"], isPlainText) &&
     ["tags", "references", "flags"].every((name) => isList(value[name], isPlainText)) &&
     isList(value["evidence"], isEvidence)
   );
 }
 
-const actions: readonly ProposedAction[] = ["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
+const actions: readonly ProposedAction[] = ["add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
 
 function isTarget(value: unknown): value is TargetView {
   return isFields(value) && ["id", "title", "status", "path"].every((name) => isText(value[name]));
+}
+
+function isNeighbour(value: unknown): value is NeighbourView {
+  return (
+    isFields(value) &&
+    ["id", "title", "body", "primitive", "path", "status", "hash"].every((name) => isText(value[name])) &&
+    isTextOrNull(value["kind"]) &&
+    typeof value["similarity"] === "number"
+  );
+}
+
+const answers: readonly NeighbourAnswer[] = ["same", "replaces", "changes", "answers", "keep"];
+
+function isSuggested(value: unknown): value is SuggestedView | null {
+  if (value === null) return true;
+  if (!isFields(value) || !answers.some((answer) => answer === value["answer"])) return false;
+  return isText(value["memory"]) && isText(value["reason"]) && (value["by"] === "claim" || value["by"] === "model");
 }
 
 function isEvidence(value: unknown): value is CandidateView["evidence"][number] {

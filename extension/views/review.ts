@@ -217,7 +217,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   /** Only what the sidecar named of this candidate is opened. */
   async #openTarget(id: string, target: string): Promise<void> {
     const candidate = this.#candidate(id);
-    const path = [...(candidate?.targets ?? []), ...(candidate?.near ?? [])].find((one) => one.id === target)?.path;
+    const path = [...(candidate?.targets ?? []), ...(candidate?.neighbours ?? [])].find((one) => one.id === target)?.path;
     if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active });
   }
 
@@ -229,9 +229,9 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   async #act(root: string, message: FromWebview & { type: "act" }): Promise<void> {
-    const { id, action, edit } = message;
+    const { id, action, edit, choice } = message;
     const scope = this.#candidate(id)?.scope ?? "project";
-    const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }) };
+    const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }), ...(choice === null ? {} : { choice }) };
     this.#last = undefined;
     try {
       let result = await this.context.request(protocol.reviewAct, params);

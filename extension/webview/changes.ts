@@ -21,20 +21,7 @@ export function proposedChanges(candidate: CandidateView, open: Open): Child[] {
     const successor = candidate.action === "close" ? (kept[0]?.title ?? candidate.title) : candidate.title;
     parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "ends" } }, ...ended.map((target) => ending(target, candidate, successor, open))));
   }
-  if (candidate.near.length > 0) {
-    parts.push(h("h3", { id: "near" }, "May be related to"));
-    parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "near" } }, ...candidate.near.map((target) => neighbour(target, open))));
-  }
   return parts;
-}
-
-/** A memory that the candidate may repeat, change or replace: the person looks at both. */
-function neighbour(target: TargetView, open: Open): HTMLElement {
-  return h("li", { class: "ending near" }, h("div", { class: "ending-text" }, ...prose(target.title)), opener(target, open));
-}
-
-function opener(target: TargetView, open: Open): HTMLElement {
-  return button("Open", () => open(target.id), { class: "link open-target", title: `Open ${plain(target.title)}` });
 }
 
 const headings: Readonly<Record<string, string>> = {
@@ -56,7 +43,7 @@ function ending(target: TargetView, candidate: CandidateView, successor: string,
     "li",
     { class: `ending ${kind}` },
     h("div", { class: "ending-text" }, h("div", {}, ...(resolved ? [mark] : []), title), becomes),
-    opener(target, open),
+    button("Open", () => open(target.id), { class: "link open-target", title: `Open ${plain(target.title)}` }),
   );
 }
 

@@ -2,13 +2,15 @@ import type { CandidateView, EvidenceView } from "../protocol";
 import { kindOf } from "../wording";
 import { proposedText } from "../memorywording";
 import { momentText } from "../sessionwording";
+import { suggestedText } from "./answers";
 import { proposedChanges } from "./changes";
 import { button, h } from "./dom";
+import { type NeighbourActions, similarMemories, suggestion } from "./neighbours";
 import { prose, shown } from "./prose";
 import { hasWords } from "./state";
 import { flagText, plain, signalText, speakerText } from "./text";
 
-export interface DetailActions {
+export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose"> {
   readonly accept: () => void;
   readonly edit: () => void;
   readonly reject: () => void;
@@ -18,20 +20,23 @@ export interface DetailActions {
   readonly openTarget: (id: string) => void;
 }
 
-/** One candidate in full: what would be kept, why, what it changes, and what to do with it. */
-export function candidateDetail(candidate: CandidateView, actions: DetailActions, can: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
+/** One candidate in full: what would be kept, why, what it changes, and what to do with it. `chosen` is the neighbour that the keys act on. */
+export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, can: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
   const flags = candidate.flags.map((flag, at) => h("p", { class: "flag", role: "note", id: `flag-${at}` }, `⚠ ${plain(flagText(flag))}`));
-  const warned = flags.length === 0 ? {} : { attributes: { "aria-describedby": flags.map(({ id }) => id).join(" ") } };
+  const suggests = suggestedText(candidate);
+  const described = [...flags.map(({ id }) => id), ...(suggests === "" ? [] : ["suggestion"])];
+  const warned = described.length === 0 ? {} : { attributes: { "aria-describedby": described.join(" ") } };
   const article = h(
     "article",
     { class: "candidate", label: plain(candidate.title), attributes: { "data-id": candidate.id } },
     h("h2", { class: "candidate-title" }, ...prose(candidate.title)),
     chips(candidate),
     ...flags,
+    ...suggestion(candidate),
     h(
       "div",
       { class: "actions", role: "group", label: "Actions" },
-      button("Accept", actions.accept, { class: "primary accept", disabled: !can.act, title: "Accept (a)", ...warned }),
+      button("Accept", actions.accept, { class: "primary accept", disabled: !can.act, title: suggests === "" ? "Accept (a)" : `Accept: ${suggests} (a)`, ...warned }),
       button("Edit", actions.edit, { class: "edit", disabled: !can.act || !hasWords(candidate), title: "Edit (e)" }),
       button("Reject", actions.reject, { class: "reject", disabled: !can.act, title: "Reject (r)" }),
       button("Undo", actions.undo, { class: "undo", disabled: !can.undo, title: can.undoTitle }),
@@ -39,8 +44,9 @@ export function candidateDetail(candidate: CandidateView, actions: DetailActions
     h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body)),
   );
   article.append(...proposedChanges(candidate, actions.openTarget));
+  article.append(...similarMemories(candidate, chosen, can.act, { answer: actions.answer, choose: actions.choose, open: actions.openTarget }));
   article.append(h("h3", { id: "why" }, "Why"));
-  if (candidate.reason !== "") article.append(h("p", { class: "reason" }, ...prose(candidate.reason)));
+  if (candidate.reason !== "" && candidate.suggested === null) article.append(h("p", { class: "reason" }, ...prose(candidate.reason)));
   if (candidate.signal !== "") article.append(h("p", { class: "signal" }, plain(signalText(candidate.signal))));
   if (candidate.evidence.length > 0) article.append(h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidence(item, candidate, actions))));
   if (candidate.references.length > 0) {

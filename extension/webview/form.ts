@@ -1,6 +1,9 @@
 import { misfitOf } from "../views/messages";
+import type { NeighbourView } from "../protocol";
 import { button, h } from "./dom";
+import { memoryNow } from "./neighbours";
 import { type Draft, parseTags } from "./state";
+import { plain } from "./text";
 
 export interface FormActions {
   readonly changed: (draft: Draft) => void;
@@ -9,8 +12,11 @@ export interface FormActions {
   readonly cancel: () => void;
 }
 
-/** The inline form for a candidate's title, body and tags. Ctrl+Enter saves and accepts, Escape cancels. */
-export function editForm(draft: Draft, actions: FormActions): HTMLElement {
+/**
+ * The inline form for a candidate's title, body and tags. Ctrl+Enter saves and accepts, Escape cancels. Where the
+ * candidate is to change a memory, the memory's text stands beside it.
+ */
+export function editForm(draft: Draft, memory: NeighbourView | undefined, actions: FormActions): HTMLElement {
   const title = h("input", { id: "edit-title", class: "edit-title", attributes: { type: "text", required: "", "aria-describedby": "edit-problem" } });
   const body = h("textarea", { id: "edit-body", class: "edit-body", attributes: { rows: "12" } });
   const tags = h("input", { id: "edit-tags", class: "edit-tags", attributes: { type: "text" } });
@@ -26,24 +32,32 @@ export function editForm(draft: Draft, actions: FormActions): HTMLElement {
     if (misfit === undefined) act();
     else if (title.value.trim() === "") title.focus();
   };
-  const form = h(
+  const changing = draft.change !== undefined;
+  const fields = h(
     "div",
-    { class: "edit-form", role: "form", label: "Edit candidate" },
+    { class: "edit-fields" },
+    ...(changing ? [h("h3", {}, "New text")] : []),
     h("label", { attributes: { for: "edit-title" } }, "Title"),
     title,
     h("label", { attributes: { for: "edit-body" } }, "Body"),
     body,
     h("label", { attributes: { for: "edit-tags" } }, "Tags, separated by commas"),
     tags,
-    problem,
-    h(
-      "div",
-      { class: "actions", role: "group", label: "Edit actions" },
-      button("Save", whenFitting(actions.save), { class: "primary save" }),
-      button("Save and Accept", whenFitting(actions.saveAndAccept), { class: "save-accept", title: "Save and accept (Ctrl+Enter)" }),
-      button("Cancel", actions.cancel, { class: "cancel", title: "Cancel (Escape)" }),
-    ),
   );
+  const accept = changing
+    ? [button("Change Memory", whenFitting(actions.saveAndAccept), { class: "primary save-accept", title: "Change the memory (Ctrl+Enter)" })]
+    : [
+        button("Save", whenFitting(actions.save), { class: "primary save" }),
+        button("Save and Accept", whenFitting(actions.saveAndAccept), { class: "save-accept", title: "Save and accept (Ctrl+Enter)" }),
+      ];
+  const form = h(
+    "div",
+    { class: "edit-form", role: "form", label: changing ? `Change memory${memory === undefined ? "" : ` “${plain(memory.title)}”`}` : "Edit candidate" },
+    ...(changing ? [h("div", { class: "side-by-side" }, h("section", { class: "memory-now" }), fields)] : [fields]),
+    problem,
+    h("div", { class: "actions", role: "group", label: "Edit actions" }, ...accept, button("Cancel", actions.cancel, { class: "cancel", title: "Cancel (Escape)" })),
+  );
+  if (changing) showMemory(form, memory);
   form.addEventListener("input", () => actions.changed(current()));
   form.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
@@ -54,4 +68,18 @@ export function editForm(draft: Draft, actions: FormActions): HTMLElement {
     event.stopPropagation();
   });
   return form;
+}
+
+/** Shows a memory's text as it is now beside what is typed; undefined: it is not among the similar ones any more. */
+export function showMemory(form: ParentNode, memory: NeighbourView | undefined): void {
+  const insert = (text: string): void => {
+    const body = form.querySelector<HTMLTextAreaElement>("#edit-body");
+    if (body === null) return;
+    const before = body.value.slice(0, body.selectionStart);
+    const gap = before === "" || before.endsWith("\n") ? "" : "\n\n";
+    body.setRangeText(gap + text, body.selectionStart, body.selectionEnd, "end");
+    body.dispatchEvent(new Event("input", { bubbles: true }));
+    body.focus();
+  };
+  form.querySelector(".memory-now")?.replaceWith(memoryNow(memory, insert));
 }

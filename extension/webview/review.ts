@@ -1,19 +1,22 @@
 // The review panel's browser side: keeps the model, draws it, and tells the host what the person does.
 import { counted } from "../wording";
 import { type FromWebview, mostLeftOut, parseToWebview, type ToWebview } from "../views/messages";
-import type { LeftOutView } from "../protocol";
+import type { CandidateView, LeftOutView, NeighbourAnswer } from "../protocol";
+import { answersFor, type Choice, doneText, keepBoth, neighboursOf } from "./answers";
 import { candidateDetail } from "./detail";
 import { difference } from "./difference";
 import { h } from "./dom";
 import { emptyState } from "./empty";
+import { holdFocus, restoreFocus } from "./focus";
 import { footSection } from "./foot";
-import { editForm } from "./form";
+import { editForm, showMemory } from "./form";
 import { helpDialog } from "./help";
 import { actionOf, helpRows, type KeyAction } from "./keys";
 import { leftOutSection, leftOutStep } from "./leftout";
 import { CandidateList } from "./list";
 import { draftText, lostDraft } from "./lost";
-import { answered, applyLeftOut, applyList, ask, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, type Saved, selectedOf, showRoot, startDraft, undoOf, want } from "./state";
+import { answered, applyLeftOut, applyList, ask, changedMemory, choiceOf, chooseNeighbour, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, neighbourOf, orderOf, parseSaved, type Saved, selectedOf, showRoot, startChange, startDraft, undoOf, undoTitleOf, want } from "./state";
+import { markChosen } from "./neighbours";
 import { plain } from "./text";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; getState(): unknown; setState(state: Saved): void };
@@ -29,7 +32,7 @@ let leftOutOpen = saved?.leftOut ?? false;
 let leftOutMost = leftOutStep;
 let scrollTop = saved?.scrollTop ?? 0;
 let drawn = "";
-let drawnCandidate: unknown;
+let drawnCandidate: CandidateView | undefined;
 let drawnFoot: readonly unknown[] = [];
 let drawnLost: readonly Draft[] = [];
 /** Whether a form takes the focus when it is drawn: after the panel came back, not while a person walks along the list. */
@@ -45,9 +48,11 @@ const restricted = h("p", { class: "restricted", role: "note" });
 const detail = h("section", { class: "detail", label: "Candidate", attributes: { tabindex: "-1" } });
 const foot = h("footer", { class: "foot" });
 const live = h("div", { class: "visually-hidden live", role: "status", attributes: { "aria-live": "polite" } });
+/** What was done last, to be seen as well as heard. */
+const done = h("p", { class: "done", role: "status" });
 const notice = h("div", { class: "notice", role: "alert" });
 const lost = h("div", { class: "lost" });
-const keys = h("p", { class: "visually-hidden", id: "list-keys" }, "a accepts, e edits, r rejects, u undoes, o opens the turn, question mark lists all keys.");
+const keys = h("p", { class: "visually-hidden", id: "list-keys" }, "a accepts, e edits, r rejects, u undoes, o opens the turn, 1 to 3 go to similar memories, question mark lists all keys.");
 const help = helpDialog(helpRows);
 const columns = h("div", { class: "columns" }, list.element, detail);
 
@@ -58,6 +63,7 @@ document.getElementById("review")?.append(
   lost,
   keys,
   columns,
+  done,
   foot,
   live,
   help.element,
@@ -122,19 +128,23 @@ function receive(message: ToWebview): void {
 }
 
 function acted(message: ToWebview & { type: "acted" }): void {
+  const sent = model.asked.get(message.id);
   const title = model.candidates.get(message.id)?.title ?? model.leftOut?.find(({ id }) => id === message.id)?.title ?? "";
   update(answered(model, message));
   if (!message.ok) return note(message.message, message.diff);
   note("");
-  const done = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" }[message.action];
+  const verb = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" }[message.action];
   list.reveal();
-  const told = message.action === "accept" && message.message !== "" ? plain(message.message) : `${done}${title === "" ? "" : `: ${plain(title)}`}`;
-  say(`${told}. ${counted(orderOf(model).length, "candidate")} left.`);
+  const told = (message.action === "accept" || message.action === "undo") && message.message !== "" ? plain(message.message) : `${verb}${title === "" ? "" : `: ${plain(title)}`}`;
+  // what was done before, elsewhere, has nothing to undo and is told by the sidecar
+  const words = message.undo === null || sent === undefined || sent.done === "" ? told : sent.done;
+  done.textContent = `${words}. ${counted(orderOf(model).length, "candidate")} left.`;
 }
 
 /** Says what went wrong until something else happened, with what changed meanwhile. */
 function note(text: string, diff = ""): void {
   listFailed = false;
+  done.textContent = "";
   notice.replaceChildren(...(text === "" ? [] : [h("p", {}, plain(text))]), ...(diff === "" ? [] : [difference(diff, "What changed")]));
 }
 
@@ -185,27 +195,14 @@ function drawFoot(): void {
   const shown = [model.list, model.leftOut, model.asked, model.restricted];
   if (shown.every((value, at) => value === drawnFoot[at])) return;
   drawnFoot = shown;
-  const at = focusInFoot();
+  const restore = holdFocus(foot, focusList);
   const leftOut = leftOutSection(model, leftOutOpen, { toggled: toggleLeftOut, propose, more: moreLeftOut });
   const section = footSection(model, footOpen, (open) => {
     footOpen = open;
     save();
   });
   foot.replaceChildren(...[leftOut, section].filter((part) => part !== undefined));
-  at();
-}
-
-/** Gives the focus back to what stands where it was in the foot: its row, the one that took its place, the section. */
-function focusInFoot(): () => void {
-  const focused = document.activeElement;
-  if (!document.hasFocus() || !(focused instanceof HTMLElement) || !foot.contains(focused)) return () => undefined;
-  const place = [...foot.querySelectorAll("button, summary")].indexOf(focused);
-  return () => {
-    const there = [...foot.querySelectorAll<HTMLElement>("button:not([disabled]), summary")];
-    const next = there[Math.min(place, there.length - 1)];
-    if (next === undefined) focusList();
-    else next.focus();
-  };
+  restore();
 }
 
 function toggleLeftOut(open: boolean): void {
@@ -234,21 +231,22 @@ function propose({ id, scope }: LeftOutView): void {
 function drawDetail(): void {
   const candidate = selectedOf(model);
   const draft = draftOf(model, candidate?.id);
-  const undoTitle = undoText();
+  const undoTitle = undoTitleOf(model);
   const empty = `empty ${model.list === undefined} ${model.sync.running} ${model.restricted} ${undoTitle}`;
   const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${undoTitle}` : empty;
-  if (key === drawn && (draft !== undefined || candidate === drawnCandidate)) return;
+  if (key === drawn && draft !== undefined) return drawChanged(draft, candidate);
+  if (key === drawn && candidate === drawnCandidate) return;
   const edited = drawn.startsWith("draft ") ? drawn.slice("draft ".length) : undefined;
   const focused = document.activeElement;
   // an element keeps the focus inside a document that has none: giving it to another would take it from where it is
-  const within = document.hasFocus() && focused !== null && detail.contains(focused) ? focused.className : undefined;
+  const within = document.hasFocus() && focused !== null && detail.contains(focused) ? focused : undefined;
   const same = drawnCandidate === candidate;
   drawn = key;
   drawnCandidate = candidate;
   if (draft !== undefined) {
-    detail.replaceChildren(editForm(draft, { changed, save: () => act("edit"), saveAndAccept: () => act("accept"), cancel: cancelEdit }));
+    detail.replaceChildren(editForm(draft, changedMemory(draft, candidate), { changed, save: () => act("edit"), saveAndAccept: () => act("accept"), cancel: cancelEdit }));
     if (formTakesFocus) detail.querySelector<HTMLElement>("#edit-title")?.focus();
-    else if (within !== undefined) restoreFocus(edited, "");
+    else if (within !== undefined) restoreFocus({ detail, lost, edited, focused: undefined }, focusList);
     return;
   }
   if (candidate === undefined) {
@@ -259,7 +257,10 @@ function drawDetail(): void {
     detail.replaceChildren(
       candidateDetail(
         candidate,
+        neighbourOf(model)?.id ?? "",
         {
+          answer,
+          choose,
           accept: () => perform("accept"),
           edit: () => perform("edit"),
           reject: () => perform("reject"),
@@ -273,23 +274,16 @@ function drawDetail(): void {
     );
     if (!same) detail.scrollTop = 0;
   }
-  if (within !== undefined) restoreFocus(edited, within);
+  if (within !== undefined) restoreFocus({ detail, lost, edited, focused: within }, focusList);
 }
 
-/** The focus was on something that is gone: it goes to its like in what is shown now, else to the list. */
-function restoreFocus(edited: string | undefined, className: string): void {
-  // who was typing types on into the text that was kept; on the list the letters would decide about other candidates
-  const kept = [...lost.querySelectorAll<HTMLElement>(".lost-draft")].find((element) => element.dataset["id"] === edited)?.querySelector("textarea");
-  const like = [...detail.querySelectorAll<HTMLButtonElement>("button")].find((element) => edited === undefined && element.className === className && !element.disabled);
-  (kept ?? like)?.focus();
-  if (kept === undefined && like === undefined) focusList();
-}
-
-/** What the Undo button says it takes back; "" while there is nothing to undo. */
-function undoText(): string {
-  const action = undoOf(model);
-  if (action === undefined) return "";
-  return action === null ? "Undo the last action (u)" : `Undo “${plain(model.list?.undo?.label ?? "")}” (u)`;
+/** While a memory is being changed its text beside the form follows its file. */
+function drawChanged(draft: Draft, candidate: CandidateView | undefined): void {
+  const before = drawnCandidate;
+  drawnCandidate = candidate;
+  if (draft.change === undefined || before === undefined || changedMemory(draft, before)?.hash === changedMemory(draft, candidate)?.hash) return;
+  showMemory(detail, changedMemory(draft, candidate));
+  note("The memory you are changing was changed elsewhere. Its text is shown as it is now; yours is kept.");
 }
 
 function focusList(): void {
@@ -309,14 +303,44 @@ function cancelEdit(): void {
 }
 
 /** An edit begun and not yet saved is what the person means by accepting. */
-function act(action: "accept" | "reject" | "edit"): void {
+function act(action: "accept" | "reject" | "edit", chosen: Choice | null = null): void {
   const candidate = selectedOf(model);
   if (candidate === undefined || model.restricted || model.asked.has(candidate.id)) return;
   const draft = action === "reject" ? undefined : draftOf(model, candidate.id);
   if (action === "edit" && draft === undefined) return;
   const edit = draft === undefined ? null : { title: draft.title, body: draft.body, tags: draft.tags };
-  vscode.postMessage({ type: "act", id: candidate.id, action, edit });
-  update(ask(model, candidate.id, draft));
+  const choice = action === "accept" ? (chosen ?? choiceOf(draft, candidate)) : null;
+  vscode.postMessage({ type: "act", id: candidate.id, action, edit, choice });
+  update(ask(model, candidate.id, draft, action === "accept" ? doneText(candidate, choice) : ""));
+}
+
+/** Carries out what the person says about the selected candidate and a memory near it; to change one begins with its form. */
+function answer(answer: NeighbourAnswer, memory: string): void {
+  const candidate = selectedOf(model);
+  if (candidate === undefined || draftOf(model, candidate.id) !== undefined) return;
+  if (answer === "keep") {
+    if (candidate.neighbours.length > 0 || candidate.suggested !== null) act("accept", keepBoth);
+    return;
+  }
+  const neighbour = candidate.neighbours.find(({ id }) => id === memory);
+  if (neighbour === undefined || !answersFor(candidate, neighbour).includes(answer)) return;
+  if (answer !== "changes") return act("accept", { answer, memory, hash: neighbour.hash });
+  update(startChange(model, neighbour));
+  detail.querySelector<HTMLElement>("#edit-title")?.focus();
+}
+
+/** The keys act on this neighbour from now on. */
+function choose(memory: string): void {
+  model = chooseNeighbour(model, memory);
+  markChosen(detail, memory);
+}
+
+function goToNeighbour(position: number): void {
+  const candidate = selectedOf(model);
+  const neighbour = candidate === undefined ? undefined : neighboursOf(candidate)[position];
+  if (neighbour === undefined) return;
+  choose(neighbour.id);
+  detail.querySelector<HTMLElement>(`#neighbour-${position}`)?.focus();
 }
 
 function undo(): void {
@@ -350,6 +374,17 @@ function perform(action: KeyAction): void {
       return;
     case "undo":
       return undo();
+    case "keepBoth":
+      return answer("keep", "");
+    case "same":
+    case "replaces":
+    case "changes":
+    case "answers":
+      return answer(action, neighbourOf(model)?.id ?? "");
+    case "neighbour1":
+    case "neighbour2":
+    case "neighbour3":
+      return goToNeighbour(Number(action.slice(-1)) - 1);
     case "openTurn":
       if (candidate === undefined) return;
       if (candidate.session !== "") vscode.postMessage({ type: "openTurn", session: candidate.session, turn: candidate.evidence[0]?.turn ?? candidate.turn });

@@ -1,6 +1,8 @@
 // What the panel knows, changed only by these functions; drawing is elsewhere.
-import type { CandidateView, Edit, LeftOutView } from "../protocol";
+import type { CandidateView, Edit, LeftOutView, NeighbourView } from "../protocol";
 import type { ActedMessage as Answer, ListMessage } from "../views/messages";
+import { type Choice, neighboursOf } from "./answers";
+import { plain } from "./text";
 
 export interface Model {
   readonly root: string;
@@ -16,8 +18,10 @@ export interface Model {
   readonly wanted: string | undefined;
   /** Edits under way, also of other roots and of candidates that are gone: a person's text goes only when they say so. */
   readonly drafts: readonly Draft[];
-  /** What was asked of the host and is not answered yet: the candidate's id with the draft that was sent along. */
-  readonly asked: ReadonlyMap<string, Draft | undefined>;
+  /** The neighbour that the keys act on, by its id, and of which candidate. */
+  readonly chosen: { readonly candidate: string; readonly memory: string } | undefined;
+  /** What was asked of the host and is not answered yet, by the candidate's id. */
+  readonly asked: ReadonlyMap<string, Asked>;
   /** Whether an undo was asked for since the last listing: what could be undone next is not known before another. */
   readonly undoing: boolean;
   readonly sync: { readonly running: boolean; readonly text: string };
@@ -27,6 +31,14 @@ export interface Model {
 export interface Draft extends Edit {
   readonly root: string;
   readonly id: string;
+  /** The memory that gets these words, and the hash of its text as it was shown; undefined: the candidate itself. */
+  readonly change?: { readonly memory: string; readonly hash: string } | undefined;
+}
+
+/** Something asked of the host: the draft that was sent along, and what was done in words once it is done. */
+export interface Asked {
+  readonly draft: Draft | undefined;
+  readonly done: string;
 }
 
 /** What survives hiding the panel. */
@@ -50,6 +62,7 @@ export const emptyModel: Model = {
   selected: undefined,
   wanted: undefined,
   drafts: [],
+  chosen: undefined,
   asked: new Map(),
   undoing: false,
   sync: { running: false, text: "" },
@@ -67,6 +80,13 @@ export function selectedOf(model: Model): CandidateView | undefined {
 export function undoOf(model: Model): string | null | undefined {
   if (model.restricted || model.undoing) return undefined;
   return model.asked.size > 0 ? null : model.list?.undo?.action;
+}
+
+/** What the Undo button says it takes back; "" while there is nothing to undo. */
+export function undoTitleOf(model: Model): string {
+  const action = undoOf(model);
+  if (action === undefined) return "";
+  return action === null ? "Undo the last action (u)" : `Undo “${plain(model.list?.undo?.label ?? "")}” (u)`;
 }
 
 export function draftOf(model: Model, id: string | undefined): Draft | undefined {
@@ -129,13 +149,13 @@ function keepSelection(model: Model, order: readonly string[]): string | undefin
 }
 
 /** Something is asked of the host about a candidate, with its draft as it is now where one is sent along. */
-export function ask(model: Model, id: string, draft: Draft | undefined): Model {
-  return { ...model, asked: new Map(model.asked).set(id, draft) };
+export function ask(model: Model, id: string, draft: Draft | undefined, done = ""): Model {
+  return { ...model, asked: new Map(model.asked).set(id, { draft, done }) };
 }
 
 /** The host answered. What was carried out is what an undo takes back next; a draft typed on since it was sent is kept. */
 export function answered(model: Model, answer: Answer): Model {
-  const sent = model.asked.get(answer.id);
+  const sent = model.asked.get(answer.id)?.draft;
   const asked = new Map(model.asked);
   asked.delete(answer.id);
   const after: Model = { ...model, asked };
@@ -191,6 +211,39 @@ export function startDraft(model: Model): Model {
   return keepDraft(model, { root: model.root, id, title, body, tags: [...tags] });
 }
 
+/** The neighbour that the keys act on: the one the person chose, else the first. */
+export function neighbourOf(model: Model): NeighbourView | undefined {
+  const candidate = selectedOf(model);
+  if (candidate === undefined) return undefined;
+  const all = neighboursOf(candidate);
+  return all.find(({ id }) => model.chosen?.candidate === candidate.id && model.chosen.memory === id) ?? all[0];
+}
+
+/** The keys act on this neighbour of the selected candidate. */
+export function chooseNeighbour(model: Model, memory: string): Model {
+  return model.selected === undefined ? model : { ...model, chosen: { candidate: model.selected, memory } };
+}
+
+/** Begins to give a memory the candidate's words; an edit begun before goes on. */
+export function startChange(model: Model, { id: memory, hash }: NeighbourView): Model {
+  const candidate = selectedOf(model);
+  if (candidate === undefined || model.restricted || draftOf(model, candidate.id) !== undefined) return model;
+  const { id, title, body, tags } = candidate;
+  return keepDraft(model, { root: model.root, id, title, body, tags: [...tags], change: { memory, hash } });
+}
+
+/** The memory that a draft changes, as it is shown now. */
+export function changedMemory(draft: Draft | undefined, candidate: CandidateView | undefined): NeighbourView | undefined {
+  return candidate?.neighbours.find(({ id }) => id === draft?.change?.memory);
+}
+
+/** What a draft says about a memory; null where it is of the candidate alone. */
+export function choiceOf(draft: Draft | undefined, candidate: CandidateView): Choice | null {
+  if (draft?.change === undefined) return null;
+  const { memory, hash } = draft.change;
+  return { answer: "changes", memory, hash: changedMemory(draft, candidate)?.hash ?? hash };
+}
+
 /** What was typed into a draft takes the place of what it held. */
 export function keepDraft(model: Model, draft: Draft): Model {
   return { ...model, drafts: [...dropDraft(model, draft).drafts, draft] };
@@ -215,7 +268,10 @@ export function parseSaved(value: unknown): Saved | undefined {
 
 function parseDraft(value: unknown): Draft | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { root, id, title, body, tags } = value as Record<string, unknown>;
+  const { root, id, title, body, tags, change } = value as Record<string, unknown>;
   if (typeof root !== "string" || typeof id !== "string" || typeof title !== "string" || typeof body !== "string" || !Array.isArray(tags)) return undefined;
-  return { root, id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string") };
+  const draft = { root, id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string") };
+  if (typeof change !== "object" || change === null) return draft;
+  const { memory, hash } = change as Record<string, unknown>;
+  return typeof memory === "string" && typeof hash === "string" ? { ...draft, change: { memory, hash } } : draft;
 }

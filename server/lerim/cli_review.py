@@ -71,7 +71,7 @@ class ResultsView(msgspec.Struct, frozen=True):
 def list_command(own: Own = False, repo: Repo = HERE, as_json: Json = False) -> None:
     """Show the candidates waiting for review, oldest first."""
     proposals, problems, blocked = queue.pending(place_of(repo, own))
-    views = [candidate_view(proposal) for proposal in proposals]
+    views = [candidate_view(proposal) for proposal in queue.with_neighbours(place_of(repo, own), proposals)]
     if as_json:
         output.show_json(PendingView(views, blocked, problems))
         return
@@ -93,7 +93,7 @@ def show_candidate(view: CandidateView) -> None:
             view.title,
             f"{name_of(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {_does(view)}",
             *([f"why: {view.reason}"] if view.reason else []),
-            *(f"not sure: it may belong to {one.id} “{one.title}”" for one in view.near),
+            *(f"near ({one.similarity * 100:.0f} %): {one.id} “{one.title}”" for one in view.neighbours),
             *view.body.splitlines(),
             *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
             *([f"files: {', '.join(view.references)}"] if view.references else []),

@@ -13,10 +13,11 @@ test.each([
   { type: "sync" },
   { type: "manageTrust" },
   { type: "showLog" },
-  { type: "act", id: "c1", action: "accept", edit: null },
-  { type: "act", id: "c1", action: "accept", edit },
-  { type: "act", id: "c1", action: "edit", edit },
-  { type: "act", id: "c1", action: "reject", edit: null },
+  { type: "act", id: "c1", action: "accept", edit: null, choice: null },
+  { type: "act", id: "c1", action: "accept", edit, choice: { answer: "changes", memory: "m1", hash: "h1" } },
+  { type: "act", id: "c1", action: "accept", edit: null, choice: { answer: "keep", memory: "", hash: "" } },
+  { type: "act", id: "c1", action: "edit", edit, choice: null },
+  { type: "act", id: "c1", action: "reject", edit: null, choice: null },
   { type: "openTurn", session: "s", turn: "t" },
   { type: "openReference", reference: "a.py" },
   { type: "leftOut", most: 0 },
@@ -32,11 +33,14 @@ test.each([
   [],
   {},
   { type: "run" },
-  { type: "act", id: "c1", action: "delete", edit: null },
-  { type: "act", id: 1, action: "accept", edit: null },
-  { type: "act", id: "c1", action: "edit", edit: null },
-  { type: "act", id: "c1", action: "reject", edit },
-  { type: "act", id: "c1", action: "delete", edit: { ...edit, tags: [1] } },
+  { type: "act", id: "c1", action: "delete", edit: null, choice: null },
+  { type: "act", id: 1, action: "accept", edit: null, choice: null },
+  { type: "act", id: "c1", action: "edit", edit: null, choice: null },
+  { type: "act", id: "c1", action: "reject", edit, choice: null },
+  { type: "act", id: "c1", action: "delete", edit: { ...edit, tags: [1] }, choice: null },
+  { type: "act", id: "c1", action: "accept", edit: null, choice: { answer: "merge", memory: "m1", hash: "h1" } },
+  { type: "act", id: "c1", action: "accept", edit: null, choice: { answer: "same", memory: "", hash: "" } },
+  { type: "act", id: "c1", action: "reject", edit: null, choice: { answer: "same", memory: "m1", hash: "h1" } },
   { type: "undo" },
   { type: "undo", action: 1 },
   { type: "copy", text: 1 },
@@ -51,7 +55,7 @@ test.each([
 
 test("fields that are not asked for are left behind", () => {
   expect(parseFromWebview({ type: "sync", command: "evil" })).toEqual({ type: "sync" });
-  expect(parseFromWebview({ type: "act", id: "c1", action: "edit", edit: { ...edit, path: "evil" } })).toEqual({ type: "act", id: "c1", action: "edit", edit });
+  expect(parseFromWebview({ type: "act", id: "c1", action: "edit", edit: { ...edit, path: "evil" }, choice: null })).toEqual({ type: "act", id: "c1", action: "edit", edit, choice: null });
 });
 
 test.each([
@@ -63,7 +67,7 @@ test.each([
   [{ ...edit, body: "x".repeat(1_000_001) }, /could not be read/],
   [undefined, /could not be read/],
 ])("an edit that does not fit is told apart, with the reason", (misfit, reason) => {
-  expect(parseFromWebview({ type: "act", id: "c1", action: "accept", edit: misfit })).toEqual({ type: "misfit", id: "c1", action: "accept", reason: expect.stringMatching(reason) as string });
+  expect(parseFromWebview({ type: "act", id: "c1", action: "accept", edit: misfit, choice: null })).toEqual({ type: "misfit", id: "c1", action: "accept", reason: expect.stringMatching(reason) as string });
 });
 
 test("an edit at every limit fits", () => {

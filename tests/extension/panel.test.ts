@@ -1,13 +1,14 @@
 // The pure parts of the panel's browser side.
 import { expect, test } from "vitest";
 import { diffRows } from "../../extension/webview/diff";
-import { actionOf } from "../../extension/webview/keys";
+import { answersFor, doneText, firstLines, keepBoth, neighbourMeta, neighboursOf, suggestedText, suggestionText } from "../../extension/webview/answers";
+import { actionOf, helpRows } from "../../extension/webview/keys";
 import { drawnPositions, rowId, visibleRange } from "../../extension/webview/list";
 import { draftText } from "../../extension/webview/lost";
-import { answered, applyLeftOut, applyList, ask, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, orderOf, parseSaved, parseTags, showRoot, startDraft, undoOf } from "../../extension/webview/state";
+import { answered, applyLeftOut, applyList, ask, choiceOf, chooseNeighbour, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, neighbourOf, orderOf, parseSaved, parseTags, selectedOf, showRoot, startChange, startDraft, undoOf } from "../../extension/webview/state";
 import { pieces, plain } from "../../extension/webview/text";
 import type { ActedMessage, ListMessage } from "../../extension/views/messages";
-import { candidate, leftOut } from "./fakes/sidecar";
+import { candidate, leftOut, neighbour } from "./fakes/sidecar";
 
 const root = "file:///repo";
 
@@ -197,6 +198,73 @@ test("keys act alone, and arrows scroll inside a candidate", () => {
   expect(actionOf(key("ArrowDown"), true)).toBeUndefined();
   expect(actionOf(key("a", true), false)).toBeUndefined();
   expect(actionOf(key("x"), false)).toBeUndefined();
+});
+
+test("each answer for a similar memory has a key of its own, which the help names", () => {
+  const key = (name: string) => ({ key: name, ctrlKey: false, metaKey: false, altKey: false });
+  expect(Array.from("spcwb123").map((name) => actionOf(key(name), true))).toEqual(["same", "replaces", "changes", "answers", "keepBoth", "neighbour1", "neighbour2", "neighbour3"]);
+  expect(actionOf({ ...key("s"), repeat: true }, true)).toBeUndefined();
+  const named = helpRows.flatMap(([keys]) => keys.split(/, | or /));
+  for (const name of "jkaersucpwbo?123") expect(named).toContain(name);
+});
+
+const near = [neighbour("m1"), neighbour("m2", { title: "Which installer?", primitive: "question" }), neighbour("m3")];
+const suggested = { answer: "answers", memory: "m2", reason: "It names one.", by: "model" } as const;
+
+test("the memory that an answer is suggested for comes first, and says who suggests what", () => {
+  const one = candidate("c1", { neighbours: near, suggested });
+  expect(neighboursOf(one).map(({ id }) => id)).toEqual(["m2", "m1", "m3"]);
+  expect(suggestionText(one)).toBe("Suggested by a model: answers “Which installer?”.");
+  expect(suggestionText(candidate("c1", { neighbours: near, suggested: { answer: "keep", memory: "", reason: "", by: "claim" } }))).toBe("Suggested by the wording of the session: keep both.");
+  expect(suggestedText(candidate("c1", { neighbours: near }))).toBe("");
+});
+
+test("only a question can be answered, and not by another question", () => {
+  const [decision, question] = near as [typeof near[0], typeof near[0]];
+  expect(answersFor(candidate("c1"), decision)).not.toContain("answers");
+  expect(answersFor(candidate("c1"), question)).toContain("answers");
+  expect(answersFor(candidate("c1", { primitive: "question" }), question)).not.toContain("answers");
+});
+
+test("the keys act on the first similar memory, or on the one that was chosen for this candidate", () => {
+  const changed = ["a", "b"].map((id) => candidate(id, { neighbours: near }));
+  const model = applyList(showRoot(emptyModel, root, "repo", false), { ...listing(["a", "b"]), changed });
+  expect(neighbourOf(model)?.id).toBe("m1");
+  const chosen = chooseNeighbour(model, "m3");
+  expect(neighbourOf(chosen)?.id).toBe("m3");
+  expect(neighbourOf(moveSelection(chosen, 1))?.id).toBe("m1");
+  expect(neighbourOf(modelOf("a"))).toBeUndefined();
+});
+
+test("to change a memory the candidate's words are edited and sent with what the memory said when it was shown last", () => {
+  const listed = (hash: string): ListMessage => ({ ...listing(["a"]), changed: [candidate("a", { neighbours: [neighbour("m1", { hash })] })] });
+  const model = applyList(showRoot(emptyModel, root, "repo", false), listed("h1"));
+  const editing = startChange(model, neighbour("m1", { hash: "h1" }));
+  const sent = (of: Model): unknown => choiceOf(draftOf(of, "a"), selectedOf(of) ?? candidate("a"));
+  expect(draftOf(editing, "a")).toMatchObject({ title: "Use uv, not pip (a)", change: { memory: "m1", hash: "h1" } });
+  expect(sent(editing)).toEqual({ answer: "changes", memory: "m1", hash: "h1" });
+  expect(sent(applyList(editing, listed("h2")))).toEqual({ answer: "changes", memory: "m1", hash: "h2" });
+  expect(sent(applyList(editing, listing(["a"])))).toEqual({ answer: "changes", memory: "m1", hash: "h1" });
+  expect(sent(startDraft(model))).toBeNull();
+  const saved = { root, selected: "a", scrollTop: 0, foot: false, leftOut: false, drafts: editing.drafts };
+  expect(parseSaved(structuredClone(saved))).toEqual(saved);
+});
+
+test("what was done is told in words: what the person chose, else what was suggested", () => {
+  const one = candidate("c1", { title: "Use uv", neighbours: near, suggested });
+  expect(doneText(one, { answer: "replaces", memory: "m1", hash: "" })).toBe("Replaced “Use pip (m1)” with “Use uv”");
+  expect(doneText(one, { answer: "same", memory: "m3", hash: "" })).toBe("Added the quote to “Use pip (m3)”");
+  expect(doneText(one, { answer: "changes", memory: "m3", hash: "" })).toBe("Changed “Use pip (m3)”");
+  expect(doneText(one, keepBoth)).toBe("Kept both: “Use uv” is a new memory");
+  expect(doneText(one, null)).toBe("Answered “Which installer?” with “Use uv”");
+  expect(doneText(candidate("c1"), null)).toBe("");
+});
+
+test("a similar memory is shown by its kind, how similar it is and its first lines", () => {
+  expect(neighbourMeta(neighbour("m1", { primitive: "learning", kind: "pitfall" }))).toBe("pitfall · 72 % similar");
+  expect(firstLines("One.\n\nTwo.\nThree.\nFour.")).toBe("One.\nTwo.\nThree. …");
+  expect(firstLines("x".repeat(400))).toHaveLength(300);
+  expect(firstLines("One.")).toBe("One.");
 });
 
 test("of two thousand candidates only those in sight are drawn", () => {

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/protocol";
 import { ReviewPanel } from "../../extension/views/review";
 import type { ToWebview } from "../../extension/views/messages";
-import { candidate, FakeContext, leftOut } from "./fakes/sidecar";
+import { candidate, FakeContext, leftOut, neighbour } from "./fakes/sidecar";
 import { act, answers, type FakePanel, reset, shown, Uri, workspace } from "./fakes/vscode";
 
 type Parts = ConstructorParameters<typeof ReviewPanel>;
@@ -128,7 +128,7 @@ test("another root's candidates are not this panel's matter", async () => {
 test("accept is carried out and reported", async () => {
   context.answer(protocol.reviewAct, () => done);
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   expect(await message(panel, "acted")).toEqual({ type: "acted", id: "c1", action: "accept", ok: true, message: "Accepted: c1", undo: { action: "a1", label: "Accepted: c1" }, diff: "" });
   expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", scope: "project", action: "accept" } });
 });
@@ -137,9 +137,29 @@ test("an edit goes along with what is asked", async () => {
   context.answer(protocol.reviewAct, () => done);
   const panel = await open();
   const edit = { title: "Better", body: "b", tags: [] };
-  panel.send({ type: "act", id: "c1", action: "edit", edit });
+  panel.send({ type: "act", id: "c1", action: "edit", edit, choice: null });
   await message(panel, "acted");
   expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", scope: "project", action: "edit", edit } });
+});
+
+test("the answer for a similar memory goes along, also after the question about quotes", async () => {
+  context.answer(protocol.reviewAct, (params) => (params.quotes === undefined ? { ...done, ok: false, askQuotes: true } : done));
+  answers.choices.push("Keep quotes local");
+  const panel = await open();
+  const choice = { answer: "replaces", memory: "m1", hash: "h1" } as const;
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice });
+  await message(panel, "acted");
+  expect(context.asked.filter(({ method }) => method === "lerim/review/act").map(({ params }) => (params as protocol.ActParams).choice)).toEqual([choice, choice]);
+});
+
+test("a similar memory opens in the editor, and only one that the sidecar named", async () => {
+  waiting = [candidate("c1", { neighbours: [neighbour("m1")] })];
+  const panel = await open();
+  await message(panel, "list");
+  panel.send({ type: "openTarget", id: "c1", target: "elsewhere" });
+  panel.send({ type: "openTarget", id: "c1", target: "m1" });
+  await expect.poll(() => shown.documents.length).toBe(1);
+  expect(JSON.stringify(shown.documents[0])).toContain("m1.md");
 });
 
 test.each([
@@ -149,7 +169,7 @@ test.each([
   context.answer(protocol.reviewAct, (params) => (params.quotes === undefined ? { ...done, ok: false, askQuotes: true } : done));
   answers.choices.push(choice);
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   expect(await message(panel, "acted")).toMatchObject({ ok: true });
   expect(shown.messages).toMatchObject([{ modal: true, choices: ["Share quotes in git", "Keep quotes local"] }]);
   expect(context.asked.filter(({ method }) => method === "lerim/review/act").map(({ params }) => (params as protocol.ActParams).quotes)).toEqual([undefined, quotes]);
@@ -158,7 +178,7 @@ test.each([
 test("Escape on that question accepts nothing", async () => {
   context.answer(protocol.reviewAct, () => ({ ...done, ok: false, askQuotes: true }));
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   expect(await message(panel, "acted")).toMatchObject({ ok: false });
   expect(context.asked.filter(({ method }) => method === "lerim/review/act")).toHaveLength(1);
 });
@@ -172,8 +192,8 @@ test("acts are carried out one after the other", async () => {
     return done;
   });
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
-  panel.send({ type: "act", id: "c2", action: "reject", edit: null });
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
+  panel.send({ type: "act", id: "c2", action: "reject", edit: null, choice: null });
   await message(panel, "acted", 1);
   expect(order).toEqual(["begin c1", "end c1", "begin c2", "end c2"]);
 });
@@ -191,7 +211,7 @@ test("a listing begun before an act does not bring the candidate back", async ()
     return done;
   });
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   await message(panel, "acted");
   release();
   expect((await message(panel, "list")).order).toEqual(["c2"]);
@@ -208,7 +228,7 @@ test("undo brings a candidate back", async () => {
   });
   const panel = await open();
   await message(panel, "list");
-  panel.send({ type: "act", id: "c1", action: "reject", edit: null });
+  panel.send({ type: "act", id: "c1", action: "reject", edit: null, choice: null });
   await message(panel, "acted");
   panel.send({ type: "undo", action: "a1" });
   await expect.poll(() => (panel.posted as ToWebview[]).filter((posted) => posted.type === "list").at(-1)?.order).toEqual(["c1", "c2"]);
@@ -235,7 +255,7 @@ test("undo pressed before an act was answered takes back that act", async () => 
   });
   context.answer(protocol.reviewUndo, () => done);
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   panel.send({ type: "undo", action: null });
   release();
   await message(panel, "acted", 1);
@@ -247,7 +267,7 @@ test("undo pressed before an act was refused takes nothing back", async () => {
     throw new Error("It changed.");
   });
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   panel.send({ type: "undo", action: null });
   expect(await message(panel, "acted", 1)).toMatchObject({ action: "undo", ok: false, message: expect.stringContaining("There is nothing to undo") as string });
   expect(undone()).toEqual([]);
@@ -261,7 +281,7 @@ test.each(["act", "undo"] as const)("an error of the sidecar at an %s is shown i
   context.answer(protocol.reviewUndo, refuse);
   const panel = await open();
   await message(panel, "list");
-  panel.send(type === "act" ? { type, id: "c1", action: "accept", edit: null } : { type, action: "a1" });
+  panel.send(type === "act" ? { type, id: "c1", action: "accept", edit: null, choice: null } : { type, action: "a1" });
   expect(await message(panel, "acted")).toMatchObject({ ok: false, message: "The file changed since you looked at it.", diff: "-old\n+new\n" });
   await message(panel, "list", 1);
   expect(context.logged.filter((line) => line.includes("The file changed"))).toHaveLength(1);
@@ -270,7 +290,7 @@ test.each(["act", "undo"] as const)("an error of the sidecar at an %s is shown i
 
 test("an edit that does not fit is answered with the reason and goes no further", async () => {
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "edit", edit: { title: " ", body: "b", tags: [] } });
+  panel.send({ type: "act", id: "c1", action: "edit", edit: { title: " ", body: "b", tags: [] }, choice: null });
   expect(await message(panel, "acted")).toMatchObject({ id: "c1", action: "edit", ok: false, message: expect.stringContaining("title is empty") as string });
   expect(context.asked.filter(({ method }) => method === "lerim/review/act")).toEqual([]);
 });
@@ -296,7 +316,7 @@ test("an act that ends after the panel went to another root is not taken for one
     return done;
   });
   const panel = await open();
-  panel.send({ type: "act", id: "c1", action: "accept", edit: null });
+  panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   const other = { uri: Uri.file("/other"), name: "other", index: 1 };
   await review.show(other as unknown as Parameters<ReviewPanel["show"]>[0]);
   await message(panel, "root", 1);
@@ -317,7 +337,7 @@ test("the panel opens turns, and refuses references that lead outside", async ()
 test("a message that is none is noted and nothing more", async () => {
   const panel = await open();
   const before = context.asked.length;
-  panel.send({ type: "act", id: "c1", action: "delete", edit: null });
+  panel.send({ type: "act", id: "c1", action: "delete", edit: null, choice: null });
   expect(context.asked.length).toBe(before);
   expect(context.logged.at(-1)).toContain("not understood");
 });

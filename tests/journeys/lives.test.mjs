@@ -109,71 +109,77 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("memories");
   });
 
-  await run("a sync proposes a change, a replacement and an answer, and they wait on top of the view", async () => {
+  await run("what a sync proposes waits on top of the view, and the panel shows the similar memories", async () => {
     await screen.command("Lerim: Sync");
     await screen.notification(/1 session read, 3 new candidates/);
     await clear();
     await listed(/Waiting for review\s*3/);
-    await listed(/Always keep the prices in src\/cart\.py in integer cents.*replaces a memory/);
+    await listed(/Always keep the prices in src\/cart\.py in integer cents.*new/);
     await screen.shot("waiting");
     await screen.row(row(/Always keep the prices in src\/cart\.py in integer cents/), "the panel opens at the candidate", async () => {
-      for (const frame of screen.page.frames()) if (/Replaces/.test(await frame.locator("#review .detail").innerText({ timeout: 500 }).catch(() => ""))) return true;
+      for (const frame of screen.page.frames()) if (/Similar memories/.test(await frame.locator("#review .detail").innerText({ timeout: 500 }).catch(() => ""))) return true;
       return false;
     });
     panel = await Panel.open(screen);
-    await panel.says(/Replaces/);
-  });
-
-  await run("an update is shown as a difference", async () => {
-    await panel.select(/Always retry/);
-    await panel.says(/Proposed change to Always retry send 2 times/);
-    assert.ok((await panel.changes("removed")).some((line) => /retry `send` 2 times/.test(line)));
-    assert.ok((await panel.changes("added")).some((line) => /retry `send` 3 times/.test(line)));
-    await screen.shot("update");
-  });
-
-  await run("a superseded decision is struck through, with its successor", async () => {
-    await panel.select(/Always keep the prices/);
-    const [ending] = await panel.endings();
-    assert.match(ending.struck, /^Keep the prices in src\/cart\.py in floats, not in integer cents$/);
-    assert.match(ending.becomes, /Always keep the prices in src\/cart\.py in integer cents/);
-    assert.equal(ending.line, "line-through");
-    await screen.shot("superseded");
-  });
-
-  await run("a question that is answered is marked as resolved", async () => {
     await panel.select(/Keep the cache/);
-    const [ending] = await panel.endings();
-    assert.match(ending.whole, /Should the cache in src\/cache\.py be kept in Redis or in SQLite\?.*resolved by: Keep the cache in src\/cache\.py in SQLite/);
-    await screen.shot("resolved");
+    const question = await panel.choose(/Redis or in SQLite\?/);
+    assert.match(question.meta, /^question · \d+ % similar$/);
+    assert.match(question.body, /Redis or SQLite for the cache/);
+    assert.deepEqual(question.answers, ["Answers it", "Same", "Replaces", "Changes…"]);
+    assert.equal(await panel.cutOff(), false);
     for (const theme of ["Default Light Modern", "Default High Contrast"]) {
       person.settings({ "workbench.colorTheme": theme });
       await panel.themed(theme.includes("Light") ? "vscode-light" : "vscode-high-contrast");
-      await screen.shot(theme.includes("Light") ? "resolved-light" : "resolved-high-contrast");
+      await screen.shot(theme.includes("Light") ? "similar-light" : "similar-high-contrast");
     }
     person.settings();
     await panel.themed("vscode-dark");
+    await screen.shot("similar");
   });
 
-  await run("accepted, the old ones are over on both sides; undo brings one back", async () => {
-    for (const [pattern, quotes] of [[/Always retry/, true], [/Always keep the prices/, false], [/Keep the cache/, false]]) {
-      await panel.select(pattern);
-      await panel.press("a");
-      if (quotes) {
-        await screen.dialog(/quotes behind memories be shared in git/);
-        await screen.page.keyboard.press("Enter");
-      }
-      await panel.lists(pattern, false);
-    }
+  await run("c changes a memory: its text stands beside the form, and the edited text takes its place", async () => {
+    const [learning] = files("learnings").filter((name) => name.includes("retry-send"));
+    await panel.select(/Always retry/);
+    const { answers } = await panel.choose(/retry send 2 times/);
+    assert.deepEqual(answers, ["Same", "Replaces", "Changes…"]);
+    await panel.press("c");
+    await panel.editing(/Always retry `send` 3 times/);
+    await panel.besideForm(/`send` in src\/cart\.py is retried 2 times/);
+    assert.equal(await panel.cutOff(), false);
+    await screen.shot("changes");
+    await panel.retype("Retry `send` 3 times in src/cart.py");
+    await panel.press("Control+Enter");
+    await screen.dialog(/quotes behind memories be shared in git/);
+    await screen.page.keyboard.press("Enter");
+    await panel.lists(/Always retry/, false);
+    await panel.did(/Changed “Always retry `send` 2 times in src\/cart\.py”/);
+    assert.match(text("learnings", learning), /^title: .*Retry `send` 3 times in src\/cart\.py/m);
+    assert.doesNotMatch(text("learnings", learning), /2 times/);
+  });
+
+  await run("p replaces a memory, w answers a question, and undo opens the question again", async () => {
+    await panel.select(/Always keep the prices/);
+    await panel.choose(/in floats, not in integer cents/);
+    await panel.press("p");
+    await panel.did(/Replaced “Keep the prices in src\/cart\.py in floats, not in integer cents” with “Always keep the prices/);
     const [floats] = await until("the old decision is over", () => files("archived", "decisions").length === 1 && files("archived", "decisions"));
     assert.match(text("archived", "decisions", floats), /^superseded_by: .*integer-cents/m);
+    const answer = async () => {
+      await panel.select(/Keep the cache/);
+      await panel.choose(/Redis or in SQLite\?/);
+      await panel.press("w");
+      await panel.did(/Answered “Should the cache in src\/cache\.py be kept in Redis or in SQLite\?”/);
+    };
+    await answer();
     const [asked] = await until("the question is over", () => files("archived", "questions").length === 1 && files("archived", "questions"));
     assert.match(text("archived", "questions", asked), /^resolved_by: .*sqlite/m);
     assert.equal(files("questions").length, 0);
+    await screen.shot("answered");
     await panel.press("u");
+    await panel.did(/Undone/);
     await until("the question is open again", () => files("questions").length === 1 && files("archived", "questions").length === 0);
-    await panel.select(/Keep the cache/);
-    await panel.press("a");
+    await panel.lists(/Keep the cache/);
+    await answer();
     await until("the question is over again", () => files("questions").length === 0);
     await unfold(/^Inactive/);
     await listed(/Keep the prices in src\/cart\.py in floats.*superseded/);

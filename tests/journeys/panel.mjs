@@ -71,12 +71,48 @@ export class Panel {
   /** The memories that would end, each with what takes its place and how its title is drawn. */
   async endings() {
     await this.#frame.locator(".candidate .ending").first().waitFor();
-    return this.#frame.locator(".candidate .ending:not(.near)").evaluateAll((items) => items.map((item) => ({
+    return this.#frame.locator(".candidate .ending").evaluateAll((items) => items.map((item) => ({
       whole: item.textContent,
       struck: item.querySelector("del")?.textContent ?? "",
       becomes: item.querySelector(".becomes")?.textContent ?? "",
       line: getComputedStyle(item.querySelector(".ended-title")).textDecorationLine,
     })));
+  }
+
+  /** The similar memories shown, each with what can be answered about it. */
+  similar() {
+    return this.#frame.locator(".candidate .neighbour").evaluateAll((items) => items.map((item) => ({
+      title: item.querySelector(".neighbour-title").textContent,
+      meta: item.querySelector(".neighbour-meta").textContent,
+      body: item.querySelector(".neighbour-body").textContent,
+      answers: [...item.querySelectorAll(".answer")].map((button) => button.textContent),
+      chosen: item.getAttribute("aria-current") === "true" && item.ownerDocument.activeElement === item,
+    })));
+  }
+
+  /** Goes by its number to the similar memory whose title holds `pattern`, and waits until the keys act on it. */
+  async choose(pattern) {
+    const at = await until(`${pattern} is among the similar memories`, async () => {
+      const place = (await this.similar()).findIndex(({ title }) => pattern.test(title));
+      return place < 0 ? false : String(place + 1);
+    });
+    await this.press(at);
+    return until(`${pattern} is chosen`, async () => (await this.similar()).find(({ title, chosen }) => chosen && pattern.test(title)));
+  }
+
+  /** Waits until the panel tells what was done last. */
+  async did(pattern) {
+    return until(`the panel tells ${pattern}`, async () => pattern.test(await this.#frame.locator(".done").innerText()));
+  }
+
+  /** Waits until the text of a memory stands beside the form that changes it. */
+  async besideForm(pattern) {
+    return until(`${pattern} stands beside the form`, async () => pattern.test(await this.#frame.locator(".edit-form .memory-now").innerText()));
+  }
+
+  /** Whether something in the candidate or the form reaches out of the panel's width. */
+  async cutOff() {
+    return this.#frame.locator(".detail").evaluate((detail) => [...detail.querySelectorAll("*")].some((element) => element.getBoundingClientRect().right > detail.getBoundingClientRect().right + 1 && !element.closest(".visually-hidden, .diff")));
   }
 
   /** Moves with the keys until the candidate whose title holds `pattern` is shown in full, or in its form. */

@@ -95,8 +95,18 @@ class Edit(Params, frozen=True):
     tags: list[str]
 
 
+class ChoiceParams(Params, frozen=True):
+    """What the person chose: the answer for this memory. `keep` needs none: the new memory stands beside all
+    neighbours. `hash` is the neighbour's as it was shown."""
+
+    answer: Literal["same", "replaces", "changes", "answers", "keep"]
+    memory: str = ""
+    hash: str = ""
+
+
 class ActParams(Params, frozen=True):
-    """One step with one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's."""
+    """One step with one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's; `choice` is for accepting
+    and, without one, the suggested answer is taken, else the new memory stands beside its neighbours."""
 
     root: str
     id: str
@@ -104,6 +114,7 @@ class ActParams(Params, frozen=True):
     edit: Edit | None = None
     quotes: Literal["shared", "local"] | None = None
     scope: Literal["project", "global"] = "project"
+    choice: ChoiceParams | None = None
 
 
 class LeftOutParams(Params, frozen=True):

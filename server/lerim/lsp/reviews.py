@@ -96,7 +96,7 @@ def _listed(sidecar: Sidecar, repo: Repo) -> ReviewList:
     for where in pending.places(sidecar, repo):
         scope: Scope = "global" if where.project.is_personal else "project"
         proposals, more, times = queue.pending(where)
-        candidates += (candidate_view(proposal, scope) for proposal in proposals)
+        candidates += (candidate_view(proposal, scope) for proposal in queue.with_neighbours(where, proposals))
         problems += more
         blocked += times
         left += queue.left_out(where, most=0)[1]
@@ -132,7 +132,9 @@ def _act(where: Place, params: ActParams) -> queue.ReviewResult:
     edit = queue.Edit(given.title, given.body, tuple(given.tags)) if given is not None else None
     match params.action:
         case "accept":
-            return queue.accept(where, params.id, edit, params.quotes)
+            chosen = params.choice
+            choice = queue.Choice(chosen.answer, chosen.memory, chosen.hash) if chosen is not None else None
+            return queue.accept(where, params.id, edit, params.quotes, choice=choice)
         case "reject":
             return queue.reject(where, params.id)
         case "edit" if edit is not None:

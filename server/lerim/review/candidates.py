@@ -23,6 +23,7 @@ from lerim.memory.quotes import merge
 from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, render
 from lerim.memory.store import Store, Stored
 from lerim.redaction import redact
+from lerim.review.compare import Near
 from lerim.review.place import Place
 from lerim.review.rewrite import difference, entries, naming_text, referring_text, updated_text
 from lerim.sessions.model import Platform
@@ -34,7 +35,9 @@ ACCEPTED_CONFIDENCE = 0.9
 """The least confidence of a memory that a person accepted. The figure of a candidate says how likely it is worth
 keeping; the person has decided that. It stays below `PERSON_CONFIDENCE`, since the words are not theirs."""
 
-ProposedAction = Literal["add", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"]
+ProposedAction = Literal[
+    "add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"
+]
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
@@ -82,6 +85,7 @@ class Proposal:
     diff: str = ""
     about: tuple[Stored, ...] = ()
     near: tuple[Stored, ...] = ()
+    neighbours: tuple[Near, ...] = ()
     lost: tuple[str, ...] = ()
     void: bool = False
 
@@ -98,7 +102,7 @@ class Proposal:
     @property
     def ends(self) -> tuple[str, ...]:
         """The memories that would be no longer active."""
-        if self.action in ("refer", "add"):
+        if self.action in ("refer", "add", "same"):
             return ()
         kept = 1 if self.action in KEEPS else 0
         return tuple(one.id for one in self.targets[kept : 1 if self.action == "close" else None])

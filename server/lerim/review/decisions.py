@@ -31,6 +31,7 @@ from lerim.review.candidates import (
     read,
     standing,
 )
+from lerim.review.compare import ACTIONS, Choice
 from lerim.review.effects import Effects, effects
 from lerim.review.judgments import Judged
 from lerim.review.ledger import Change, Kind, Known, Ledger, State
@@ -53,6 +54,7 @@ def accept(
     memories: MemorySearch | None = None,
     now: datetime | None = None,
     *,
+    choice: Choice | None = None,
     unseen: bool = False,
     singly: bool = True,
 ) -> ReviewResult:
@@ -73,19 +75,21 @@ def accept(
             path = store.path_of(known.memory)
             return ReviewResult(True, "already", "It was accepted before.", path=str(path) if path else None)
         proposal = _waiting(place, known, store)
-        choice = quotes or store.quotes.choice()
-        if choice is None:
+        shared = quotes or store.quotes.choice()
+        if shared is None:
             message = "Shall the quotes of memories be shared in git, or stay on this machine?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
-        if choice != store.quotes.choice():
+        if shared != store.quotes.choice():
             place.make_private()
-            store.quotes.choose(choice)
+            store.quotes.choose(shared)
         final = proposal
         if edit is not None:
             final = of_text(edited_text(proposal, edit), proposal.path, store, proposal.text)
+        if choice is not None:
+            final = _chosen(store, final, choice)
         _check_lost(place, book, final)
         _check_unwanted(place, book, final)
-        if final.session and not final.edited and final.maker not in ("lead", "person"):
+        if choice is None and final.session and not final.edited and final.maker not in ("lead", "person"):
             with searching(place, memories) as near:
                 settled = decided_now(place, book, store, final, near)
             if settled is not None:
@@ -96,6 +100,32 @@ def accept(
             final = replace(final, record=accepted_record(final.record))
         judged: Judged | None = None if unseen or not singly else "edited" if final.edited else "accepted"
         return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged)
+
+
+def _chosen(store: Store, proposal: Proposal, choice: Choice) -> Proposal:
+    """The candidate as it does what the person chose.
+
+    Raises MemoryError_ where it cannot, StaleError where the memory is not as they saw it.
+    """
+    if not proposal.session:
+        raise MemoryError_(
+            "This is proposed for memories that are named in it; there is nothing to choose.",
+            where=str(proposal.path),
+            todo="Accept it as it is, or reject it.",
+        )
+    if choice.answer == "keep":
+        back = proposal.action == "add"
+        targets, about = (proposal.targets, proposal.about) if back else ((), ())
+        return replace(proposal, action="add", targets=targets, about=about, lost=(), diff="")
+    stored = store.read(choice.memory)
+    if stored.status != "active" or (choice.hash not in ("", stored.hash) and choice.answer != "same"):
+        raise StaleError(
+            "This memory is not as it was shown; nothing was changed.",
+            where=str(stored.path),
+            todo="Look at it as it is now, then choose again.",
+        )
+    target = Target(stored.record.id, stored.hash)
+    return replace(proposal, action=ACTIONS[choice.answer], targets=(target,), about=(stored,), lost=())
 
 
 def _carry_out(

@@ -1,10 +1,10 @@
 """What accepting a proposal does to the files, action by action; nothing is written here.
 
-add: a new file; with a target, that memory comes back, rewritten as by update. supersede, resolve, consolidate:
-a new file that names its targets, and each of them names it and lies in `archived/`. update, merge: the first target is
-rewritten and keeps its id, `created` and what a person wrote; all others end as above. close: the second target, a
-memory, resolves the first, a question. archive: each target's file is moved as it is. refer: the target's references
-alone change.
+add: a new file; with a target, that memory comes back, rewritten as by update. same: the target gains the evidence.
+supersede, resolve, consolidate: a new file that names its targets, and each of them names it and lies in `archived/`.
+update, merge: the first target is rewritten and keeps its id, `created` and what a person wrote; all others end as
+above. close: the second target, a memory, resolves the first, a question. archive: each target's file is moved as it
+is. refer: the target's references alone change.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _:
             changes = _ending(store, [question], kept.record)
             after = naming_text(before, kept.path, [question.record])
             return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
+        case "same":
+            kept = about[0]
+            return Effects(kept.record.id, tuple(_gaining(store, kept.record, proposal.record)), kept.path)
         case "update" | "merge":
             return _update(store, proposal, about[0], about[1:], verify)
         case "add" if about:
@@ -151,6 +154,16 @@ def _moved(store: Store, stored: Stored, before: str, after: str, status: Status
 
 def _rewriting(store: Store, stored: Stored, before: str, after: str) -> tuple[Change, ...]:
     return (Change("memory", str(store.anchor), str(stored.path), before, after),)
+
+
+def _gaining(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[Change]:
+    """The change that gives a memory the evidence of a candidate that says the same: privately, its file stays."""
+    text = store.quotes.text_gaining(kept, again.evidence)
+    if text is None:
+        return []
+    path = store.quotes.path(kept.id)
+    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
+    return [Change("private", str(store.quotes.private), str(path), before, text)]
 
 
 def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[Change]:

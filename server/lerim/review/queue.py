@@ -5,7 +5,8 @@ Candidates are inert: nothing outside this package reads them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from lerim.errors import NotFoundError, Problem
@@ -13,15 +14,17 @@ from lerim.extraction.candidate import Dropped, drop
 from lerim.facts.draft import RANKED
 from lerim.memory import files
 from lerim.memory.quotes import QuoteChoice
+from lerim.memory.search import MemorySearch
 from lerim.review import actions
 from lerim.review.candidates import Edit, Proposal, Target, read, waiting
+from lerim.review.compare import SHOWN, Choice, Near
 from lerim.review.decisions import accept, add, edit, reject, take_back
 from lerim.review.judgments import correction
 from lerim.review.ledger import Known, State, opened
 from lerim.review.left_out import WHY
 from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
 from lerim.review.place import Place
-from lerim.review.proposing import propose, put_back
+from lerim.review.proposing import propose, put_back, searching
 from lerim.review.proposing_anyway import leave_out, left_out, propose_anyway
 from lerim.review.redeciding import decide_again
 from lerim.review.suggestions import Suggestion, met, preview, suggest
@@ -31,6 +34,7 @@ from lerim.review.unseen import doubted, settle, settle_all
 __all__ = [
     "AlreadyKnown",
     "Blocked",
+    "Choice",
     "Edit",
     "Place",
     "Proposal",
@@ -65,6 +69,7 @@ __all__ = [
     "taken_in",
     "undo",
     "undoable",
+    "with_neighbours",
     "withdraw",
     "withdraw_one",
 ]
@@ -86,6 +91,28 @@ def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
         unfinished = {action.candidate for action in book.unfinished()} - ours
     found, problems = waiting(place, ours, store, unfinished)
     return found, [*stuck, *problems], blocked
+
+
+def with_neighbours(
+    place: Place, proposals: Sequence[Proposal], memories: MemorySearch | None = None
+) -> list[Proposal]:
+    """The candidates with the active memories near each of them; proposals of maintaining have none.
+
+    `memories`: a search the caller keeps open. Raises MemoryError_.
+    """
+    if not any(one.session for one in proposals):
+        return list(proposals)
+    store = place.store()
+    found: list[Proposal] = []
+    with searching(place, memories) as search:
+        for proposal in proposals:
+            near: list[Near] = []
+            if proposal.session:
+                for one in search.nearest(proposal.record.title, proposal.record.body, SHOWN):
+                    if store.live_path(one.id) is not None:
+                        near.append(Near(store.read(one.id), one.similarity))
+            found.append(replace(proposal, neighbours=tuple(near)))
+    return found
 
 
 def states(place: Place) -> dict[str, State]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from lerim.memory.lines import moment
@@ -10,8 +12,18 @@ from lerim.memory.store import Stored
 from lerim.memory.views import EvidenceView, evidence_views, safe
 from lerim.redaction import redact, visible, without_orders
 from lerim.review.candidates import Maker, Proposal, ProposedAction
+from lerim.review.compare import Near, NeighbourAnswer
 from lerim.review.ledger import Action
 from lerim.review.left_out import WHY, LeftOut
+
+ANSWERS: dict[ProposedAction, NeighbourAnswer] = {
+    "same": "same",
+    "update": "changes",
+    "merge": "changes",
+    "supersede": "replaces",
+    "resolve": "answers",
+}
+"""Which answer an action of a session's candidate is."""
 
 
 class TargetView(msgspec.Struct, frozen=True):
@@ -23,13 +35,40 @@ class TargetView(msgspec.Struct, frozen=True):
     path: str
 
 
+class NeighbourView(msgspec.Struct, frozen=True):
+    """An active memory near a candidate. `similarity` is from 0 to 1; `hash` is of the file's text as shown, and can be
+    sent back with the person's choice."""
+
+    id: str
+    title: str
+    body: str
+    primitive: Primitive
+    kind: str | None
+    path: str
+    status: str
+    similarity: float
+    hash: str
+
+
+class SuggestedView(msgspec.Struct, frozen=True):
+    """The answer for a memory that the claim itself, or a model, suggests. Accepting without a choice does it.
+
+    For `keep` the memory is empty."""
+
+    answer: NeighbourAnswer
+    memory: str
+    reason: str
+    by: Literal["claim", "model"]
+
+
 class CandidateView(msgspec.Struct, frozen=True):
     """A waiting candidate. `turn` is the id its claim rests on; a proposal of maintain's has no session, turn, platform
     and signal, but a `reason`.
 
     `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
-    first; `ends` are the ids of those that would be no longer active. `near` are others of which code is not sure
-    whether it repeats, changes or replaces them. `scope` global: it would be the person's own.
+    first; `ends` are the ids of those that would be no longer active. `neighbours` are the most similar
+    active memories, best first; `suggested` is the preselected answer for one of them. `scope` global: it would be the
+    person's own.
     """
 
     id: str
@@ -57,7 +96,8 @@ class CandidateView(msgspec.Struct, frozen=True):
     maker: Maker = "rules"
     ends: list[str] = []
     scope: Scope = "project"
-    near: list[TargetView] = []
+    neighbours: list[NeighbourView] = []
+    suggested: SuggestedView | None = None
 
 
 class LeftOutView(msgspec.Struct, frozen=True):
@@ -114,7 +154,8 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         edited=proposal.edited,
         path=str(proposal.path),
         targets=list(map(_target_view, proposal.about)),
-        near=[_target_view(one) for one in proposal.near if one.record.id not in {t.id for t in proposal.targets}],
+        neighbours=list(map(_neighbour_view, proposal.neighbours)),
+        suggested=_suggested(proposal),
         reason=redact(proposal.reason).text,
         maker=proposal.maker,
         scope=scope,
@@ -152,6 +193,35 @@ def _safe(text: str) -> str:
 
 def _target_view(one: Stored) -> TargetView:
     return TargetView(one.record.id, safe(one.record).title, one.status, str(one.path))
+
+
+def _neighbour_view(near: Near) -> NeighbourView:
+    stored, record = near.stored, safe(near.stored.record)
+    return NeighbourView(
+        id=stored.record.id,
+        title=record.title,
+        body=record.body,
+        primitive=record.primitive,
+        kind=record.kind,
+        path=str(stored.path),
+        status=stored.status,
+        similarity=round(near.similarity, 4),
+        hash=stored.hash,
+    )
+
+
+def _suggested(proposal: Proposal) -> SuggestedView | None:
+    """The answer that a session's candidate suggests for a memory; proposals of maintaining have none."""
+    if not proposal.session:
+        return None
+    by: Literal["claim", "model"] = "model" if proposal.maker == "lead" else "claim"
+    if proposal.action == "add":
+        return SuggestedView("keep", "", redact(proposal.reason).text, by) if by == "model" else None
+    if not proposal.about:
+        return None
+    return SuggestedView(
+        ANSWERS.get(proposal.action, "keep"), proposal.about[0].record.id, redact(proposal.reason).text, by
+    )
 
 
 def undo_view(action: Action | None) -> UndoView | None:

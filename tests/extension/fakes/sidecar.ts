@@ -1,6 +1,6 @@
 import { Keys } from "../../../extension/secrets";
 import { EventEmitter, workspace } from "./vscode";
-import type { ModelView, AgentView, CandidatesChangedParams, CandidateView, LeftOutView, MemoryView, Notification, Request, SessionTurn, SessionView, SyncProgressParams, SyncReport } from "../../../extension/protocol";
+import type { ModelView, AgentView, CandidatesChangedParams, CandidateView, LeftOutView, MemoryView, NeighbourView, Notification, Request, SessionTurn, SessionView, SyncProgressParams, SyncReport } from "../../../extension/protocol";
 
 interface Token {
   readonly isCancellationRequested: boolean;
@@ -140,8 +140,24 @@ export function candidate(id: string, changes: Partial<CandidateView> = {}): Can
     reason: "",
     maker: "rules",
     ends: [],
-    near: [],
+    neighbours: [],
+    suggested: null,
     scope: "project",
+    ...changes,
+  };
+}
+
+export function neighbour(id: string, changes: Partial<NeighbourView> = {}): NeighbourView {
+  return {
+    id,
+    title: `Use pip (${id})`,
+    body: "The project installs with pip.",
+    primitive: "decision",
+    kind: null,
+    path: `/repo/.lerim/memory/decisions/${id}.md`,
+    status: "active",
+    similarity: 0.716,
+    hash: `hash-of-${id}`,
     ...changes,
   };
 }
