@@ -115,7 +115,8 @@ def _queue(at: Here) -> QueueView:
     from lerim.models.choose import choose
     from lerim.redaction import clean
     from lerim.sessions.catalog import Catalog
-    from lerim.sessions.queue import EXTRACT, MODEL
+    from lerim.sessions.queue import MODEL
+    from lerim.sessions.stored import EXTRACT
 
     if not at.home.catalog.exists():
         return QueueView([], {})

@@ -143,7 +143,8 @@ def _sessions(at: Here, *, model: bool) -> tuple[int, int, str]:
     Folders are asked whose they are now, so that an alias counts before the next sync moves their turns.
     """
     from lerim.sessions.catalog import Catalog
-    from lerim.sessions.queue import EXTRACT, MODEL
+    from lerim.sessions.queue import MODEL
+    from lerim.sessions.stored import EXTRACT
 
     if not at.home.catalog.exists():
         return 0, 0, ""

@@ -26,7 +26,8 @@ from lerim.report import SessionCounts, SyncReport, combine, unasked
 from lerim.review import queue as review
 from lerim.session_reading import SessionReading, exists_in
 from lerim.sessions.catalog import Catalog, Job
-from lerim.sessions.queue import EXTRACT, MODEL
+from lerim.sessions.queue import MODEL
+from lerim.sessions.stored import EXTRACT
 from lerim.sync_context import SyncContext, SyncPart, Tell
 
 if TYPE_CHECKING:

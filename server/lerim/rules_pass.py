@@ -23,8 +23,8 @@ from lerim.sessions.catalog import Job
 from lerim.sessions.discovery import likely
 from lerim.sessions.model import Readable, Transcript
 from lerim.sessions.platforms import removed
-from lerim.sessions.queue import EXTRACT
 from lerim.sessions.readers import probe
+from lerim.sessions.stored import EXTRACT
 from lerim.sessions.troubles import told
 from lerim.summary_step import model_summarizes, summarize_by_rules
 from lerim.sync_context import SyncContext, SyncPart, read

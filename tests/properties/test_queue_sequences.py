@@ -11,7 +11,8 @@ from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.model import Transcript
-from lerim.sessions.queue import EXTRACT, TRIES, Job
+from lerim.sessions.queue import TRIES, Job
+from lerim.sessions.stored import EXTRACT
 from long import at_most
 
 PLACES = [

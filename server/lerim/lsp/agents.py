@@ -17,7 +17,7 @@ from lerim.lsp import sessions
 from lerim.lsp.repos import Repo, release_memory
 from lerim.lsp.session_protocol import AgentsParams, ConnectParams, DoneView, JobView, QueueParams
 from lerim.lsp.sidecar import Sidecar
-from lerim.sessions import browsing, platforms, queue
+from lerim.sessions import browsing, platforms, queue, stored
 from lerim.sessions.catalog import Catalog
 from lerim.sessions.model import Platform
 from lerim.sessions.queue_rows import JobRow
@@ -75,9 +75,9 @@ def _agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
-        rows = catalog.jobs(project.key, (queue.EXTRACT, queue.MODEL))
+        rows = catalog.jobs(project.key, (stored.EXTRACT, queue.MODEL))
         # what waits for a model waits for ever where none is chosen; that one was asked in vain is told all the same
-        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == queue.EXTRACT))
+        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == stored.EXTRACT))
         troubled = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
         jobs = [_job(catalog, row) for row in troubled]
     return AgentsView(project.name, views, counted, jobs)

@@ -30,6 +30,7 @@ from lerim.sessions import (
     queue_rows,
     session_rows,
     session_search,
+    stored,
     turns,
     unsent,
 )
@@ -181,7 +182,7 @@ class Catalog:
         until: datetime | None = None,
         limit: int = 1000,
         folders: Iterable[str] = (),
-        kind: str = queue.EXTRACT,
+        kind: str = stored.EXTRACT,
     ) -> list[SessionRow]:
         """Sessions with turns of a project (None: all), newest first. `folders` are taken for the project's too;
         `kind` of the jobs is what a session may wait for."""
@@ -270,7 +271,7 @@ class Catalog:
         self,
         project: str,
         *,
-        kind: str = queue.EXTRACT,
+        kind: str = stored.EXTRACT,
         started: float | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
@@ -317,7 +318,7 @@ class Catalog:
         with self._telling():
             return queue.recover(self.db, project)
 
-    def jobs(self, project: str, kinds: Sequence[str] = (queue.EXTRACT,)) -> list[JobRow]:
+    def jobs(self, project: str, kinds: Sequence[str] = (stored.EXTRACT,)) -> list[JobRow]:
         """The jobs of a project that are not done; see `queue_rows.listed`."""
         with self._telling():
             return queue_rows.listed(self.db, project, self._clock(), kinds)
@@ -355,7 +356,7 @@ class Catalog:
         with self._telling(), transaction(self.db):
             self.db.execute("INSERT OR REPLACE INTO syncs VALUES (?, ?)", (project, self._clock()))
 
-    def pending(self, project: str, kind: str = queue.EXTRACT) -> int:
+    def pending(self, project: str, kind: str = stored.EXTRACT) -> int:
         """How many jobs of a project are due now."""
         with self._telling():
             return queue.due(self.db, project, kind, self._clock())
@@ -375,7 +376,7 @@ class Catalog:
         with self._telling():
             return queue.state_of(self.db, job, kind)
 
-    def counts(self, project: str, kind: str = queue.EXTRACT) -> dict[str, int]:
+    def counts(self, project: str, kind: str = stored.EXTRACT) -> dict[str, int]:
         """Jobs of a project by state."""
         with self._telling():
             return queue.counts(self.db, project, kind)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
 from lerim.project import PERSONAL_KEY
-from lerim.sessions import queue
+from lerim.sessions import queue, stored
 from lerim.sessions.stored import json_of
 from lerim.sessions.turn_text import storable
 from lerim.sqlite import transaction
@@ -85,7 +85,7 @@ def _queue(db: sqlite3.Connection, came: Iterable[tuple[str, int]]) -> None:
         if not _go_on(db, project, transcript, own):
             # What was read for this project before may lie behind turns that are only now its own.
             db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
-            queue.put(db, queue.EXTRACT, transcript, project)
+            queue.put(db, stored.EXTRACT, transcript, project)
         db.execute(
             "DELETE FROM left_folders WHERE project = ? AND transcript = ?"
             " AND folder IN (SELECT value FROM json_each(?))",
@@ -100,14 +100,14 @@ def _go_on(db: sqlite3.Connection, project: str, transcript: int, folders: list[
     left = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
     places = db.execute(
         f"SELECT count(*), count(resume), count(DISTINCT resume), min(resume) FROM left_folders"
-        f" WHERE {left} AND kind = '{queue.EXTRACT}'",
+        f" WHERE {left} AND kind = '{stored.EXTRACT}'",
         known,
     ).fetchone()
     if places[:3] != (len(folders), len(folders), 1):
         return False
     now = db.execute(
         "SELECT p.resume FROM jobs j LEFT JOIN positions p USING (transcript, project, kind)"
-        f" WHERE project = :project AND transcript = :transcript AND kind = '{queue.EXTRACT}'",
+        f" WHERE project = :project AND transcript = :transcript AND kind = '{stored.EXTRACT}'",
         known,
     ).fetchone()
     if now is not None and now[0] != places[3]:
@@ -128,7 +128,7 @@ def _go_on(db: sqlite3.Connection, project: str, transcript: int, folders: list[
         )
     waiting = db.execute(
         f"SELECT kind FROM left_folders l JOIN transcripts t ON t.id = transcript WHERE {one}"
-        f" AND (NOT done OR kind = '{queue.EXTRACT}' AND l.generation != t.generation)",
+        f" AND (NOT done OR kind = '{stored.EXTRACT}' AND l.generation != t.generation)",
         known,
     ).fetchall()
     for (kind,) in waiting:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lerim.errors import LerimError, Problem, UnfinishedError, reason_of
-from lerim.sessions import queue, session_rows, turns
+from lerim.sessions import queue, session_rows, stored, turns
 from lerim.sessions.model import Readable, Session, Transcript, Turn
 from lerim.sessions.turn_text import storable, weight
 from lerim.sqlite import transaction
@@ -130,7 +130,7 @@ def _write(db: sqlite3.Connection, group: list[_Open], owners: Owning, folders: 
             written = turns.write(db, batch, {cwd: row for cwd, (row, _) in added.items()})
             found = _projects(written.folders, added)
             for row, project in found:
-                queue.put(db, queue.EXTRACT, row, project)
+                queue.put(db, stored.EXTRACT, row, project)
             for row, one in rows.items():
                 _finish(db, row, one)
         for row, one in rows.items():

@@ -17,14 +17,13 @@ from lerim.sessions import frictions
 from lerim.sessions.catalog_schema import MAIN
 from lerim.sessions.frictions import Friction
 from lerim.sessions.model import Transcript
-from lerim.sessions.stored import file_of
+from lerim.sessions.stored import EXTRACT, file_of
 from lerim.sessions.turn_text import deflated, inflated
 from lerim.sqlite import transaction
 
 TRIES = 3
 BACK_OFF_SECONDS = 30.0
 BACK_OFF_CAP_SECONDS = 3600.0
-EXTRACT = "extract"
 MODEL = "model"
 """What the rules have read waits for a model from then on, whether or not one is configured."""
 _RUNS = "SELECT 1 FROM jobs WHERE id = ? AND state = 'running' AND runs = ?"

@@ -9,10 +9,9 @@ from datetime import datetime
 
 from lerim.errors import Problem
 from lerim.redaction import redact
-from lerim.sessions import queue
 from lerim.sessions.catalog_schema import MAIN
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
-from lerim.sessions.stored import file_of, json_of, lines_of, moment
+from lerim.sessions.stored import EXTRACT, file_of, json_of, lines_of, moment
 from lerim.sessions.turn_text import deflated, inflated, storable
 
 CLOSED = "unreadable"
@@ -172,7 +171,7 @@ def listed(
     until: datetime | None,
     limit: int,
     folders: Iterable[str],
-    kind: str = queue.EXTRACT,
+    kind: str = EXTRACT,
 ) -> list[SessionRow]:
     """Sessions with turns of a project (None: every session), said between the bounds, newest first. `folders` are
     taken for the project's too; a session it has only through them waits, since nothing has made it a job yet.

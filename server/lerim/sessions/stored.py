@@ -10,6 +10,9 @@ import msgspec
 
 from lerim.writable import path_of
 
+EXTRACT = "extract"
+"""The kind of the job that reads a session without a model."""
+
 
 def file_of(place: str, within: str) -> Path:
     """The file or database a transcript's place lies in."""

@@ -15,7 +15,8 @@ from lerim.jobs import SyncOptions
 from lerim.models.usage import Waits
 from lerim.models.waiting import waits
 from lerim.sessions.catalog import Catalog
-from lerim.sessions.queue import EXTRACT, MODEL
+from lerim.sessions.queue import MODEL
+from lerim.sessions.stored import EXTRACT
 from lerim.sessions.unsent import Unsent
 from lerim.sqlite import transaction
 from model_desk import paid, story
