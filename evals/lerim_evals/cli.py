@@ -47,12 +47,6 @@ def evaluate(
         Path | None,
         typer.Option(metavar="FILE", help="Measure search instead: how early it finds what answers these questions."),
     ] = None,
-    pairs: Annotated[
-        bool,
-        typer.Option(
-            "--pairs", help="Measure instead how well a later claim is told from a memory, on labelled pairs."
-        ),
-    ] = False,
     rendering: Annotated[
         bool, typer.Option("--rendering", help="Measure what a model is shown instead: how much is left, what is lost.")
     ] = False,
@@ -69,8 +63,6 @@ def evaluate(
                 todo="Leave out --out and --against; --json prints.",
             )
         _found_again(questions, sessions, as_json)
-    if pairs:
-        _told_apart(labels.parent, as_json)
     from lerim_evals import figures
     from lerim_evals.extractors import by_model, by_rules
     from lerim_evals.labels import read_labels, read_verdicts
@@ -149,23 +141,6 @@ def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
         output.show_table(
             ("session", "evidence lost"), ((one.session[:8], claim) for one in found for claim in one.lost)
         )
-    raise typer.Exit(0)
-
-
-def _told_apart(folder: Path, as_json: bool) -> NoReturn:
-    """Decides each labelled pair, and prints how many rightly and what was taken for what."""
-    from lerim_evals.pairs import both, rows, totals
-
-    found = both(folder)
-    if as_json:
-        output.show_json(found)
-        raise typer.Exit(0)
-    for name, one in (("near wording", found.near), ("own wording", found.reworded)):
-        heads = ("pairs", "right", "among all", "right or asked", "ended rightly", "changed rightly", "wrong no-ops")
-        output.show_table((name, *heads), totals(one))
-        output.show_table((name, "it is", "add", "update", "supersede", "noop"), rows(one))
-    wrong = ((one.what, one.action, one.memory, one.title) for one in found.near.pairs if not one.right | one.held)
-    output.show_table(("it is", "taken for", "memory", "said later"), wrong)
     raise typer.Exit(0)
 
 

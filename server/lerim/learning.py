@@ -145,9 +145,6 @@ class Learning:
         if self.memories is None:
             self.memories = MemorySearch(self.place.project, self.place.home)
         outcome = queue.propose(self.place, candidate, self.memories)
-        if not isinstance(outcome, queue.Blocked):
-            for gone in outcome.gone:
-                self._gone(gone.id, gone.reason)
         match outcome:
             case queue.Proposed(proposal):
                 view = candidate_view(proposal, "global" if self.place.project.is_personal else "project")

@@ -141,12 +141,16 @@ class MemorySearch:
         own = next((scope for scope in self._scopes if scope.scope == "project"), None)
         return [] if own is None else own.near(text, limit, filters)
 
-    def nearest(self, title: str, body: str, most: int = 3, skip: Container[str] = ()) -> list[Neighbour]:
+    def nearest(
+        self, title: str, body: str, most: int = 3, skip: Container[str] = (), *, own: bool = False
+    ) -> list[Neighbour]:
         """The active memories most similar to a claim, the project's and the person's own, best first: at most `most`.
 
-        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out.
+        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out. `own`: only
+        the project's own memories.
         """
-        return nearest(self._scopes, title, body, most, skip)
+        scopes = [one for one in self._scopes if one.scope == "project"] if own else self._scopes
+        return nearest(scopes, title, body, most, skip)
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""

@@ -23,6 +23,7 @@ from lerim.memory.quotes import merge
 from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, render
 from lerim.memory.store import Store, Stored
 from lerim.redaction import redact
+from lerim.review.choices import NeighbourAnswer
 from lerim.review.compare import Near
 from lerim.review.place import Place
 from lerim.review.rewrite import difference, entries, naming_text, referring_text, updated_text
@@ -36,6 +37,19 @@ ProposedAction = Literal[
     "add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"
 ]
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
+ACTIONS: dict[NeighbourAnswer, ProposedAction] = {
+    "same": "same",
+    "replaces": "supersede",
+    "changes": "update",
+    "answers": "resolve",
+    "keep": "add",
+}
+"""What accepting does for each answer about a memory."""
+ANSWERS: dict[ProposedAction, NeighbourAnswer] = {
+    **{action: answer for answer, action in ACTIONS.items()},
+    "merge": "changes",
+}
+"""Which answer an action of a session's candidate is."""
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
 
@@ -55,10 +69,10 @@ class Proposal:
 
     `diff` is the change of the memory that is rewritten, as a unified diff. `about` are the targets as they are now;
     `lost` are those that are gone or over by now, and count no more; `void`: nothing is left to be done. `edited`: a
-    person changed its words. A suggestion has a `reason` and rests on no session: `session`, `turn`, `platform` and
-    `signal` are empty. `undecided` are memories of which code cannot say for sure whether it changes or replaces them;
-    `near` are those of them that still live. `text` is the file as it is shown or about to be, `saved` what the file
-    held when it was read.
+    person changed its words; `whole`: these are all the text that a memory it changes will have. A suggestion of
+    maintaining has a `reason` and rests on no session: `session`, `turn`, `platform` and `signal` are empty.
+    `neighbours` are active memories near it, where the caller asked for them; `asked`: a model was asked about these.
+    `text` is the file as it is shown or about to be, `saved` what the file held when it was read.
     """
 
     id: str
@@ -74,17 +88,17 @@ class Proposal:
     signal: Signal | None
     flags: tuple[str, ...]
     replaces: tuple[str, ...]
-    undecided: tuple[str, ...]
+    asked: bool
     edited: bool
     path: Path
     text: str
     saved: str
     diff: str = ""
     about: tuple[Stored, ...] = ()
-    near: tuple[Stored, ...] = ()
     neighbours: tuple[Near, ...] = ()
     lost: tuple[str, ...] = ()
     void: bool = False
+    whole: bool = False
 
     @property
     def concerns(self) -> tuple[Stored, ...]:
@@ -137,7 +151,6 @@ def file_text(
     memory: MemoryRecord,
     action: ProposedAction,
     targets: Sequence[Target],
-    undecided: Sequence[str] = (),
     reason: str = "",
     maker: Maker | None = None,
 ) -> str:
@@ -147,7 +160,7 @@ def file_text(
         memory,
         {
             "primitive": candidate.primitive,
-            **standing(action, targets, reason, maker, undecided),
+            **standing(action, targets, reason, maker),
             "session": candidate.session,
             "platform": candidate.platform,
             "time": candidate.time,
@@ -173,16 +186,13 @@ def suggested_text(
     return render(memory, {"primitive": memory.primitive, **extra, "time": time, "flags": flags, "status": "pending"})
 
 
-def standing(
-    action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker, undecided: Sequence[str] = ()
-) -> dict[str, Value]:
+def standing(action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker) -> dict[str, Value]:
     """The keys of a candidate file that say what accepting it does; those that would be empty are left out."""
     return {
         "action": action,
         **({"targets": tuple(f"{one.id}@{one.hash}" for one in targets)} if targets else {}),
         **({"reason": reason} if reason else {}),
         "maker": maker,
-        **({"undecided": tuple(undecided)} if undecided else {}),
     }
 
 
@@ -312,7 +322,7 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         else None,
         flags=_texts(fields, "flags"),
         replaces=_texts(fields, "replaces"),
-        undecided=_texts(fields, "undecided"),
+        asked=fields.get("asked") == "model" or fields.get("maker") == "lead",
         edited=fields.get("status") == "edited",
         path=path,
         text=text,
@@ -324,11 +334,7 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
 def _against(proposal: Proposal, store: Store) -> Proposal:
     """A proposal as it stands against its memories now: what a session said of memories that are over is new."""
     about: list[Stored] = []
-    near: list[Stored] = []
     left: list[Target] = []
-    for name in proposal.undecided:
-        with suppress(NotFoundError, MemoryError_, BoundaryError):  # it counts no more, or is told with the memories
-            near += [stored] if (stored := store.read(name)).status == "active" else []
     for target in proposal.targets:
         try:
             stored = store.read(target.id)
@@ -341,7 +347,7 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
             about.append(stored)
             left.append(target)
     lost = tuple(one.id for one in proposal.targets if one not in left)
-    now = replace(proposal, targets=tuple(left), about=tuple(about), near=tuple(near), lost=lost)
+    now = replace(proposal, targets=tuple(left), about=tuple(about), lost=lost)
     if lost and proposal.session:
         records = [one.record for one in about]
         kept = proposal.action in KEEPS and bool(records) and records[0].id == proposal.target
@@ -377,7 +383,7 @@ def _rewritten(proposal: Proposal, store: Store) -> str:
     elif proposal.action == "close":
         after = naming_text(before, stored.path, others)
     else:
-        after = updated_text(proposal.record, before, stored.path, store, others)
+        after = updated_text(proposal.record, before, stored.path, store, others, whole=proposal.whole)
     return difference(before, after, stored.path.name)
 
 
