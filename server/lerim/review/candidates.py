@@ -23,7 +23,6 @@ from lerim.memory.quotes import merge
 from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, render
 from lerim.memory.store import Store, Stored
 from lerim.redaction import redact
-from lerim.review.choices import NeighbourAnswer
 from lerim.review.compare import Near
 from lerim.review.place import Place
 from lerim.review.rewrite import difference, entries, naming_text, referring_text, updated_text
@@ -37,19 +36,6 @@ ProposedAction = Literal[
     "add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"
 ]
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
-ACTIONS: dict[NeighbourAnswer, ProposedAction] = {
-    "same": "same",
-    "replaces": "supersede",
-    "changes": "update",
-    "answers": "resolve",
-    "keep": "add",
-}
-"""What accepting does for each answer about a memory."""
-ANSWERS: dict[ProposedAction, NeighbourAnswer] = {
-    **{action: answer for answer, action in ACTIONS.items()},
-    "merge": "changes",
-}
-"""Which answer an action of a session's candidate is."""
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """What rewrites its first target; all other targets end."""
 

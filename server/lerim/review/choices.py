@@ -14,6 +14,16 @@ from typing import Literal
 NeighbourAnswer = Literal["same", "replaces", "changes", "answers", "keep"]
 """What a candidate is to a memory: it says the same, replaces it, changes it, answers it (a question), or stands
 beside it."""
+ACTIONS: dict[NeighbourAnswer, Literal["same", "supersede", "update", "resolve", "add"]] = {
+    "same": "same",
+    "replaces": "supersede",
+    "changes": "update",
+    "answers": "resolve",
+    "keep": "add",
+}
+"""What accepting does for each answer about a memory."""
+ANSWERS: dict[str, NeighbourAnswer] = {**{action: answer for answer, action in ACTIONS.items()}, "merge": "changes"}
+"""Which answer an action of a session's candidate is."""
 
 
 @dataclass(frozen=True, slots=True)

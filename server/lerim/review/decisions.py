@@ -19,9 +19,8 @@ from lerim.memory.store import Store, Stored
 from lerim.memory.uses import Uses
 from lerim.redaction import redact
 from lerim.review import actions
+from lerim.review.answering import answered, beside, chosen
 from lerim.review.candidates import (
-    ACTIONS,
-    ANSWERS,
     PERSON_CONFIDENCE,
     Edit,
     Proposal,
@@ -32,14 +31,13 @@ from lerim.review.candidates import (
     read,
     standing,
 )
-from lerim.review.choices import Answered, Choice
-from lerim.review.compare import neighbours
+from lerim.review.choices import Choice
 from lerim.review.effects import Effects, effects
 from lerim.review.judgments import Judged
 from lerim.review.ledger import Change, Kind, Known, Ledger, State
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
-from lerim.review.proposing import put_back, searching
+from lerim.review.proposing import put_back
 from lerim.review.suggestions import SUGGESTION
 
 __all__ = ["ReviewResult", "accept", "add", "edit", "keeps", "reject", "take_back", "withdraw_archiving"]
@@ -85,41 +83,15 @@ def accept(
         if edit is not None:
             final = of_text(edited_text(proposal, edit), proposal.path, store, proposal.text)
         if choice is not None:
-            final = replace(_chosen(store, final, choice), whole=edit is not None)
+            final = replace(chosen(store, final, choice), whole=edit is not None)
         _check_lost(place, book, final)
         _check_unwanted(place, book, final)
         if final.action != "same":  # which leaves the memory's file as it is
             _check_changed(place, book, final)
         kind: Kind = "settle" if unseen else "accept"
         judged: Judged | None = None if unseen or not singly else "edited" if final.edited else "accepted"
-        beside = _beside(place, book, store, final, choice, memories)
-        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged, beside)
-
-
-def _chosen(store: Store, proposal: Proposal, choice: Choice) -> Proposal:
-    """The candidate as it does what the person chose.
-
-    Raises MemoryError_ where it cannot, StaleError where the memory is not as they saw it.
-    """
-    if not proposal.session:
-        raise MemoryError_(
-            "This is proposed for memories that are named in it; there is nothing to choose.",
-            where=str(proposal.path),
-            todo="Accept it as it is, or reject it.",
-        )
-    if choice.answer == "keep":
-        back = proposal.action == "add"
-        targets, about = (proposal.targets, proposal.about) if back else ((), ())
-        return replace(proposal, action="add", targets=targets, about=about, lost=(), diff="")
-    stored = store.read(choice.memory)
-    if stored.status != "active" or (choice.hash not in ("", stored.hash) and choice.answer != "same"):
-        raise StaleError(
-            "This memory is not as it was shown; nothing was changed.",
-            where=str(stored.path),
-            todo="Look at it as it is now, then choose again.",
-        )
-    target = Target(stored.record.id, stored.hash)
-    return replace(proposal, action=ACTIONS[choice.answer], targets=(target,), about=(stored,), lost=())
+        near = beside(place, book, store, final, choice, memories)
+        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
 
 
 def _carry_out(
@@ -131,9 +103,9 @@ def _carry_out(
     now: datetime,
     kind: Kind,
     judged: Judged | None,
-    beside: Sequence[str],
+    near: Sequence[str],
 ) -> ReviewResult:
-    """Do it. `beside`: the neighbours that the new memory stands beside."""
+    """Do it. `near`: the neighbours that the new memory stands beside."""
     effect = effects(store, final, partial(_verified, place, now) if final.session else partial(_inherited, place))
     _note_ours(book, store, final, effect)
     changes = (*effect.changes, Change("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
@@ -149,38 +121,13 @@ def _carry_out(
         changes,
         effect.memory_id,
         judged,
-        _answered(book, final, effect, beside),
+        answered(book, final, effect, near),
     )
     if final.action == "same":
         Uses(place.private).note([effect.memory_id], "said", final.record.updated)
     elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
         keeps(place, effect.memory_id, now)
     return ReviewResult(True, "known" if final.action == "same" else "accepted", label, done.id, str(effect.path))
-
-
-def _answered(book: Ledger, final: Proposal, effect: Effects, beside: Sequence[str]) -> Answered | None:
-    """What to remember of the answer for a session's candidate, so that the pair is not shown again."""
-    known = book.known(final.id)
-    answer = ANSWERS.get(final.action)
-    memories = tuple(beside) if answer == "keep" else tuple(one.record.id for one in final.about)
-    if not final.session or known is None or answer is None or not memories:
-        return None
-    return Answered(known.print.text, known.source, answer, memories, effect.memory_id)
-
-
-def _beside(
-    place: Place, book: Ledger, store: Store, final: Proposal, choice: Choice | None, memories: MemorySearch | None
-) -> tuple[str, ...]:
-    """The memories that a candidate which becomes a new one is kept beside: the one that was chosen, or all shown."""
-    if final.action != "add" or not final.session:
-        return ()
-    if choice is not None and choice.memory:
-        return (choice.memory,)
-    known = book.known(final.id)
-    skip = book.choices.memories(known.print.text, known.source) if known is not None else set()
-    with searching(place, memories) as search:
-        near = neighbours(search, store, final.record.title, final.record.body, skip=skip)
-    return tuple(one.stored.record.id for one in near)
 
 
 def _told(final: Proposal) -> str:

@@ -17,7 +17,8 @@ from lerim.memory.slug import new_id
 from lerim.memory.store import Store, Stored
 from lerim.memory.uses import Uses
 from lerim.review import actions
-from lerim.review.candidates import ACTIONS, Proposal, Target, file_text, new_record, of_text, repeated_text
+from lerim.review.candidates import Proposal, Target, file_text, new_record, of_text, repeated_text
+from lerim.review.choices import ACTIONS
 from lerim.review.compare import LOOKED_AT, SHOWN, Near, neighbours, says_the_same, suggested
 from lerim.review.fading import faded
 from lerim.review.fingerprints import Fingerprint, is_reread

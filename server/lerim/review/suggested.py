@@ -6,8 +6,8 @@ from lerim.errors import MemoryError_, NotFoundError
 from lerim.extraction.candidate import Candidate
 from lerim.memory.lines import Value
 from lerim.review import actions
-from lerim.review.candidates import ACTIONS, Proposal, Target, read, standing
-from lerim.review.choices import NeighbourAnswer
+from lerim.review.candidates import Proposal, Target, read, standing
+from lerim.review.choices import ACTIONS, NeighbourAnswer
 from lerim.review.ledger import Ledger
 from lerim.review.place import Place
 

@@ -11,8 +11,8 @@ from lerim.memory.record import Primitive, Scope
 from lerim.memory.store import Stored
 from lerim.memory.views import EvidenceView, evidence_views, safe
 from lerim.redaction import redact, visible, without_orders
-from lerim.review.candidates import ANSWERS, Maker, Proposal, ProposedAction
-from lerim.review.choices import NeighbourAnswer
+from lerim.review.candidates import Maker, Proposal, ProposedAction
+from lerim.review.choices import ANSWERS, NeighbourAnswer
 from lerim.review.compare import Near
 from lerim.review.ledger import Action
 from lerim.review.left_out import WHY, LeftOut
