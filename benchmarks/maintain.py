@@ -21,9 +21,9 @@ from pathlib import Path
 from lerim import maintain
 from lerim.maintain import MaintainOptions
 from lerim.maintained import MaintainReport
+from lerim.maintenance.merges import ALIKE_FROM
 from lerim.memory.claim import claim
 from lerim.memory.pairs import near
-from lerim.memory.reconcile import UPDATE_FROM
 from lerim.memory.record import render
 from lerim.memory.store import Stored
 from lerim.memory.upkeep import plan
@@ -71,7 +71,7 @@ def main() -> None:
         claims = [claim(one.record.title, one.record.body) for one in memories]
         pairs: list[object] = []
         rows: list[Row] = [
-            ("near pairs", timed(lambda: pairs.extend(near(claims, UPDATE_FROM))), None, "ms"),
+            ("near pairs", timed(lambda: pairs.extend(near(claims, ALIKE_FROM))), None, "ms"),
             (
                 "the plan, claims and pairs included",
                 timed(partial(plan, memories, {}, {}, {}, {}, now, Rules())),

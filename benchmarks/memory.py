@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -24,13 +23,13 @@ from pathlib import Path
 
 from lerim.extraction.candidate import Candidate
 from lerim.memory.filters import STATUSES, Filters
-from lerim.memory.reconcile import Neighbour, decide
 from lerim.memory.record import Evidence, MemoryRecord, parse, render
 from lerim.memory.references import ReferenceMap
 from lerim.memory.search import Hit, MemorySearch, search
+from lerim.memory.store import Store
 from lerim.paths import Home
 from lerim.project import Project, locate
-from lerim.review.ground import NEIGHBOURS
+from lerim.review.compare import neighbours, suggested
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 QUERIES = 300
@@ -157,31 +156,20 @@ def search_rows(
     return rows
 
 
-def reconcile_rows(project: Project, home: Home) -> list[tuple[str, float, float | None, str]]:
-    """(what, measured, budget, unit) of telling candidates from the memories: as they are, changed, denied, other."""
+def neighbour_rows(project: Project, home: Home) -> list[tuple[str, float, float | None, str]]:
+    """(what, measured, budget, unit) of comparing candidates with the memories: as they are, changed, denied, other."""
     paths = sorted((project.memory_dir / "decisions").glob("*.md"))[:CANDIDATES]
     said = [_said(parse(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
-    actions: Counter[str] = Counter()
+    store = Store(project.memory_dir, home.project(project.key))
     with MemorySearch(project, home) as memories:
-
-        def near(candidate: Candidate) -> list[Neighbour]:
-            found = memories.near(f"{candidate.title} {candidate.body}", NEIGHBOURS)
-            return [Neighbour(stored.record, stored.record.updated) for stored in found]
-
-        processor = time.process_time()
         start = time.perf_counter()
-        neighbours = [near(candidate) for candidate in said]
-        found = time.perf_counter()
-        for candidate, others in zip(said, neighbours, strict=True):
-            actions[decide(candidate, others).action] += 1
-        done = time.perf_counter()
-        processor = (time.process_time() - processor) * 1000
-    assert len(actions) == 4, actions
+        for candidate in said:
+            near = neighbours(memories, store, candidate.title, candidate.body)
+            suggested(candidate, [one.stored.record for one in near], {})
+        took = (time.perf_counter() - start) * 1000
     return [
-        (f"reconcile: {len(said)} candidates", (done - start) * 1000, None, "ms"),
-        ("reconcile: time of the processor alone", processor, None, "ms"),
-        ("reconcile: finding the neighbours of one", (found - start) * 1000 / len(said), None, "ms"),
-        ("reconcile: deciding one", (done - found) * 1000 / len(said), None, "ms"),
+        (f"neighbours: {len(said)} candidates", took, None, "ms"),
+        ("neighbours: of one", took / len(said), None, "ms"),
     ]
 
 
@@ -285,7 +273,7 @@ def main() -> None:
         rows = [
             *search_rows(project, home, words, given.memories),
             *nearest_rows(project, home, given.memories),
-            *reconcile_rows(project, home),
+            *neighbour_rows(project, home),
             *map_rows(project.memory_dir),
         ]
     print(f"{given.memories:,} memories\n")

@@ -48,12 +48,6 @@ def evaluate(
         Path | None,
         typer.Option(metavar="FILE", help="Measure search instead: how early it finds what answers these questions."),
     ] = None,
-    pairs: Annotated[
-        bool,
-        typer.Option(
-            "--pairs", help="Measure instead how well a later claim is told from a memory, on labelled pairs."
-        ),
-    ] = False,
     neighbours: Annotated[
         bool,
         typer.Option(
@@ -71,8 +65,6 @@ def evaluate(
     """Run the extractor over labelled sessions and print how right it is."""
     if questions is not None:
         _found_again(questions, sessions, out or against, as_json)
-    if pairs:
-        _told_apart(labels.parent, as_json)
     if neighbours:
         _near(labels.parent, part, as_json)
     from lerim_evals import figures
@@ -153,23 +145,6 @@ def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
         output.show_table(
             ("session", "evidence lost"), ((one.session[:8], claim) for one in found for claim in one.lost)
         )
-    raise typer.Exit(0)
-
-
-def _told_apart(folder: Path, as_json: bool) -> NoReturn:
-    """Decides each labelled pair, and prints how many rightly and what was taken for what."""
-    from lerim_evals.pairs import both, rows, totals
-
-    found = both(folder)
-    if as_json:
-        output.show_json(found)
-        raise typer.Exit(0)
-    for name, one in (("near wording", found.near), ("own wording", found.reworded)):
-        heads = ("pairs", "right", "among all", "right or asked", "ended rightly", "changed rightly", "wrong no-ops")
-        output.show_table((name, *heads), totals(one))
-        output.show_table((name, "it is", "add", "update", "supersede", "noop"), rows(one))
-    wrong = ((one.what, one.action, one.memory, one.title) for one in found.near.pairs if not one.right | one.held)
-    output.show_table(("it is", "taken for", "memory", "said later"), wrong)
     raise typer.Exit(0)
 
 

@@ -1,9 +1,9 @@
-"""`lerim review list|accept|edit|reject|undo`; `dropped` and `propose` are in `cli_left_out.py`."""
+"""`lerim review list|show|accept|edit|reject|undo`; `dropped` and `propose` are in `cli_left_out.py`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -11,7 +11,7 @@ import typer
 
 from lerim import output
 from lerim.cli_editor import edited
-from lerim.cli_named import beginning, candidate_named
+from lerim.cli_named import beginning, candidate_named, memory_named
 from lerim.cli_place import HERE, Here, Json, Own, Repo, guarded, here, place_of
 from lerim.errors import LerimError, Problem
 from lerim.memory.files import text_hash
@@ -70,8 +70,9 @@ class ResultsView(msgspec.Struct, frozen=True):
 @guarded
 def list_command(own: Own = False, repo: Repo = HERE, as_json: Json = False) -> None:
     """Show the candidates waiting for review, oldest first."""
-    proposals, problems, blocked = queue.pending(place_of(repo, own))
-    views = [candidate_view(proposal) for proposal in queue.with_neighbours(place_of(repo, own), proposals)]
+    place = place_of(repo, own)
+    proposals, problems, blocked = queue.pending(place)
+    views = [candidate_view(proposal) for proposal in queue.with_neighbours(place, proposals)]
     if as_json:
         output.show_json(PendingView(views, blocked, problems))
         return
@@ -85,6 +86,27 @@ def list_command(own: Own = False, repo: Repo = HERE, as_json: Json = False) -> 
     output.warn(problems)
 
 
+@review_app.command("show")
+@guarded
+def show_command(
+    candidate_id: Annotated[str, typer.Argument(metavar="ID")],
+    own: Own = False,
+    repo: Repo = HERE,
+    as_json: Json = False,
+) -> None:
+    """Show a candidate and the memories near it."""
+    place = place_of(repo, own)
+    [shown] = queue.with_neighbours(place, [queue.show(place, candidate_named(place)(candidate_id))])
+    view = candidate_view(shown)
+    if as_json:
+        output.show_json(view)
+        return
+    show_candidate(view)
+    for near in view.neighbours:
+        output.show_item(near.id, [f"{near.title} ({near.similarity * 100:.0f} % similar)", *near.body.splitlines()])
+        output.say()
+
+
 def show_candidate(view: CandidateView) -> None:
     """One candidate as a person reviews it: what, how sure, why, and what it would change."""
     output.show_item(
@@ -92,8 +114,8 @@ def show_candidate(view: CandidateView) -> None:
         [
             view.title,
             f"{name_of(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {_does(view)}",
-            *([f"why: {view.reason}"] if view.reason else []),
-            *(f"near ({one.similarity * 100:.0f} %): {one.id} “{one.title}”" for one in view.neighbours),
+            *_suggested(view),
+            *(f"similar ({one.similarity * 100:.0f} %): {one.id} “{one.title}”" for one in view.neighbours),
             *view.body.splitlines(),
             *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
             *([f"files: {', '.join(view.references)}"] if view.references else []),
@@ -104,10 +126,21 @@ def show_candidate(view: CandidateView) -> None:
     output.say()
 
 
+def _suggested(view: CandidateView) -> list[str]:
+    """The suggested answer and its reason, or why maintaining proposes it."""
+    if view.suggested is None:
+        return [f"why: {view.reason}"] if view.reason else []
+    by = "the model" if view.suggested.by == "model" else "its words"
+    why = f": {view.suggested.reason}" if view.suggested.reason else ""
+    return [f"suggested by {by}: {view.suggested.answer} {view.suggested.memory}".rstrip() + why]
+
+
 def _does(view: CandidateView) -> str:
     """What accepting a candidate does to the memories there are."""
     ends = ", ".join(view.ends)
     match view.action:
+        case "same":
+            return f"adds its evidence to {view.target}"
         case "update" | "merge":
             return f"changes {view.target}" + (f", ends {ends}" if ends else "")
         case "supersede" | "consolidate":
@@ -157,15 +190,40 @@ def accept_command(
     everything: Annotated[
         bool, typer.Option("--all", help="All that wait, but what is flagged or only a tool or web page says.")
     ] = False,
+    same: Annotated[
+        str | None,
+        typer.Option("--same", metavar="MEMORY", help="It says the same as this memory: add its evidence there."),
+    ] = None,
+    replaces: Annotated[
+        str | None, typer.Option("--replaces", metavar="MEMORY", help="It replaces this memory, which is archived.")
+    ] = None,
+    changes: Annotated[
+        str | None, typer.Option("--changes", metavar="MEMORY", help="It changes this memory, which gets its text.")
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option("--answers", metavar="MEMORY", help="It answers this question, which is archived.")
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Make it a new memory beside all similar ones, whatever is suggested.")
+    ] = False,
     quotes: QuotesOption = None,
     own: Own = False,
     repo: Repo = HERE,
     as_json: Json = False,
 ) -> None:
-    """Make candidates memories."""
+    """Make candidates memories.
+
+    Without an answer for a similar memory, the suggested one is taken, if there is one; else the candidate becomes a
+    new memory.
+    """
     if bool(ids) == everything:
         raise typer.BadParameter("Name candidates, or give --all for all that wait.")
     place = place_of(repo, own)
+    choice = _choice(place, {"same": same, "replaces": replaces, "changes": changes, "answers": answers}, keep=keep)
+    if choice is not None and choice.memory and len(ids) != 1:
+        raise typer.BadParameter("Name one candidate with --same, --replaces, --changes or --answers.")
+    if choice is not None and everything:
+        raise typer.BadParameter("--all takes the suggested answers; name candidates to choose others.")
     if everything:
         ids = _all_but_doubted(place)
         if not ids and not as_json:
@@ -173,13 +231,23 @@ def accept_command(
 
     def accept(candidate_id: str) -> ReviewResult:
         nonlocal quotes
-        result = queue.accept(place, candidate_id, quotes=quotes, singly=not everything)
+        result = queue.accept(place, candidate_id, quotes=quotes, choice=choice, singly=not everything)
         if result.ask_quotes:
             quotes = "shared" if own else _ask_quotes(here(repo), ask=not as_json)  # your own lie in no repository
-            result = queue.accept(place, candidate_id, quotes=quotes, singly=not everything)
+            result = queue.accept(place, candidate_id, quotes=quotes, choice=choice, singly=not everything)
         return result
 
     each(ids, accept, named=candidate_named(place), as_json=as_json, own=own)
+
+
+def _choice(place: Place, given: Mapping[queue.NeighbourAnswer, str | None], *, keep: bool) -> queue.Choice | None:
+    """The answer that was given, at most one. Raises UsageError, NotFoundError."""
+    chosen = [(answer, memory) for answer, memory in given.items() if memory is not None]
+    if len(chosen) + keep > 1:
+        raise typer.BadParameter("Give one of --same, --replaces, --changes, --answers and --keep.")
+    if keep:
+        return queue.Choice("keep")
+    return next((queue.Choice(answer, memory_named(place)(memory)) for answer, memory in chosen), None)
 
 
 def _all_but_doubted(place: Place) -> list[str]:

@@ -1,7 +1,7 @@
-"""The part of a sync in which a model decides what code cannot say for sure: whether a claim that waits changes,
-replaces or repeats a memory it is near. An explorer looks for evidence, the lead decides, code checks.
+"""The part of a sync in which a model says what a waiting candidate is to the memories near it: whether it says the
+same, changes, replaces or answers one of them. An explorer looks for evidence, the lead decides, code checks.
 
-What code proposed stands until then, and where the model's decision does not hold. Each candidate is decided once.
+The decision is the candidate's suggested answer; the person takes it or another. Each candidate is asked about once.
 """
 
 from __future__ import annotations
@@ -16,40 +16,43 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lerim.errors import BudgetError, BusyError, ModelError, NotFoundError, Problem, SpendingError, TooDearError
-from lerim.memory.reconcile import Decision
 from lerim.model_session import ModelSession
 from lerim.models.state import Choice
 from lerim.models.usage import asking_of
 from lerim.proposal_sink import ProposalSink
 from lerim.redaction import clean
-from lerim.report import Progress, SessionCounts, SyncReport, WithdrawnView, Withdrew, combine, unasked
+from lerim.report import Progress, SessionCounts, SyncReport, combine, unasked
 from lerim.review import queue
 from lerim.review.candidates import Proposal
 from lerim.review.ledger import opened
 from lerim.review.run import MemoryAction
+from lerim.review.suggested import candidate_of
 from lerim.review.views import candidate_view
 from lerim.sessions import browsing, turns
 from lerim.sessions.catalog import Catalog
 from lerim.sync_context import SyncContext
 
 if TYPE_CHECKING:
-    from lerim.lead.decide import Band
+    from lerim.lead.decide import Band, Decided, Refused
 
 MOST = 30
 """Candidates decided in one sync, the latest first; the others wait for the next."""
-CODE_STANDS = "The lead's decision did not hold; this is what the rules say."
+REFUSED = "The model's decision could not be taken."
 
 
 def decide(context: SyncContext, report: SyncReport) -> SyncReport:
     """Add to a report what the lead makes of candidates that wait undecided, where a model may be asked and was not
     stopped before. Raises CatalogError."""
-    waiting = undecided(queue.pending(context.place)[0])
-    if not waiting or any(step.kind == "stopped" for step in report.steps):
+    able = undecided(queue.pending(context.place)[0])
+    if not able or any(step.kind == "stopped" for step in report.steps):
         return report
     lead, explorer = ModelSession.open("lead", context), ModelSession.open("explorer", context)
     problems = explorer.problems
     if isinstance(lead, Choice):  # the candidates wait for the person as code proposed them
         return unasked(report, [*lead.problems, *problems], report.waits)
+    waiting = [one for one in queue.with_neighbours(context.place, able) if one.neighbours]
+    if not waiting:
+        return report
     try:
         with context.part("deciding") as part:
             chosen = None if isinstance(explorer, Choice) else explorer
@@ -67,8 +70,10 @@ def decide(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
-    """Those a lead may decide, the latest first: of a session, and in nobody's words."""
-    return [one for one in reversed(waiting) if one.undecided and one.session and not one.edited]
+    """The candidates to ask a model about if memories are near them, the latest first: of a session, not edited, not
+    wanted by a person as an addition, and not asked about before."""
+    able = [one for one in reversed(waiting) if one.session and not one.edited and not one.asked]
+    return [one for one in able if one.maker != "person"]
 
 
 def _summed(actions: Sequence[MemoryAction]) -> str:
@@ -84,8 +89,8 @@ class LeadPass:
     explorer: ModelSession | None
     catalog: Catalog
     sink: ProposalSink
-    decided: dict[str, Proposal | None] = field(default_factory=dict)
-    """By id what became of each candidate; None for one that a memory says already."""
+    decided: dict[str, Proposal] = field(default_factory=dict)
+    """By id each candidate with the suggested answer."""
 
     def run(self, waiting: Sequence[Proposal]) -> None:
         """Decides them in turn; what goes wrong becomes a problem."""
@@ -102,51 +107,45 @@ class LeadPass:
 
     def merged(self, report: SyncReport, second: SyncReport) -> SyncReport:
         """Both reports as one, each candidate as it waits now."""
-        kept = [one for one in report.candidates if self.decided.get(one.id, one) is not None]
-        shown = {key: candidate_view(one) for key, one in self.decided.items() if one is not None}
-        return combine(msgspec.structs.replace(report, candidates=[shown.get(one.id, one) for one in kept]), second)
+        shown = {key: candidate_view(one) for key, one in self.decided.items()}
+        candidates = [shown.get(one.id, one) for one in report.candidates]
+        return combine(msgspec.structs.replace(report, candidates=candidates), second)
 
     def _decide(self, proposal: Proposal) -> None:
         """Raises StoppedError, ModelError, MemoryError_."""
-        from lerim.lead.decide import Refused, decided
-        from lerim.review.redeciding import candidate_of
+        from lerim.lead.decide import decided
 
-        candidate = candidate_of(proposal)
         try:
             band = self._band(proposal)
-            found = decided(self.lead.lm, candidate, band, self._explored(proposal, band))
+            found = decided(self.lead.lm, candidate_of(proposal), band, self._explored(proposal, band))
             self.context.raise_if_cancelled()
-            if isinstance(found, Refused):
-                self._apply(proposal, replace(_as_it_is(proposal), reason=CODE_STANDS), found.why)
-            else:
-                self._apply(proposal, found)
+            self._suggest(proposal, found)
         except NotFoundError:
             return  # a person decided it, or a memory is gone meanwhile
 
-    def _apply(self, proposal: Proposal, decision: Decision, refused: str = "") -> None:
-        """Writes down what was decided, then tells it: what is counted is what was done. `refused`: why the lead's own
-        decision does not hold."""
-        outcome = queue.decide_again(self.context.place, proposal.id, decision, decision.reason)
-        action, memory = decision.action, decision.target.id if decision.target else ""
-        if isinstance(outcome, Proposal):
-            self.decided[proposal.id] = outcome
+    def _suggest(self, proposal: Proposal, found: Decided | Refused) -> None:
+        """Write down what the model suggests, then tell it: what is counted is what was done."""
+        from lerim.lead import decide as deciding
+
+        place, title = self.context.place, proposal.record.title
+        if isinstance(found, deciding.Refused):
+            shown = queue.suggest_answer(place, proposal.id, None)
+            action = MemoryAction("kept", proposal.id, title, "", reason=REFUSED)
+            told = f"the decision was not taken: {found.why}"
         else:
-            self.decided[proposal.id] = None
-            self.sink.withdrawn.append(WithdrawnView(proposal.id, outcome.reason))
-            self.context.emit(Withdrew(proposal.id, outcome.reason))
-        done = "kept" if refused else f"decided-{action}"
-        title = proposal.record.title
-        self.sink.run.actions.append(MemoryAction(done, proposal.id, title, memory, reason=decision.reason))
-        why = f" ({decision.reason})" if decision.reason else ""
-        said = f"kept as it was: {refused}" if refused else f"{action} {memory}{why}"
-        self._log(self.sink.run.agent, f"{proposal.id}: {said}")
+            memory = found.memory.id if found.memory else ""
+            shown = queue.suggest_answer(place, proposal.id, found.answer, memory, found.reason)
+            action = MemoryAction(f"suggested-{found.answer}", proposal.id, title, memory, reason=found.reason)
+            told = f"{found.answer} {memory}{f' ({found.reason})' if found.reason else ''}"
+        self.decided[proposal.id] = replace(shown, neighbours=proposal.neighbours)
+        self.sink.run.actions.append(action)
+        self._log(self.sink.run.agent, f"{proposal.id}: {told}")
 
     def _explored(self, proposal: Proposal, band: Sequence[Band]) -> str:
         """What the explorer saw; "" where there is none, or it did not answer: then the lead decides without."""
         from lerim.lead.decide import shown, told
         from lerim.lead.explorer import explore
         from lerim.lead.tools import Tools
-        from lerim.review.redeciding import candidate_of
 
         if self.explorer is None:
             return ""
@@ -180,24 +179,14 @@ class LeadPass:
         with opened(place.private, place.moves) as book:
             claims = [one for one in book.claims() if one.state in ("accepted", "known")]
         found: list[Band] = []
-        for name in proposal.undecided:
-            path = store.live_path(name)
-            if path is None:
-                continue
-            record = store.load(path)[0].record
-            said = max([record.updated, *(one.said for one in claims if one.memory == name)])
-            found.append(Band(record, said))
+        for near in proposal.neighbours:
+            if store.live_path(near.stored.record.id) is not None:
+                record = store.read(near.stored.record.id).record
+                said = (one.said for one in claims if one.memory == record.id)
+                found.append(Band(record, max([record.updated, *said])))
         if not found:
             raise NotFoundError("None of the memories is there any more.", where=proposal.id)
         return found
 
     def _log(self, lines: list[str], line: str) -> None:
         lines.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(clean(line).split())[:400]}")
-
-
-def _as_it_is(proposal: Proposal) -> Decision:
-    """What code proposed, as a decision."""
-    if proposal.action == "add" or not proposal.about:
-        return Decision("add")
-    kept = proposal.about[0].record
-    return Decision("update" if proposal.action == "update" else "supersede", kept)

@@ -200,7 +200,10 @@ class _Job:
         ours = lambda one: store.ours(one.record.id, one.hash)  # noqa: E731
         rules = self.settings.rules
         effort = Effort()
-        planned = plan(memories, used, standings, moved, grounds, now, rules, self.cancelled, refused, ours, effort)
+        apart = review.kept_apart(self.place)
+        planned = plan(
+            memories, used, standings, moved, grounds, now, rules, self.cancelled, refused, ours, effort, apart
+        )
         self.go_on()  # a plan that was cut short is empty: what waits must not be taken back for it
         if effort.cut:
             self.problems.append(Problem("too-many-alike", str(project.memory_dir), _CUT.format(effort.cut)))

@@ -87,9 +87,6 @@ class ProposalSink:
 
     def _propose(self, candidate: Candidate) -> None:
         outcome = queue.propose(self.place, candidate, self.memories)
-        if not isinstance(outcome, queue.Blocked):
-            for gone in outcome.gone:
-                self._gone(gone.id, gone.reason)
         match outcome:
             case queue.Proposed(proposal):
                 view = candidate_view(proposal, "global" if self.place.project.is_personal else "project")

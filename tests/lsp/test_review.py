@@ -102,6 +102,23 @@ async def test_a_candidate_can_be_edited_and_rejected(editor: Editor, isolated: 
     assert (listed.candidates, listed.undo.label) == ([], "Rejected: Use pathlib")
 
 
+async def test_neighbours_are_listed_and_the_answer_for_one_is_carried_out(editor: Editor, isolated: Path) -> None:
+    first = propose(editor.repo, isolated)
+    await editor.start()
+    act = {"root": editor.root, "action": "accept", "quotes": "shared"}
+    assert (await editor.ask(protocol.REVIEW_ACT, {**act, "id": first})).ok
+    later = {"title": "Use pathlib instead of os.path for paths", "turn": "ba9876543210"}
+    second = propose(editor.repo, isolated, **later, time=datetime(2026, 8, 2, tzinfo=UTC))
+    [candidate] = (await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates
+    [near] = candidate.neighbours
+    assert (near.id, near.title, candidate.suggested) == (first, CANDIDATE.title, None) and 0 < near.similarity <= 1
+    choice = {"answer": "replaces", "memory": near.id, "hash": near.hash}
+    done = await editor.ask(protocol.REVIEW_ACT, {**act, "id": second, "choice": choice})
+    assert done.ok and memory_files(editor.repo) == [done.path]
+    assert (await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root})).ok
+    assert [Path(one).stem for one in memory_files(editor.repo)] == [first]
+
+
 def pending_told(editor: Editor) -> list[int]:
     return [told.pending for told in editor.told[protocol.CANDIDATES_CHANGED]]
 

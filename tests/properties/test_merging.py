@@ -5,10 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.maintenance.merges import Effort, merges
-from lerim.memory.claim import bare, similarity
-from lerim.memory.contrast import read
-from lerim.memory.reconcile import UPDATE_FROM, relation
+from lerim.maintenance.merges import ALIKE_FROM, Effort, apart, merges
+from lerim.memory.claim import similarity
 from lerim.memory.record import MemoryRecord
 from many_memories import claims, memories
 
@@ -30,13 +28,12 @@ TEXTS = (
 
 def compared_with_all(records: list[MemoryRecord]) -> list[tuple[int, ...]]:
     """The merges as they are defined: the oldest memory that is free with each later one that is near it and every
-    other of the merge, and not a rule of its own."""
-    plain = [bare(one) for one in claims(records)]
-    said = [read(one.title, one.body) for one in records]
+    other of the merge."""
+    plain = claims(records)
 
     def alike(one: int, other: int) -> bool:
-        near = similarity(plain[one], plain[other]) >= UPDATE_FROM
-        return near and relation(said[one], said[other])[0] != "apart"
+        near = similarity(plain[one], plain[other]) >= ALIKE_FROM
+        return near and not apart(plain[one].title, plain[other].title)
 
     gone: set[int] = set()
     found: list[tuple[int, ...]] = []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.claim import bare, claim, similarity
+from lerim.memory.claim import claim, similarity
 from lerim.memory.pairs import near
 
 WORDS = (
@@ -34,8 +34,7 @@ def test_every_pair_of_memories_at_least_so_alike_is_found_and_no_other(
 ) -> None:
     claims = [claim(title, body) for title, body in memories]
     all_pairs = {
-        (one, other): similarity(bare(claims[one]), bare(claims[other]))
-        for one, other in combinations(range(len(claims)), 2)
+        (one, other): similarity(claims[one], claims[other]) for one, other in combinations(range(len(claims)), 2)
     }
     found = list(near(claims, least))
     assert {(pair.first, pair.second): pair.similarity for pair in found} == {

@@ -281,3 +281,34 @@ def test_undo_lists_the_last_steps_and_goes_past_one_whose_file_was_changed(plac
     assert "undone: Accepted: Use uv, not pip" in said and steps[0]["action"] in said
     assert "no such step" in run("review", "undo", "nonsense", "--repo", str(repo)).stderr
     assert run("review", "undo", "x", "--list", "--repo", str(repo)).exit_code == 2
+
+
+def test_a_candidate_is_shown_with_the_memories_near_it_and_accepted_with_an_answer(place: Place, repo: Path):
+    old = propose(place, "Install packages with pip")
+    answer("review", "accept", old, "--quotes", "shared", "--repo", str(repo))
+    new = propose(place, "Install packages with uv instead of pip", "bbbbbbbbbbbb")
+    shown = run("review", "show", new[:20], "--repo", str(repo)).stdout
+    assert f"suggested by its words: replaces {old}" in " ".join(shown.split()) and " %" in shown
+    candidate = answer("review", "show", new, "--repo", str(repo))
+    assert [one["id"] for one in candidate["neighbours"]] == [old]
+    assert (candidate["suggested"]["answer"], candidate["suggested"]["memory"]) == ("replaces", old)
+    [done] = answer("review", "accept", new, "--same", old[:20], "--repo", str(repo))["results"]
+    assert done["code"] == "known" and [path.stem for path in memories(repo)] == [old]
+    answer("review", "undo", "--repo", str(repo))
+    [done] = answer("review", "accept", new, "--keep", "--repo", str(repo))["results"]
+    assert done["code"] == "accepted" and {path.stem for path in memories(repo)} == {old, new}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--same", "x", "--keep"),
+        ("--replaces", "x", "--changes", "x"),
+        ("--answers", "x", "other"),
+        ("--all", "--keep"),
+    ],
+)
+def test_one_candidate_gets_one_answer(place: Place, repo: Path, options: tuple[str, ...]):
+    name = propose(place)
+    done = run("review", "accept", *([] if "--all" in options else [name]), *options, "--repo", str(repo))
+    assert done.exit_code == 2 and memories(repo) == []

@@ -9,7 +9,7 @@ flagged and waits for a person's look. It is never dropped: much of what is flag
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lerim.extraction.bearing import Heard, telling
@@ -83,6 +83,20 @@ def turned(title: str, sentence: str) -> bool:
     return bool(relations) and (
         not set(relations) <= set(_RELATION.findall(said)) or _order(claim, said) != _order(said, claim)
     )
+
+
+def contradicts(sentence: str, sources: Iterable[str]) -> bool:
+    """Whether a sentence made of others says the opposite of the sentence in these texts that it shares most telling
+    words with, at least two or half of them: it is turned round as in `turned`. Of several, all must be."""
+    wanted = telling(sentence)
+    near: list[tuple[int, str]] = []
+    for found in (found.group() for text in sources for found in _SENTENCE.finditer(text)):
+        shared = len(telling(found) & wanted)
+        if shared and (shared >= 2 or 2 * shared >= len(wanted)):
+            near.append((shared, found))
+    most = max((shared for shared, _ in near), default=0)
+    nearest = [found for shared, found in near if shared == most]
+    return bool(nearest) and all(turned(sentence, found) for found in nearest)
 
 
 def _of_the_same(title: str, sentence: str) -> str:

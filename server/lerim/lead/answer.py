@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lerim.extraction.exact import stands
+from lerim.extraction.opposite import contradicts
 from lerim.extraction.quotes import fold
 from lerim.facts.wording import shorten
 from lerim.lead.barred import barred
 from lerim.lead.cited import Passage, Sentence
-from lerim.memory.contrary import contrary
 from lerim.memory.terms import STOP, stem
 from lerim.redaction import clean, flags, plain
 from lerim.sessions.query import tokens
@@ -172,7 +172,7 @@ def grounded(text: str, passages: Sequence[Passage]) -> bool:
     telling = [word for word in map(stem, dict.fromkeys(tokens(text))) if word not in _PLAIN]
     if sum(word in held for word in telling) * SHARED < len(telling):
         return False
-    return not contrary(text, [one.text for one in passages])
+    return not contradicts(text, [one.text for one in passages])
 
 
 def _in(name: str, low: str, held: set[str]) -> bool:

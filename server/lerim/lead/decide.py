@@ -1,9 +1,9 @@
-"""The lead: a model that decides what a claim does to the memories it may belong to, and what code lets it."""
+"""The lead: a model that decides what a claim is to the memories near it, and which decisions are taken."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 import dspy
@@ -12,19 +12,13 @@ from lerim.extraction.asking import ask
 from lerim.extraction.candidate import Candidate
 from lerim.lead.barred import barred
 from lerim.lead.signatures import LeadDecision, LeadSignature
-from lerim.memory.claim import claim, overlap
-from lerim.memory.contrast import Said, read
 from lerim.memory.lines import moment
-from lerim.memory.order import reordered
-from lerim.memory.reconcile import CONTAINED_FROM, Decision, relation
 from lerim.memory.record import MemoryRecord
-from lerim.memory.stance import on_one_ground
-from lerim.memory.substance import differ
 from lerim.redaction import clean
+from lerim.review.choices import NeighbourAnswer
 
 REASON = 240
-MAY_LOSE = "may-lose"
-"""The flag of a claim that would end a memory of which not all is contradicted: a person should look at it."""
+_ANSWERS: dict[str, NeighbourAnswer] = {"noop": "same", "update": "changes", "supersede": "replaces"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +27,15 @@ class Band:
 
     record: MemoryRecord
     said: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What the model says a claim is to a memory (None for `keep`), and why."""
+
+    answer: NeighbourAnswer
+    memory: MemoryRecord | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def shown(band: Sequence[Band]) -> str:
     )
 
 
-def decided(lm: dspy.LM, candidate: Candidate, band: Sequence[Band], evidence: str) -> Decision | Refused:
+def decided(lm: dspy.LM, candidate: Candidate, band: Sequence[Band], evidence: str) -> Decided | Refused:
     """What the lead decides, if it may.
 
     Raises ModelError where no answer came, whatever LerimError the engine raises, StoppedError.
@@ -70,58 +73,18 @@ def decided(lm: dspy.LM, candidate: Candidate, band: Sequence[Band], evidence: s
     return checked(answer.items[0], candidate, band)
 
 
-def checked(said: LeadDecision, candidate: Candidate, band: Sequence[Band]) -> Decision | Refused:
-    """The model's decision as one of ours. It is refused where it names no memory of the band, would let an earlier
-    turn win, or would lose something: what a claim says that a memory does not is not the same, what contradicts a
-    memory is no addition to it, and what speaks of something else does not end it. It is flagged where it would end a
-    memory that it does not contradict, or that names more than it."""
+def checked(said: LeadDecision, candidate: Candidate, band: Sequence[Band]) -> Decided | Refused:
+    """The model's decision as one of ours. It is refused where it names no memory of the band, one of another primitive
+    (but a question that the claim answers), or lets an earlier turn win."""
     reason = " ".join(clean(said.reason).split())[:REASON]
     if said.action == "add":
-        return Decision("add", reason=reason)
+        return Decided("keep", None, reason)
     if not 1 <= said.memory <= len(band):
         return Refused(f"{said.action} names no memory it was shown")
     one = band[said.memory - 1]
-    if one.record.primitive != candidate.primitive:
+    answers = said.action == "supersede" and one.record.primitive == "question" != candidate.primitive
+    if one.record.primitive != candidate.primitive and not answers:
         return Refused(f"{said.action} names a {one.record.primitive}")
-    if said.action == "noop":
-        return Refused("the claim says more than the memory") if _more(candidate, one) else _of(said, one, reason)
-    if candidate.time < one.said:
+    if said.action != "noop" and candidate.time < one.said:
         return Refused(f"{said.action} lets the earlier turn win")
-    ended = _contrary(candidate, one)
-    if said.action == "update" and ended:
-        return Refused("an update would say two things that contradict each other")
-    if said.action == "update":
-        return _of(said, one, reason)
-    mine, theirs = read(candidate.title, candidate.body), read(one.record.title, one.record.body)
-    alike = overlap(mine.bare.title, theirs.bare.title) >= CONTAINED_FROM
-    if not (ended or alike or on_one_ground(theirs, mine)):
-        return Refused("the claim speaks of something else than the memory it would end")
-    return replace(_of(said, one, reason), flag="" if ended and not _lost(theirs, mine) else MAY_LOSE)
-
-
-def _of(said: LeadDecision, one: Band, reason: str) -> Decision:
-    return Decision(said.action, one.record, reason=reason)
-
-
-def _more(candidate: Candidate, one: Band) -> bool:
-    """Whether the claim has a name, number, path, denial or any other word that the memory lacks, ways to say one thing
-    put alike, has its words in another order, or says the contrary."""
-    wanted, known = claim(candidate.title, candidate.body), claim(one.record.title, one.record.body)
-    mine, theirs = read(candidate.title, candidate.body), read(one.record.title, one.record.body)
-    what, found = relation(theirs, mine)
-    if what == "ended" or found.values or found.reversed or found.moved:
-        return True
-    if found.new or found.more or not (wanted.hard <= known.words and mine.telling <= theirs.claim.words):
-        return True
-    return differ(theirs.written, mine.written) or reordered(theirs.written, mine.written)
-
-
-def _contrary(candidate: Candidate, one: Band) -> bool:
-    """Whether the claim says the contrary of the memory."""
-    mine, theirs = read(candidate.title, candidate.body), read(one.record.title, one.record.body)
-    return relation(theirs, mine)[0] == "ended"
-
-
-def _lost(memory: Said, said: Said) -> bool:
-    """Whether the memory's text names something, beside its title, that the claim does not."""
-    return bool((memory.bare.hard - memory.bare.title) - said.bare.words)
+    return Decided("answers" if answers else _ANSWERS[said.action], one.record, reason)

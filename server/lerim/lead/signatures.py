@@ -49,7 +49,8 @@ class LeadDecision(BaseModel):
 
     action: Literal["add", "update", "supersede", "noop"] = Field(
         description="add: both stand; update: the memory, said anew with what the claim adds; supersede: the claim"
-        " takes the memory's place, which no longer holds; noop: the memory says it already"
+        " takes the memory's place, which no longer holds, or answers it, where it is a question; noop: the memory says"
+        " it already"
     )
     memory: int = Field(default=0, description="the number of the memory that is meant; 0 with add")
     reason: str = Field(default="", description="why, in one sentence a colleague understands")

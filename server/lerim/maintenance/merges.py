@@ -7,19 +7,21 @@ alike the memories of a store are, the work grows with their number alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from heapq import merge, nlargest
 
 from lerim.memory.claim import Claim
-from lerim.memory.contrast import read
+from lerim.memory.framing import unframed
 from lerim.memory.pairs import Tally, near
-from lerim.memory.reconcile import UPDATE_FROM, Relation, relation
 from lerim.memory.record import MemoryRecord
+from lerim.memory.similarity import normalised
 
 MOST_MERGED = 50
 """So many memories become one in one merge; the rest of them become one in another."""
+ALIKE_FROM = 0.72
+"""The similarity (`claim.similarity`) from which memories say nearly the same."""
 _COMPARED = 100_000
 """Pairs of texts that are judged of a large store, shared among its texts."""
 
@@ -31,8 +33,8 @@ def most_near(texts: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Memories to merge, by their place in the sequence, the oldest first. `same` where none says anything the oldest
-    does not; `similarity` is that of the one least like the oldest."""
+    """Memories to merge, by their place in the sequence, the oldest first. `same` where all have the same text, once
+    normalised; `similarity` is that of the one least like the oldest."""
 
     members: tuple[int, ...]
     same: bool
@@ -41,9 +43,8 @@ class Merge:
 
 @dataclass(slots=True)
 class Effort:
-    """What finding the merges took: how many pairs of texts were `judged`, and what the join of near ones did."""
+    """What the join of near texts did."""
 
-    judged: int = 0
     joins: list[Tally] = field(default_factory=list)
 
     @property
@@ -53,11 +54,15 @@ class Effort:
 
 
 def merges(
-    memories: Sequence[MemoryRecord], claims: Sequence[Claim], cancelled: Callable[[], bool], effort: Effort
+    memories: Sequence[MemoryRecord],
+    claims: Sequence[Claim],
+    cancelled: Callable[[], bool],
+    effort: Effort,
+    apart: Collection[frozenset[str]] = (),
 ) -> Iterator[Merge]:
     """The memories to merge, of these of one primitive, the oldest first. Each of a merge says nearly the same as
-    every other of it: a short one may be a part of two that have nothing to do with one another. No memory is in two;
-    ends early when cancelled."""
+    every other of it: a short one may be a part of two that have nothing to do with one another. No memory is in two,
+    and none is merged with one it is kept `apart` from, as pairs of ids. Ends early when cancelled."""
     gone: set[int] = set()
     texts = _Texts(memories, claims, gone, cancelled, effort)
     for first in range(len(memories)):
@@ -69,12 +74,14 @@ def merges(
         for other in texts.near_later(first):
             if not all(texts.alike(one, other) for one in members):
                 continue
+            if any(frozenset((memories[one].id, memories[other].id)) in apart for one in members):
+                continue
             members.append(other)
             if len(members) == MOST_MERGED:
                 break
         if len(members) > 1:
             gone.update(members)
-            same = all(texts.relation(first, other) == "same" for other in members[1:])
+            same = len({_plain(memories[one]) for one in members}) == 1
             yield Merge(tuple(members), same, min(texts.similarity(first, other) for other in members[1:]))
 
 
@@ -91,20 +98,18 @@ class _Texts:
     ) -> None:
         numbers: dict[tuple[str, str], int] = {}
         self._text_of = [numbers.setdefault((one.title, one.body), len(numbers)) for one in memories]
-        self._written = list(numbers)
         self._members: list[list[int]] = [[] for _ in numbers]
         for at, text in enumerate(self._text_of):
             self._members[text].append(at)
         self._passed = [0] * len(numbers)
         self._near: list[dict[int, float]] = [{} for _ in numbers]
         self._most = most_near(len(numbers))
-        self._relations: dict[tuple[int, int], Relation] = {}
         self._gone = gone
-        self._effort = effort
         self._tally = Tally()
         effort.joins.append(self._tally)
+        self._titles = [claims[members[0]].title for members in self._members]
         firsts = [claims[members[0]] for members in self._members]
-        for pair in near(firsts, UPDATE_FROM, cancelled, self._most, self._tally):
+        for pair in near(firsts, ALIKE_FROM, cancelled, self._most, self._tally):
             self._near[pair.first][pair.second] = self._near[pair.second][pair.first] = pair.similarity
 
     def near_later(self, memory: int) -> Iterator[int]:
@@ -130,19 +135,21 @@ class _Texts:
     def alike(self, one: int, later: int) -> bool:
         """Whether a later memory belongs into one merge with an earlier one."""
         first, second = self._text_of[one], self._text_of[later]
-        return first == second or (second in self._near[first] and self.relation(one, later) != "apart")
-
-    def relation(self, one: int, later: int) -> Relation:
-        """What a later memory is to an earlier one."""
-        pair = self._text_of[one], self._text_of[later]
-        known = self._relations.get(pair)
-        if known is None:
-            self._effort.judged += 1
-            known, _ = relation(read(*self._written[pair[0]]), read(*self._written[pair[1]]))
-            self._relations[pair] = known
-        return known
+        if first == second:
+            return True
+        return second in self._near[first] and not apart(self._titles[first], self._titles[second])
 
     def similarity(self, one: int, other: int) -> float:
         """How similar two near memories are, in 0..1."""
         first, second = self._text_of[one], self._text_of[other]
         return 1.0 if first == second else self._near[first][second]
+
+
+def apart(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
+    """Whether two titles are of two rules side by side: each has a word the other lacks, and not only numbers."""
+    mine, theirs = one - other, other - one
+    return bool(mine and theirs) and not all(map(str.isdecimal, mine | theirs))
+
+
+def _plain(memory: MemoryRecord) -> str:
+    return normalised(memory.title, unframed(memory.body))

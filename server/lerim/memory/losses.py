@@ -5,71 +5,84 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lerim.memory.claim import Claim, claim
-from lerim.memory.contrary import contrary
-from lerim.memory.contrast import read
+from lerim.memory.claim import word_stems
 from lerim.memory.framing import unframed
 from lerim.memory.record import MemoryRecord
-from lerim.memory.substance import exact, limits
 
 TOLD_FROM = 0.5
 """The least share of a sentence's words that has to be in an insight which tells it, and the other way round."""
 BORNE_FROM = 0.75
 OWN_WORDS = "own-words"
 """The flag of an insight in which a model uses many words that no learning has: a person should look at it."""
+_DENIES = re.compile(r"\b(?:not|never|no|none|without|cannot|avoid)\b|n['’]t\b", re.IGNORECASE)
 _QUOTED = re.compile(r"“[^”\n]{1,400}”|\"[^\"\n]{1,400}\"")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
+_CODE = re.compile(r"`([^`\n]+)`")
+_EXACT = re.compile(
+    r"(?<![\w-])(?:--?[A-Za-z][\w-]*|[\w./+#@-]*(?:\d|[/_#@]|\w\.\w|[a-z][A-Z])[\w./+#@-]*|[A-Z]{2,}\w*)"
+)
+_STRICT = re.compile(
+    r"\b(?:must|shall|may|might|only|always|never|all|every|some|most|few|unless|except)\b", re.IGNORECASE
+)
 
 
 def losses(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> list[str]:
     """Each thing that is lost or made up, in words for people; empty where all is kept.
 
-    Kept must be every path, number, flag, name and piece of code, every denial of these, every quotation to the letter,
-    and of each sentence half of its words. Made up is what is named exactly in no source, and a sentence of which less
-    than half of the words stand in one; none says the contrary of its sources. Evidence and places are not a model's to
+    Kept must be every path, number, flag, name and piece of code as it is spelt, every word such as `must` or `only`,
+    every quotation to the letter, and of each sentence half of its words. Made up is what is named exactly in no
+    source, a word such as `must` that none has, and a sentence of which less than half of the words stand in one or
+    that denies what all sentences near it affirm, or the other way round. Evidence and places are not a model's to
     tell: code takes them over.
     """
-    return [*_losses(insight, sources), *_invented(insight, sources)]
+    return [*_lost(insight, sources), *_invented(insight, sources)]
 
 
-def _losses(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> Iterator[str]:
-    told = claim(insight.title, insight.body)
+def exact(text: str) -> frozenset[str]:
+    """The code, paths, numbers, flags and names of a text as they are written."""
+    words = [word for span in _CODE.findall(text) for word in span.split()]
+    words += _EXACT.findall(_CODE.sub(" ", text))
+    return frozenset(word.strip(".,:;/-()") if not word.startswith("-") else word for word in words) - {""}
+
+
+def _lost(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> Iterator[str]:
     text = _spaced(f"{insight.title}\n{insight.body}")
-    spelt, limited = exact(text), limits(text, modals=True)
+    told, strict, spelt = word_stems(text), _strict(text), exact(text)
     known: set[str] = set()
-    known_limits: set[str] = set()
     for source in sources:
-        said = claim(source.title, source.body)
-        known |= said.words
         written = f"{source.title}\n{unframed(source.body)}"
-        known_limits |= limits(written, modals=True)
-        for word in sorted(limits(written, modals=True) - limited):
+        known |= exact(written) | _strict(written)
+        for word in sorted(_strict(written) - strict):
             yield f"it leaves out “{word}” of “{source.title}”"
         for word in sorted(exact(written) - spelt):
-            if word.lower() not in {one.lower() for one in spelt} and word.rstrip("s") not in spelt | {f"{word}s"}:
-                continue
-            yield f"it writes {word} of “{source.title}” otherwise"
-        for word in sorted(said.hard - told.words):
-            yield f"it leaves out {_shown(word)} of “{source.title}”"
+            same = word.lower() in {one.lower() for one in spelt}
+            of = f"of “{source.title}”"
+            yield f"it writes {word} {of} otherwise" if same else f"it leaves out {word} {of}"
         for quoted in _QUOTED.findall(source.body):
             if _spaced(quoted)[1:-1] not in text:
                 yield f"it leaves out the quotation {quoted} of “{source.title}”"
         for sentence in (source.title, *_SENTENCE_END.split(source.body)):
-            if not _told(claim(sentence, ""), told):
-                yield f"it leaves out “{' '.join(sentence.split())[:120]}”"
-    for word in sorted(limited - known_limits):
-        yield f"it makes up “{word}”"
-    for word in sorted(told.hard - known):
-        yield f"it makes up {_shown(word)}"
+            words = word_stems(sentence)
+            if len(words & told) < TOLD_FROM * len(words):
+                yield f"it leaves out “{_spaced(sentence)[:120]}”"
+    for word in sorted((strict | spelt) - known):
+        if word.lower() not in {one.lower() for one in known}:  # another spelling was told above
+            yield f"it makes up {word}"
 
 
 def _invented(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> Iterator[str]:
-    texts = [f"{source.title}\n{source.body}" for source in sources]
+    texts = [f"{source.title}\n{unframed(source.body)}" for source in sources]
     for sentence, borne in _borne(insight, sources):
         if borne < TOLD_FROM:
             yield f"it makes up “{sentence[:120]}”"
-        elif contrary(sentence, texts):
-            yield f"it says the contrary of what was learned in “{sentence[:120]}”"
+        elif _is_denied_otherwise(sentence, texts):
+            yield f"it says the opposite of what was learned in “{sentence[:120]}”"
+
+
+def _is_denied_otherwise(sentence: str, texts: Sequence[str]) -> bool:
+    words, denies = word_stems(sentence), bool(_DENIES.search(sentence))
+    parts = [part for text in texts for part in _SENTENCE_END.split(text) if len(word_stems(part) & words) >= 2]
+    return bool(parts) and all(bool(_DENIES.search(part)) != denies for part in parts)
 
 
 def in_their_words(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> bool:
@@ -79,19 +92,14 @@ def in_their_words(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> bo
 
 def _borne(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> Iterator[tuple[str, float]]:
     """Each sentence of an insight with the share of its words that stand in the learnings, of none 1."""
-    known = frozenset(word for one in sources for word in read(one.title, one.body).bare.words)
+    known = frozenset(word for one in sources for word in word_stems(f"{one.title}\n{unframed(one.body)}"))
     for sentence in (insight.title, *_SENTENCE_END.split(insight.body)):
-        words = read(sentence, "").bare.words
-        yield " ".join(sentence.split()), len(words & known) / len(words) if words else 1.0
+        words = word_stems(sentence)
+        yield _spaced(sentence), len(words & known) / len(words) if words else 1.0
 
 
-def _told(sentence: Claim, told: Claim) -> bool:
-    words = sentence.words
-    return not words or len(words & told.words) >= TOLD_FROM * len(words)
-
-
-def _shown(word: str) -> str:
-    return f"that it is not {word[1:]}" if word.startswith("!") else word
+def _strict(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _STRICT.findall(_CODE.sub(" ", text)))
 
 
 def _spaced(text: str) -> str:

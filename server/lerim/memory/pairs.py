@@ -1,6 +1,6 @@
 """Which of many claims say nearly the same, found without comparing every claim with every other.
 
-A set-similarity join. The similarity (`claim.similarity`, denials left out) is the mean of two overlaps, of the titles
+A set-similarity join. The similarity (`claim.similarity`) is the mean of two overlaps, of the titles
 and of the whole texts: where it is at least `least`, one of them is, and the other is 2·least - 1. Two sets that
 overlap by so much share one of their rarest words (prefix filter), so that only claims listed under such a word are
 compared.
@@ -20,7 +20,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain
 
-from lerim.memory.claim import Claim, bare, overlap
+from lerim.memory.claim import Claim, overlap
 
 LISTED = 10_000_000
 """So many entries of the lists of titles, and as many of the lists of whole texts, are looked at for all claims: 1,000
@@ -57,7 +57,7 @@ def near(
     most: int = sys.maxsize,
     tally: Tally | None = None,
 ) -> Iterator[Pair]:
-    """The pairs at least `least` similar (above 0.5) without regard to what is denied; ends early when cancelled.
+    """The pairs at least `least` similar (above 0.5); ends early when cancelled.
 
     Of each claim at most `most` pairs with claims before it, the latest first. Raises ValueError for a smaller `least`:
     below it two claims need not share a word of their titles.
@@ -65,9 +65,8 @@ def near(
     if not 0.5 < least <= 1:
         raise ValueError("least must lie above 0.5, and at most be 1")
     tally = tally if tally is not None else Tally()
-    plain = [bare(one) for one in claims]
-    titles = [one.title or _NOTHING for one in plain]
-    words = [one.words or _NOTHING for one in plain]
+    titles = [one.title or _NOTHING for one in claims]
+    words = [one.words or _NOTHING for one in claims]
     by_title, by_words = _Lists(titles, least), _Lists(words, least)
     share = 2 * least - 1 - _SLACK
     for number, (title, text) in enumerate(zip(titles, words, strict=True)):

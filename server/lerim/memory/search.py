@@ -111,6 +111,7 @@ class MemorySearch:
             spot = None if scan else Spot(home.root / "index" / "memories.sqlite3", home.root, private)
             self._scopes.append(Shelf("global", Store(home.memory, private, home.root), spot))
         self._neighbours = NeighbourFinder(self._scopes)
+        self._own_neighbours = NeighbourFinder([one for one in self._scopes if one.scope == "project"])
         self.refresh()
 
     def __enter__(self) -> MemorySearch:
@@ -142,12 +143,16 @@ class MemorySearch:
         own = next((scope for scope in self._scopes if scope.scope == "project"), None)
         return [] if own is None else own.near(text, limit, filters)
 
-    def nearest(self, title: str, body: str, most: int = 3, skip: Container[str] = ()) -> list[Neighbour]:
+    def nearest(
+        self, title: str, body: str, most: int = 3, skip: Container[str] = (), *, own: bool = False
+    ) -> list[Neighbour]:
         """The active memories most similar to a claim, the project's and the person's own, best first: at most `most`.
 
-        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out.
+        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out. `own`: only
+        the project's own memories.
         """
-        return self._neighbours.nearest(title, body, most, skip)
+        finder = self._own_neighbours if own else self._neighbours
+        return finder.nearest(title, body, most, skip)
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""

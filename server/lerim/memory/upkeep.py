@@ -6,32 +6,37 @@ is in one of them at most, so that none undoes another's ground. What follows fr
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from typing import Literal
 
 from lerim.errors import StoppedError
 from lerim.maintenance.merges import Effort, Merge, merges
-from lerim.memory.answers import answered
 from lerim.memory.baselines import written
-from lerim.memory.claim import Claim, claim
-from lerim.memory.contrast import read
+from lerim.memory.claim import Claim, claim, overlap
 from lerim.memory.ends import current
+from lerim.memory.framing import unframed
 from lerim.memory.freshness import Standing
 from lerim.memory.groups import groups, plain
 from lerim.memory.kept import Ours, joined, nobody
 from lerim.memory.lifecycle import Ground, due, over_bound
 from lerim.memory.quotes import merge
-from lerim.memory.reconcile import relation
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import normalise
 from lerim.memory.rivals import TWO_ANSWERS, between, named
+from lerim.memory.similarity import normalised
 from lerim.memory.store import Stored
 from lerim.review.queue import Suggestion
 from lerim.setting import Rules
 
+MAY_ANSWER = "may-answer"
+"""The flag of a question that a memory may answer: their titles share most of their words."""
+MAY_ANSWER_FROM = 0.6
+"""The overlap of the titles (Dice's coefficient) from which a memory may answer a question."""
+DIFFERS = "differs"
+"""The flag of a merge of memories that do not have the same text: a person should look at it."""
 PLAIN = "plain"
 """The flag of an insight that no model worded: it is a list, which a person should look at."""
 Why = Literal["merged", "closed", "decayed", "archived", "bounded", "consolidated", "referred"]
@@ -58,14 +63,16 @@ def plan(
     unwanted: Mapping[str, str] = {},
     ours: Callable[[Stored], Ours] = lambda _: nobody,
     effort: Effort | None = None,
+    apart: Collection[frozenset[str]] = (),
 ) -> list[Planned]:
     """What to propose of these memories, in the order in which it is to be proposed.
 
     `uses`: when each was last used. `standings`: of those that are not fresh. `moved`: of those whose places were moved
     or renamed, where each is now. `grounds`: of the themes. `unwanted`: of those a person does not want, why.
     `ours`: which sentences of a memory Lerim wrote. `effort` counts what finding merges took, and how many memories
-    were not compared with all that are near them. Cancelled, nothing is found. What another memory says it ended is
-    over, wherever its file lies; an id that two files have is left alone until they are joined.
+    were not compared with all that are near them. `apart` are pairs of memories a person keeps beside each other.
+    Cancelled, nothing is found. What another memory says it ended is over, wherever its file lies; an id that two files
+    have is left alone until they are joined.
     """
     files = Counter(one.record.id for one in memories)
     live = [
@@ -75,7 +82,7 @@ def plan(
     ]
     effort = effort or Effort()
     upkeep = _Upkeep(
-        sorted(live, key=_age), uses, standings, moved, grounds, unwanted, now, rules, ours, cancelled, effort
+        sorted(live, key=_age), uses, standings, moved, grounds, unwanted, now, rules, ours, cancelled, effort, apart
     )
     try:
         upkeep.read()
@@ -121,6 +128,7 @@ class _Upkeep:
     ours: Callable[[Stored], Ours]
     cancelled: Callable[[], bool]
     effort: Effort
+    apart: Collection[frozenset[str]]
     taken: set[str] = field(default_factory=set)
     claims: dict[str, Claim] = field(default_factory=dict)
 
@@ -165,14 +173,14 @@ class _Upkeep:
             yield Planned("merged", Suggestion("merge", targets[0].record, targets, reason, flags=(TWO_ANSWERS,)))
 
     def _same(self, one: MemoryRecord, other: MemoryRecord) -> bool:
-        return relation(read(one.title, one.body), read(other.title, other.body))[0] == "same"
+        return normalised(one.title, unframed(one.body)) == normalised(other.title, unframed(other.body))
 
     def duplicates(self) -> Iterator[Planned]:
         """Memories of one primitive that say nearly the same, each of a group as all others of it."""
         for primitive in ("decision", "learning", "question", "theme"):
             some = self.free(primitive)
             known = [self.claims[one.record.id] for one in some]
-            for found in merges([one.record for one in some], known, self.cancelled, self.effort):
+            for found in merges([one.record for one in some], known, self.cancelled, self.effort, self.apart):
                 yield Planned("merged", self._merged([some[at] for at in found.members], found))
 
     def _merged(self, memories: Sequence[Stored], found: Merge) -> Suggestion:
@@ -193,24 +201,38 @@ class _Upkeep:
                 evidence=merge(other.evidence, record.evidence),
             )
             wrote.append(self.ours(stored))
-        what = "nearly the same" if found.same else "different things of the same"
+        what = "the same" if found.same else "nearly the same"
         day = f"{record.updated:%Y-%m-%d}"
-        alike = f"{found.similarity:.2f} alike"
+        alike = f"{found.similarity * 100:.0f} % alike"
         reason = f"{len(memories)} memories say {what} ({alike}). Those of {day} are the latest words."
-        return Suggestion("merge", record, tuple(memories), reason)
+        return Suggestion("merge", record, tuple(memories), reason, flags=() if found.same else (DIFFERS,))
 
     def closed(self) -> Iterator[Planned]:
-        """Open questions that a later decision or learning answers."""
+        """Open questions that a later decision or learning may answer: it has most words of the question's title. A
+        person decides."""
         said = self.free("decision", "learning")
-        answers = answered(
-            [one.record for one in self.free("question")],
-            [one.record for one in said],
-            self.go_on,
-        )
-        stored = {one.record.id: one for one in self.live}
-        for question, answer in answers:
-            reason = f"“{answer.title}” of {answer.updated:%Y-%m-%d} answers it."
-            yield Planned("closed", Suggestion("close", answer, (stored[question.id], stored[answer.id]), reason))
+        having: defaultdict[str, list[int]] = defaultdict(list)
+        for at, one in enumerate(said):
+            for word in self.claims[one.record.id].title:
+                having[word].append(at)
+        for question in self.free("question"):
+            self.go_on()
+            asked = self.claims[question.record.id].title
+            near = Counter(at for word in asked for at in having[word])
+            later = [
+                (overlap(asked, self.claims[said[at].record.id].title), said[at])
+                for at in near
+                if said[at].record.updated > question.record.updated and said[at].record.id not in self.taken
+            ]
+            alike, answer = max(later, key=lambda pair: (pair[0], pair[1].record.id), default=(0.0, None))
+            if answer is not None and alike >= MAY_ANSWER_FROM and not self.are_apart(question, answer):
+                record = answer.record
+                reason = f"“{record.title}” of {record.updated:%Y-%m-%d} may answer it."
+                yield Planned("closed", Suggestion("close", record, (question, answer), reason, flags=(MAY_ANSWER,)))
+
+    def are_apart(self, one: Stored, other: Stored) -> bool:
+        """Whether a person keeps these two beside each other."""
+        return frozenset((one.record.id, other.record.id)) in self.apart
 
     def ended(self) -> Iterator[Planned]:
         """Themes nobody works on, learnings nobody uses, and learnings whose place is gone."""

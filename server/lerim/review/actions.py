@@ -19,6 +19,7 @@ from lerim.memory import files, record
 from lerim.memory.lines import Value
 from lerim.memory.record import MAX_FILE
 from lerim.review.candidates import Proposal
+from lerim.review.choices import Answered
 from lerim.review.judgments import Judged
 from lerim.review.ledger import Action, Change, Kind, Ledger, State, opened
 from lerim.review.place import Place
@@ -64,9 +65,11 @@ def perform(
     changes: Sequence[Change],
     memory: str = "",
     judged: Judged | None = None,
+    answered: Answered | None = None,
 ) -> Action:
     """Change the files and the claim's state, in this order, and remember how to undo it. `judged` is what the person
-    decided about the candidate by it; it counts as long as this is not undone.
+    decided about the candidate by it, `answered` what they chose for memories near it; both count as long as this is
+    not undone.
 
     Raises StaleError if a file is not what its change starts from, MemoryError_ if it cannot be written; then nothing
     was changed.
@@ -83,6 +86,8 @@ def perform(
     book.start(action)
     if judged is not None:
         book.judgments.keep(action.id, candidate, judged, now)
+    if answered is not None:
+        book.choices.keep(action.id, answered)
     book.commit()
     try:
         _apply(place, changes)
@@ -163,6 +168,7 @@ def _finish_undo(book: Ledger, action: Action) -> None:
         book.set_state(action.candidate, action.was)
     book.set_stage(action, "undone")
     book.judgments.take_back(action.id)
+    book.choices.take_back(action.id)
     book.commit()
 
 

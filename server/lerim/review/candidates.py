@@ -58,10 +58,10 @@ class Proposal:
 
     `diff` is the change of the memory that is rewritten, as a unified diff. `about` are the targets as they are now;
     `lost` are those that are gone or over by now, and count no more; `void`: nothing is left to be done. `edited`: a
-    person changed its words. A suggestion has a `reason` and rests on no session: `session`, `turn`, `platform` and
-    `signal` are empty. `undecided` are memories of which code cannot say for sure whether it changes or replaces them;
-    `near` are those of them that still live. `text` is the file as it is shown or about to be, `saved` what the file
-    held when it was read.
+    person changed its words; `whole`: these are all the text that a memory it changes will have. A suggestion of
+    maintaining has a `reason` and rests on no session: `session`, `turn`, `platform` and `signal` are empty.
+    `neighbours` are active memories near it, where the caller asked for them; `asked`: a model was asked about these.
+    `text` is the file as it is shown or about to be, `saved` what the file held when it was read.
     """
 
     id: str
@@ -77,17 +77,17 @@ class Proposal:
     signal: Signal | None
     flags: tuple[str, ...]
     replaces: tuple[str, ...]
-    undecided: tuple[str, ...]
+    asked: bool
     edited: bool
     path: Path
     text: str
     saved: str
     diff: str = ""
     about: tuple[Stored, ...] = ()
-    near: tuple[Stored, ...] = ()
     neighbours: tuple[Near, ...] = ()
     lost: tuple[str, ...] = ()
     void: bool = False
+    whole: bool = False
 
     @property
     def concerns(self) -> tuple[Stored, ...]:
@@ -145,7 +145,6 @@ def file_text(
     memory: MemoryRecord,
     action: ProposedAction,
     targets: Sequence[Target],
-    undecided: Sequence[str] = (),
     reason: str = "",
     maker: Maker | None = None,
 ) -> str:
@@ -155,7 +154,7 @@ def file_text(
         memory,
         {
             "primitive": candidate.primitive,
-            **standing(action, targets, reason, maker, undecided),
+            **standing(action, targets, reason, maker),
             "session": candidate.session,
             "platform": candidate.platform,
             "time": candidate.time,
@@ -181,16 +180,13 @@ def suggested_text(
     return render(memory, {"primitive": memory.primitive, **extra, "time": time, "flags": flags, "status": "pending"})
 
 
-def standing(
-    action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker, undecided: Sequence[str] = ()
-) -> dict[str, Value]:
+def standing(action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker) -> dict[str, Value]:
     """The keys of a candidate file that say what accepting it does; those that would be empty are left out."""
     return {
         "action": action,
         **({"targets": tuple(f"{one.id}@{one.hash}" for one in targets)} if targets else {}),
         **({"reason": reason} if reason else {}),
         "maker": maker,
-        **({"undecided": tuple(undecided)} if undecided else {}),
     }
 
 
@@ -320,7 +316,7 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
         else None,
         flags=_texts(fields, "flags"),
         replaces=_texts(fields, "replaces"),
-        undecided=_texts(fields, "undecided"),
+        asked=fields.get("asked") == "model" or fields.get("maker") == "lead",
         edited=fields.get("status") == "edited",
         path=path,
         text=text,
@@ -332,11 +328,7 @@ def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Pr
 def _against(proposal: Proposal, store: Store) -> Proposal:
     """A proposal as it stands against its memories now: what a session said of memories that are over is new."""
     about: list[Stored] = []
-    near: list[Stored] = []
     left: list[Target] = []
-    for name in proposal.undecided:
-        with suppress(NotFoundError, MemoryError_, BoundaryError):  # it counts no more, or is told with the memories
-            near += [stored] if (stored := store.read(name)).status == "active" else []
     for target in proposal.targets:
         try:
             stored = store.read(target.id)
@@ -349,7 +341,7 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
             about.append(stored)
             left.append(target)
     lost = tuple(one.id for one in proposal.targets if one not in left)
-    now = replace(proposal, targets=tuple(left), about=tuple(about), near=tuple(near), lost=lost)
+    now = replace(proposal, targets=tuple(left), about=tuple(about), lost=lost)
     if lost and proposal.session:
         records = [one.record for one in about]
         kept = proposal.action in KEEPS and bool(records) and records[0].id == proposal.target
@@ -385,7 +377,8 @@ def _rewritten(proposal: Proposal, store: Store) -> str:
     elif proposal.action == "close":
         after = naming_text(before, stored.path, others)
     else:
-        after = updated_text(accepted_record(proposal.record), before, stored.path, store, others)
+        record = accepted_record(proposal.record)
+        after = updated_text(record, before, stored.path, store, others, whole=proposal.whole)
     return difference(before, after, stored.path.name)
 
 

@@ -19,6 +19,7 @@ from lerim.memory.store import Store, Stored
 from lerim.memory.uses import Uses
 from lerim.redaction import redact
 from lerim.review import actions
+from lerim.review.answering import answered, beside, chosen
 from lerim.review.candidates import (
     PERSON_CONFIDENCE,
     Edit,
@@ -31,14 +32,13 @@ from lerim.review.candidates import (
     read,
     standing,
 )
-from lerim.review.compare import ACTIONS, Choice
+from lerim.review.choices import Choice
 from lerim.review.effects import Effects, effects
 from lerim.review.judgments import Judged
 from lerim.review.ledger import Change, Kind, Known, Ledger, State
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
-from lerim.review.proposing import put_back, searching
-from lerim.review.redeciding import decided_now
+from lerim.review.proposing import put_back
 from lerim.review.suggestions import SUGGESTION
 
 __all__ = ["ReviewResult", "accept", "add", "edit", "keeps", "reject", "take_back", "withdraw_archiving"]
@@ -62,11 +62,10 @@ def accept(
     unseen, or not `singly` but with all that wait, does not move the ranking. What a person accepts has a confidence of
     at least `ACCEPTED_CONFIDENCE`; what is accepted unseen keeps its own.
 
-    The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once. What
-    a session said is compared once more with the memories there are by now: where it does something else than is
-    shown, or a memory it is about was changed since, StaleError is raised and the candidate shows what it does now;
-    where a memory says it already, or otherwise and later, nothing is made of it. `memories`: a search the caller
-    keeps open. Raises NotFoundError, MemoryError_, BusyError.
+    The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once.
+    `choice`: what the candidate is to a memory near it; without one, the suggested answer is taken, if there is one,
+    else the new memory stands beside its neighbours. `memories`: a search the caller keeps open. Raises StaleError
+    where a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
     """
     with actions.ledger(place) as book:
         store = place.store()
@@ -86,46 +85,17 @@ def accept(
         if edit is not None:
             final = of_text(edited_text(proposal, edit), proposal.path, store, proposal.text)
         if choice is not None:
-            final = _chosen(store, final, choice)
+            final = replace(chosen(store, final, choice), whole=edit is not None)
         _check_lost(place, book, final)
         _check_unwanted(place, book, final)
-        if choice is None and final.session and not final.edited and final.maker not in ("lead", "person"):
-            with searching(place, memories) as near:
-                settled = decided_now(place, book, store, final, near)
-            if settled is not None:
-                return settled
-        _check_changed(place, book, final)
+        if final.action != "same":  # which leaves the memory's file as it is
+            _check_changed(place, book, final)
         kind: Kind = "settle" if unseen else "accept"
         if kind == "accept":
             final = replace(final, record=accepted_record(final.record))
         judged: Judged | None = None if unseen or not singly else "edited" if final.edited else "accepted"
-        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged)
-
-
-def _chosen(store: Store, proposal: Proposal, choice: Choice) -> Proposal:
-    """The candidate as it does what the person chose.
-
-    Raises MemoryError_ where it cannot, StaleError where the memory is not as they saw it.
-    """
-    if not proposal.session:
-        raise MemoryError_(
-            "This is proposed for memories that are named in it; there is nothing to choose.",
-            where=str(proposal.path),
-            todo="Accept it as it is, or reject it.",
-        )
-    if choice.answer == "keep":
-        back = proposal.action == "add"
-        targets, about = (proposal.targets, proposal.about) if back else ((), ())
-        return replace(proposal, action="add", targets=targets, about=about, lost=(), diff="")
-    stored = store.read(choice.memory)
-    if stored.status != "active" or (choice.hash not in ("", stored.hash) and choice.answer != "same"):
-        raise StaleError(
-            "This memory is not as it was shown; nothing was changed.",
-            where=str(stored.path),
-            todo="Look at it as it is now, then choose again.",
-        )
-    target = Target(stored.record.id, stored.hash)
-    return replace(proposal, action=ACTIONS[choice.answer], targets=(target,), about=(stored,), lost=())
+        near = beside(place, book, store, final, choice, memories)
+        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
 
 
 def _carry_out(
@@ -137,23 +107,38 @@ def _carry_out(
     now: datetime,
     kind: Kind,
     judged: Judged | None,
+    near: Sequence[str],
 ) -> ReviewResult:
+    """Do it. `near`: the neighbours that the new memory stands beside."""
     effect = effects(store, final, partial(_verified, place, now) if final.session else partial(_inherited, place))
     _note_ours(book, store, final, effect)
     changes = (*effect.changes, Change("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
     label = _told(final)
-    states: tuple[State, State] = ("pending", "accepted")
-    done = actions.perform(place, book, kind, label, waiting.id, states, changes, effect.memory_id, judged)
-    if final.action not in ("archive", "refer", "close"):  # these give no memory new words
+    states: tuple[State, State] = ("pending", "known" if final.action == "same" else "accepted")
+    done = actions.perform(
+        place,
+        book,
+        kind,
+        label,
+        waiting.id,
+        states,
+        changes,
+        effect.memory_id,
+        judged,
+        answered(book, final, effect, near),
+    )
+    if final.action == "same":
+        Uses(place.private).note([effect.memory_id], "said", final.record.updated)
+    elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
         keeps(place, effect.memory_id, now)
-    return ReviewResult(True, "accepted", label, done.id, str(effect.path))
+    return ReviewResult(True, "known" if final.action == "same" else "accepted", label, done.id, str(effect.path))
 
 
 def _told(final: Proposal) -> str:
     """What accepting did, in a line: of what maintaining proposed, what became of the memories it was about."""
     title = final.record.title
     if final.session:
-        return f"Accepted: {title}"
+        return f"Evidence added: {final.about[0].record.title}" if final.action == "same" else f"Accepted: {title}"
     match final.action:
         case "archive":
             return f"Archived: {'; '.join(one.record.title for one in final.about)}"
@@ -391,5 +376,5 @@ def _show_again(place: Place, book: Ledger, proposal: Proposal) -> None:
     """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
     hashes = {one.record.id: one.hash for one in proposal.about}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
-    keys = standing(proposal.action, targets, proposal.reason, proposal.maker, proposal.undecided)
+    keys = standing(proposal.action, targets, proposal.reason, proposal.maker)
     actions.rewrite(place, book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})

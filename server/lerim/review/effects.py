@@ -85,7 +85,7 @@ def _all_there(proposal: Proposal) -> tuple[Stored, ...]:
 def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stored], verify: Verify) -> Effects:
     before = store.text(kept.path)
     others = [one.record for one in ended]
-    after = updated_text(proposal.record, before, kept.path, store, others)
+    after = updated_text(proposal.record, before, kept.path, store, others, whole=proposal.whole)
     verified = verify(parse(after, kept.path), [kept.record, *others]).verified
     if verified:
         after = record.update(after, {"verified": verified}, where=str(kept.path))

@@ -1,4 +1,5 @@
-"""What a rule put away comes back when it is said again: what nobody used, was beyond the bound, or over as a theme.
+"""A memory that a rule archived (nobody used it, it was beyond the bound, or its theme was over) comes back when it is
+said again.
 
 What a person archived by hand, called wrong or outdated, or rejected stays away.
 """
@@ -12,7 +13,6 @@ from lerim.errors import BoundaryError, MemoryError_
 from lerim.memory.lifecycle import unwanted
 from lerim.memory.store import Store, Stored
 from lerim.memory.uses import Uses
-from lerim.review.ground import Heard
 from lerim.review.ledger import Known, Ledger
 from lerim.review.place import Place
 from lerim.review.suggestions import SUGGESTION
@@ -20,26 +20,15 @@ from lerim.review.suggestions import SUGGESTION
 _ARCHIVE = f"{SUGGESTION}archive:"
 
 
-def faded(
-    place: Place, book: Ledger, store: Store, claims: Sequence[Known], over: Sequence[Heard], said: datetime
-) -> Stored | None:
-    """The memory that a rule put away and that a claim of this time says again; None where there is none.
-
-    `claims` are those that say the same, `over` what said it and is over.
-    """
-    if not claims and not over:
-        return None
-    known = {one.id: one for one in book.claims("accepted", "known")}
-    about = [*claims, *(known[one.id] for one in over if one.id in known)]
-    names = dict.fromkeys([*(one.memory for one in about), *(one.id for one in over if one.id not in known)])
-    latest = max((one.said for one in known.values() if one.memory in names), default=said)
-    for name in names:
+def faded(place: Place, book: Ledger, store: Store, claims: Sequence[Known], said: datetime) -> Stored | None:
+    """The memory that a rule archived and that a claim of this time says again; `claims` are those with its text."""
+    for known in claims:
         try:
-            stored = store.read(name)
+            stored = store.read(known.memory)
         except (MemoryError_, BoundaryError):
             continue
-        later = max(stored.record.updated, latest) < said
-        if later and stored.status == "archived" and _by_rule(book, stored) and not _unwanted(place, name):
+        later = max(stored.record.updated, known.said) < said
+        if later and stored.status == "archived" and _by_rule(book, stored) and not _unwanted(place, known.memory):
             return stored
     return None
 

@@ -1,27 +1,43 @@
-"""Claims without their text: salted hashes of their words, compared as the words would be."""
+"""Claims without their text: salted hashes, compared as the texts would be."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
-from lerim.memory.claim import overlap
+from lerim.memory.claim import claim, overlap
+from lerim.memory.framing import unframed
+from lerim.memory.similarity import normalised
 
 SIZE = 6
 """Bytes of a word's hash."""
+_TEXT_SIZE = 16
+SAME_TURN_FROM = 0.5
+"""The overlap of their words (Dice's coefficient) from which two claims of one turn are one claim, read twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """A claim without its text: salted hashes of its words."""
+    """A claim without its text: the hash of its normalised text, empty where nobody knows it, and of each word."""
 
-    title: frozenset[bytes]
+    text: bytes
     words: frozenset[bytes]
-    hard: frozenset[bytes]
 
 
-def alike(one: Fingerprint, other: Fingerprint) -> float:
-    """How similar two claims are, as `claim.similarity` would say of their texts."""
-    return (overlap(one.title, other.title) + overlap(one.words, other.words)) / 2
+def fingerprint(salt: bytes, title: str, body: str) -> Fingerprint:
+    """The fingerprint of a claim. Sentences that Lerim puts around what was said don't count."""
+    text = normalised(title, unframed(body))
+    words = frozenset(_hash(salt, word, SIZE) for word in claim(title, body).words)
+    return Fingerprint(_hash(salt, text, _TEXT_SIZE), words)
+
+
+def _hash(salt: bytes, text: str, size: int) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), key=salt, digest_size=size).digest()
+
+
+def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
+    """Whether two claims that rest on one turn are the same claim in slightly other words."""
+    return overlap(one.words, other.words) >= SAME_TURN_FROM
 
 
 def pack(hashes: frozenset[bytes]) -> bytes:

@@ -1,16 +1,15 @@
 """What this installation knows of a project's review: claims it proposed, what became of them, and every action's undo.
 
 Lies in the private folder, so that it survives the removal of `review/` and of run folders, and no repository can bring
-its own. Claims are recognised by salted hashes of their words; a claim that may be compared with later ones is kept as
-it was proposed, and an action keeps the texts it replaced.
+its own. Claims are recognised by salted hashes of their text and words; a claim of a session is also kept as it
+was proposed, and an action keeps the texts it replaced.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,15 +21,16 @@ import msgspec
 from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction.candidate import Candidate, decoded
-from lerim.memory.claim import Claim
 from lerim.memory.files import text_hash
-from lerim.review.fingerprints import SIZE, Fingerprint, pack, unpack
+from lerim.review.choices import ChoiceTable
+from lerim.review.fingerprints import Fingerprint, fingerprint, pack, unpack
 from lerim.review.judgments import JudgmentTable
 from lerim.review.ledger_schema import VERSION, bring_up
 from lerim.review.left_out import LeftOutTable
 
 State = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
-"""What became of a claim; `known`: a memory says it, `outdated`: a later turn says otherwise, or answers it."""
+"""What became of a claim; `known`: a memory says it. `outdated`: a later claim stood instead; only versions before
+0.9 wrote that."""
 OfCandidate = Literal["accept", "settle", "edit", "reject", "withdraw", "propose"]
 """`settle`: accepted without anybody looking at it; `propose`: a person wants it though it was left out."""
 ByHand = Literal["add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"]
@@ -124,16 +124,14 @@ class Ledger:
         """What the person decided about ranked candidates."""
         return JudgmentTable(self._sql)
 
-    def fingerprint(self, claim: Claim) -> Fingerprint:
-        return Fingerprint(*(frozenset(map(self._hash, part)) for part in (claim.title, claim.words, claim.hard)))
+    @property
+    def choices(self) -> ChoiceTable:
+        """What the person chose for candidates and memories near them."""
+        return ChoiceTable(self._sql)
 
-    def either(self, words: Iterable[str]) -> frozenset[bytes]:
-        """The hashes of these words, denied and not: what a claim about the same things shares."""
-        bare = {word.removeprefix("!") for word in words}
-        return frozenset(self._hash(mark + word) for word in bare for mark in ("", "!"))
-
-    def _hash(self, word: str) -> bytes:
-        return hashlib.blake2b(word.encode("utf-8", "replace"), key=self._salt, digest_size=SIZE).digest()
+    def fingerprint(self, title: str, body: str) -> Fingerprint:
+        """The salted hashes of a claim's text and words."""
+        return fingerprint(self._salt, title, body)
 
     def claims(self, *states: State) -> list[Known]:
         """The claims in these states, or all."""
@@ -143,18 +141,18 @@ class Ledger:
         return next(iter(self._claims(" WHERE id=?", claim_id)), None)
 
     def _claims(self, where: str, *values: str) -> list[Known]:
-        query = "SELECT id, source, title, words, hard, state, memory, note, blocked, written, said FROM claims"
+        query = "SELECT id, source, text, words, state, memory, note, blocked, written, said FROM claims"
         return [
             Known(
                 id=row[0],
                 source=row[1],
-                print=Fingerprint(*map(unpack, row[2:5])),
-                state=row[5],
-                memory=row[6],
-                note=row[7],
-                blocked=row[8],
-                written=row[9],
-                said=_EPOCH + row[10] * _MICRO,
+                print=Fingerprint(row[2], unpack(row[3])),
+                state=row[4],
+                memory=row[5],
+                note=row[6],
+                blocked=row[7],
+                written=row[8],
+                said=_EPOCH + row[9] * _MICRO,
             )
             for row in self._sql.execute(query + where, values)
         ]
@@ -175,12 +173,14 @@ class Ledger:
         told: Candidate | None = None,
     ) -> None:
         """Remember a claim; one of the same id is replaced."""
-        packed = [pack(part) for part in (fingerprint.title, fingerprint.words, fingerprint.hard)]
         words = b"" if told is None else msgspec.json.encode(told)
         self._sql.execute(
-            "INSERT OR REPLACE INTO claims (id, source, title, words, hard, state, memory, written, said, told)"
-            " VALUES (?,?,?,?,?,?,?,?,?,?)",
-            (claim_id, source, *packed, state, memory, written, _micros(said) if said else 0, words),
+            "INSERT OR REPLACE INTO claims (id, source, text, words, state, memory, written, said, told)"
+            " VALUES (?,?,?,?,?,?,?,?,?)",
+            (
+                *(claim_id, source, fingerprint.text, pack(fingerprint.words)),
+                *(state, memory, written, _micros(said) if said else 0, words),
+            ),
         )
 
     def told(self, claim_id: str) -> Candidate | None:
@@ -192,12 +192,8 @@ class Ledger:
         """A turn of that time says the claim, too."""
         self._sql.execute("UPDATE claims SET said=max(said, ?) WHERE id=?", (_micros(said), claim_id))
 
-    def set_heir(self, before: str, now: str) -> None:
-        """What was outdated by one claim is by another: that one is outdated itself, or became a memory."""
-        self._sql.execute("UPDATE claims SET memory=? WHERE state='outdated' AND memory=?", (now, before))
-
     def orphans(self) -> list[str]:
-        """The outdated claims whose heir was rejected or taken back."""
+        """The outdated claims in whose place a claim stood that was rejected or taken back."""
         return [
             row[0]
             for row in self._sql.execute(
@@ -271,6 +267,7 @@ class Ledger:
     def forget(self, action: Action) -> None:
         """Forget a step that could not be done, and what it said of its candidate."""
         self.judgments.take_back(action.id)
+        self.choices.take_back(action.id)
         self._sql.execute("DELETE FROM actions WHERE id=?", (action.id,))
 
     def action(self, action_id: str) -> Action | None:

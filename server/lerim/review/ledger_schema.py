@@ -5,7 +5,10 @@ from __future__ import annotations
 import secrets
 import sqlite3
 
-VERSION = 5
+from lerim.extraction.candidate import decoded
+from lerim.review.fingerprints import fingerprint, pack
+
+VERSION = 6
 _LEFT_OUT = """
 CREATE TABLE left_out (
     id TEXT PRIMARY KEY, reason TEXT NOT NULL, detail TEXT NOT NULL, title TEXT NOT NULL, session TEXT NOT NULL,
@@ -20,21 +23,30 @@ CREATE TABLE IF NOT EXISTS judgments (
     features BLOB NOT NULL
 );
 """
-_SCHEMA = f"""
-CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+_CLAIMS = """
 CREATE TABLE claims (
-    id TEXT PRIMARY KEY, source TEXT NOT NULL, title BLOB NOT NULL, words BLOB NOT NULL, hard BLOB NOT NULL,
-    state TEXT NOT NULL, memory TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
+    id TEXT PRIMARY KEY, source TEXT NOT NULL, text BLOB NOT NULL, words BLOB NOT NULL, state TEXT NOT NULL,
+    memory TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
     blocked INTEGER NOT NULL DEFAULT 0, written TEXT NOT NULL DEFAULT '', said INTEGER NOT NULL DEFAULT 0,
     told BLOB NOT NULL DEFAULT x''
 ) WITHOUT ROWID;
+"""
+_CHOICES = """
+CREATE TABLE IF NOT EXISTS choices (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, claim BLOB NOT NULL, source TEXT NOT NULL,
+    memory TEXT NOT NULL, made TEXT NOT NULL, answer TEXT NOT NULL
+);
+"""
+_SCHEMA = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+{_CLAIMS}
 CREATE TABLE ours (hash TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE actions (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, label TEXT NOT NULL,
     candidate TEXT NOT NULL, memory TEXT NOT NULL, was TEXT NOT NULL, becomes TEXT NOT NULL, stage TEXT NOT NULL,
     time TEXT NOT NULL, changes TEXT NOT NULL
 );
-{_LEFT_OUT}{_JUDGMENTS}"""
+{_LEFT_OUT}{_JUDGMENTS}{_CHOICES}"""
 
 
 def bring_up(connection: sqlite3.Connection, version: int) -> None:
@@ -53,3 +65,26 @@ def bring_up(connection: sqlite3.Connection, version: int) -> None:
     if version in (1, 2, 3, 4):
         connection.execute(_JUDGMENTS)
     connection.execute("INSERT OR IGNORE INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
+    if 0 < version < 6:
+        connection.execute(_CHOICES)
+        _add_text_hashes(connection)
+
+
+def _add_text_hashes(connection: sqlite3.Connection) -> None:
+    """Give each claim the hash of its text, computed from the claim as it was proposed, in place of the hashes of its
+    title and of its names and numbers. A claim kept without its text is recognised by its turn alone."""
+    salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()[0]
+    if any(row[1] == "text" for row in connection.execute("PRAGMA table_info(claims)")):
+        return
+    connection.execute("ALTER TABLE claims ADD COLUMN text BLOB NOT NULL DEFAULT x''")
+    for claim_id, told in connection.execute("SELECT id, told FROM claims WHERE told!=x''").fetchall():
+        if (candidate := decoded(told)) is not None:
+            known = fingerprint(salt, candidate.title, candidate.body)
+            connection.execute(
+                "UPDATE claims SET text=?, words=? WHERE id=?", (known.text, pack(known.words), claim_id)
+            )
+    connection.execute("ALTER TABLE claims RENAME TO claims_before")
+    connection.execute(_CLAIMS)
+    columns = "id, source, text, words, state, memory, note, blocked, written, said, told"
+    connection.execute(f"INSERT INTO claims ({columns}) SELECT {columns} FROM claims_before")
+    connection.execute("DROP TABLE claims_before")

@@ -8,19 +8,10 @@ from lerim.review.candidates import Proposal
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
-    """A waiting candidate that gave way to what was proposed now, and why."""
-
-    id: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Proposed:
     """A candidate file was written."""
 
     proposal: Proposal
-    gone: tuple[Gone, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +29,6 @@ class AlreadyKnown:
     id: str
     reason: str
     gained_evidence: bool = False
-    gone: tuple[Gone, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,54 +1,41 @@
-"""How a claim of a session becomes a candidate: met before, said already or otherwise later, or put to the person."""
+"""How a claim of a session becomes a candidate: it was met before, a memory says it, or it is put to the person."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_, StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.memory import files
-from lerim.memory.claim import claim
+from lerim.memory.filters import Filters
 from lerim.memory.record import MAX_FILE, MemoryRecord
 from lerim.memory.search import MemorySearch
 from lerim.memory.slug import new_id
 from lerim.memory.store import Store, Stored
 from lerim.memory.uses import Uses
 from lerim.review import actions
-from lerim.review.candidates import (
-    Maker,
-    Proposal,
-    Target,
-    action_of,
-    file_text,
-    new_record,
-    of_text,
-    read,
-    repeated_text,
-    standing,
-)
+from lerim.review.candidates import Proposal, Target, file_text, new_record, of_text, repeated_text
+from lerim.review.choices import ACTIONS
+from lerim.review.compare import LOOKED_AT, SHOWN, Near, neighbours, says_the_same, suggested
 from lerim.review.fading import faded
-from lerim.review.fingerprints import Fingerprint
-from lerim.review.ground import Heard, Standing, around, counting, ground, held, lacks, stand
-from lerim.review.ledger import Change, Known, Ledger
-from lerim.review.outcome import AlreadyKnown, Blocked, Gone, Proposed
+from lerim.review.fingerprints import Fingerprint, is_reread
+from lerim.review.ledger import Known, Ledger
+from lerim.review.outcome import AlreadyKnown, Blocked, Proposed
 from lerim.review.place import Place
-from lerim.review.rest import with_the_rest, with_what_gave_way
-from lerim.review.reworded import near, otherwise, reworded
-from lerim.review.suggestions import SUGGESTION, Suggestion, put
+from lerim.review.suggestions import SUGGESTION
 
-SAME_TURN_FROM = 0.5
-OTHERWISE = "contradicted later"
+_OVER = Filters(statuses=("superseded", "resolved", "archived"))
 _ACCEPTED = "It was accepted before."
-_BACK = "It was put away by a rule, and is said again: it comes back."
+_BACK = "A rule archived this memory, and it is said again: it comes back."
 
 
 def propose(
     place: Place, candidate: Candidate, memories: MemorySearch | None = None
 ) -> Proposed | Blocked | AlreadyKnown:
-    """Put a candidate before the person, unless it was rejected, waits already, is a memory, or a later turn says
-    otherwise. What waits and is said otherwise by this one is taken back, but what a person edited.
+    """Put a candidate before the person, unless it was rejected, waits already, or a memory has the same text.
 
     `memories`: the project's search, where the caller has many candidates and keeps one open for all of them.
     Raises MemoryError_ where the review folder cannot be written, BusyError.
@@ -62,37 +49,34 @@ def proposed(
     place: Place, book: Ledger, candidate: Candidate, memories: MemorySearch
 ) -> Proposed | Blocked | AlreadyKnown:
     """`propose` for who holds the ledger already."""
-    mark = book.fingerprint(claim(candidate.title, candidate.body))
+    mark = book.fingerprint(candidate.title, candidate.body)
     claims = candidates_of(book)
-    here = counting(place, book, claims)
-    met = _met(place, book, claims, {known.id for known in here}, candidate, mark)
+    met = _met(place, book, claims, candidate, mark)
     if met is not None:
         return met
-    live = around(memories, candidate)
-    here = held(book, here, live)
-    standing = stand(place, candidate, ground(book, here, candidate, memories, live))
     store = place.store()
-    fuller = with_the_rest(place, book, candidate, standing.by) if standing.by else None
-    if fuller is not None:
-        candidate = fuller
-        standing = stand(place, candidate, ground(book, here, candidate, memories, live))
-    if standing.by is not None:
-        return _set_aside(place, book, claims, candidate, mark, standing, standing.by)
-    if standing.same is not None:
-        return _again(place, book, store, candidate, mark, standing, standing.same)
-    back = None
-    if not standing.targets:
-        same = [known for known in here if known.state in ("accepted", "known") and known.print == mark]
-        back = faded(place, book, store, same, standing.over, candidate.time)
-        for known in same if back is None else ():
-            # the memory does not say it any more: a person has changed it since, and their words stand
-            if not _overturned(store, claims, known):
-                return AlreadyKnown(known.memory, _ACCEPTED)
-    return _write(place, book, claims, store, candidate, mark, standing, back)
+    near = neighbours(memories, store, candidate.title, candidate.body, LOOKED_AT)
+    for one in near:
+        if says_the_same(candidate, one.stored.record):
+            return _known(place, book, store, candidate, mark, one.stored)
+    there = [*(one.stored for one in near), *memories.near(candidate.title, LOOKED_AT, _OVER)]
+    for stored in there:
+        if _was_said_before(book, candidate, mark, stored):
+            reason = "It is a memory already" if stored.status == "active" else "It is over"
+            return AlreadyKnown(stored.record.id, f"{reason}: “{stored.record.title}”.")
+    same = _accepted_here(place, book, store, claims, mark)
+    back = faded(place, book, store, same, candidate.time)
+    for known in same if back is None else ():
+        # the memory has another text by now: a person changed it since, and their words stand
+        if not _superseded(store, claims, known, candidate.time):
+            return AlreadyKnown(known.memory, _ACCEPTED)
+    answered = book.choices.memories(mark.text, candidate.source)
+    shown = tuple(one for one in near if one.stored.record.id not in answered)[:SHOWN]
+    return Proposed(_write(place, book, claims, store, candidate, mark, shown, back))
 
 
 def put_back(place: Place, book: Ledger, memories: MemorySearch | None = None) -> None:
-    """Propose again what gave way to a claim that was rejected or taken back since."""
+    """Propose again what an earlier version took back in favour of a claim that was rejected or taken back since."""
     waiting = book.orphans()
     if not waiting:
         return
@@ -120,44 +104,90 @@ def searching(place: Place, memories: MemorySearch | None) -> Iterator[MemorySea
         yield memories
 
 
+def latest_turns(claims: Iterable[Known]) -> dict[str, datetime]:
+    """When each memory was said last, as far as the ledger knows."""
+    said: dict[str, datetime] = {}
+    for known in claims:
+        if known.state in ("accepted", "known"):
+            said[known.memory] = max(known.said, said.get(known.memory, known.said))
+    return said
+
+
 def _met(
-    place: Place, book: Ledger, claims: Iterable[Known], here: Container[str], candidate: Candidate, mark: Fingerprint
+    place: Place, book: Ledger, claims: Iterable[Known], candidate: Candidate, mark: Fingerprint
 ) -> Blocked | AlreadyKnown | None:
-    """Whether this claim was met before, by its words or by its turn; of those that gave way, by one that is `here`.
+    """Whether this claim was met before, by its text, or by its turn and most of its words.
 
     A turn whose claim was accepted is not asked about again, even where the memory is not: a person deletes files, too.
     """
     for known in claims:
-        same_turn = known.source == candidate.source and near(known.print, mark, SAME_TURN_FROM)
+        same_turn = known.source == candidate.source and is_reread(known.print, mark)
+        equal = known.print.text == mark.text
+        if not (same_turn or equal):
+            continue
         if known.state == "rejected":
-            if same_turn or (reworded(known, mark) and not otherwise(book, known, candidate)):
-                return Blocked(known.id, book.count_block(known.id))
-        elif known.state == "withdrawn":
-            if same_turn:
-                return AlreadyKnown(known.id, f"It was taken back: {known.note}")
-        elif known.state == "outdated":
-            if same_turn and known.id in here:
-                return AlreadyKnown(known.memory, known.note)
-        elif known.state == "pending":
-            if (same_turn or known.print == mark) and not files.is_absent(place.candidate_path(known.id)):
-                return _waits(place, book, known, candidate)
-        elif same_turn and not _elsewhere(place, book, known):
+            return Blocked(known.id, book.count_block(known.id))
+        if known.state == "withdrawn" and (same_turn or candidate.time <= known.said):
+            return AlreadyKnown(known.id, f"It was taken back: {known.note}")
+        if known.state == "outdated" and (same_turn or candidate.time <= known.said):
+            return AlreadyKnown(known.memory, known.note)
+        if known.state == "pending" and not files.is_absent(place.candidate_path(known.id)):
+            gained = _gain_waiting(place, book, known, candidate)
+            book.set_said(known.id, candidate.time)
+            return AlreadyKnown(known.id, "It is waiting for review already.", gained)
+        if known.state in ("accepted", "known") and same_turn and not _is_of_another_branch(place, book, known):
             return AlreadyKnown(known.memory, _ACCEPTED)
     return None
 
 
-def _elsewhere(place: Place, book: Ledger, known: Known) -> bool:
-    """Whether the memory that a claim was accepted into is here as it was before."""
+def _was_said_before(book: Ledger, candidate: Candidate, mark: Fingerprint, stored: Stored) -> bool:
+    """Whether a memory, also one this installation has no claim of, came of the candidate's turn, or is over, has its
+    text and was said later."""
+    memory = stored.record
+    if memory.primitive != candidate.primitive or memory.source == "manual":
+        return stored.status != "active" and says_the_same(candidate, memory)
+    if memory.source == candidate.source:
+        return is_reread(book.fingerprint(memory.title, memory.body), mark)
+    over = stored.status != "active" and candidate.time <= memory.updated
+    return over and says_the_same(candidate, memory)
+
+
+def _is_of_another_branch(place: Place, book: Ledger, known: Known) -> bool:
+    """Whether the memory that a claim was accepted into is here as it was before the claim."""
+    if known.state != "accepted":
+        return False
     try:
-        return lacks(place.store().read(known.memory).record, book.told(known.id))
+        return _lacks(place.store().read(known.memory).record, book.told(known.id))
     except (MemoryError_, BoundaryError):
         return False
 
 
-def _waits(place: Place, book: Ledger, known: Known, candidate: Candidate) -> AlreadyKnown:
-    gained = _gain_waiting(place, book, known, candidate)
-    book.set_said(known.id, candidate.time)
-    return AlreadyKnown(known.id, "It is waiting for review already.", gained)
+def _lacks(memory: MemoryRecord, told: Candidate | None) -> bool:
+    return told is not None and memory.updated < told.time
+
+
+def _accepted_here(place: Place, book: Ledger, store: Store, claims: Iterable[Known], mark: Fingerprint) -> list[Known]:
+    """The accepted claims with this text whose memory is in this worktree, live or archived, or was deleted by a person
+    as a memory. A memory of another branch, or with a text from before the claim, does not count."""
+    here = (store.ids() | book.about("delete", "done")) - {""}
+    equal = [one for one in claims if one.state in ("accepted", "known") and one.print.text == mark.text]
+    elsewhere = {one.memory for one in equal if _is_of_another_branch(place, book, one)}
+    return [one for one in equal if one.memory in here - elsewhere]
+
+
+def _superseded(store: Store, claims: Iterable[Known], known: Known, time: datetime) -> bool:
+    """Whether another claim, and not a person, took the place of what an accepted claim says, before this time."""
+    later = [one.said for one in claims if one.state == "accepted" and one.memory == known.memory]
+    if any(known.said < said < time for said in later):
+        return True
+    try:
+        stored = store.read(known.memory)
+        if stored.status not in ("superseded", "resolved"):
+            return False
+        heir = store.read(stored.record.superseded_by or stored.record.resolved_by)
+    except (MemoryError_, BoundaryError):
+        return False
+    return heir.record.updated < time
 
 
 def _gain_waiting(place: Place, book: Ledger, known: Known, candidate: Candidate) -> bool:
@@ -182,172 +212,24 @@ def _gain_waiting(place: Place, book: Ledger, known: Known, candidate: Candidate
     return True
 
 
-def _overturned(store: Store, claims: Iterable[Known], known: Known) -> bool:
-    """Whether what an accepted claim said gave way to another claim, and not to a person."""
-    later = (one for one in claims if one.state == "accepted" and one.memory == known.memory)
-    if any(one.said > known.said for one in later):
-        return True
-    try:
-        return store.read(known.memory).status in ("superseded", "resolved")
-    except (MemoryError_, BoundaryError):
-        return False
-
-
-def _again(
-    place: Place, book: Ledger, store: Store, candidate: Candidate, mark: Fingerprint, standing: Standing, same: Heard
+def _known(
+    place: Place, book: Ledger, store: Store, candidate: Candidate, mark: Fingerprint, stored: Stored
 ) -> AlreadyKnown:
-    """Nothing new; but what this later turn says otherwise than other memories counts against them."""
-    if same.stored is None:
-        gave = book.known(same.id)
-        assert gave is not None
-        told = _waits(place, book, gave, candidate)
-    else:
-        told = AlreadyKnown(
-            same.id, f"“{same.stored.record.title}” says it already.", gain(place, store, same, candidate)
-        )
-        book.register(f"{same.id}@{candidate.turn}", candidate.source, mark, "known", same.id, said=candidate.time)
-        Uses(place.private).note([same.id], "said", candidate.time)
-    hand_on(place, book, same.id, standing.targets)
-    return replace(told, gone=_outdate(place, book, standing.outdated, same.id, candidate))
-
-
-def gain(place: Place, store: Store, memory: Heard, candidate: Candidate) -> bool:
-    """The memory's file stays as it is, the evidence is added to what is kept privately for it."""
-    assert memory.stored is not None
-    text = store.quotes.text_gaining(memory.stored.record, candidate.evidence)
+    """The memory has this text: it gains the evidence, privately; its file stays as it is."""
+    memory = stored.record
+    text = store.quotes.text_gaining(memory, candidate.evidence)
     if text is not None:
         place.make_private()
         files.make_folder(store.quotes.folder, 0o700)
         files.replace(store.quotes.path(memory.id), text, 0o600)
-    return text is not None
-
-
-def _set_aside(
-    place: Place,
-    book: Ledger,
-    claims: Sequence[Known],
-    candidate: Candidate,
-    mark: Fingerprint,
-    standing: Standing,
-    by: Heard,
-) -> AlreadyKnown:
-    """A later turn says otherwise: the claim does not stand, nor does what it would have ended."""
-    heir = heir_of(place, claims, by.id)
-    name = _new_id(place, place.store(), claims, candidate, mark)
-    told = by.forms[0]
-    again = by.state == "over" and claim(told.title, told.body) == claim(candidate.title, candidate.body)
-    reason = f"It is over: “{told.title}”." if again else f"It was {_ended_how(candidate, told)}: “{told.title}”."
-    book.register(name, candidate.source, mark, "outdated", heir, said=candidate.time, told=candidate)
-    book.set_state(name, "outdated", heir, reason)
-    hand_on(place, book, heir, standing.targets)
-    return AlreadyKnown(heir, reason, gone=_outdate(place, book, standing.outdated, heir, candidate))
-
-
-def heir_of(place: Place, claims: Sequence[Known], claim_id: str) -> str:
-    """The candidate or memory that stands where this claim did, as far as anybody knows."""
-    store = place.store()
-    known = {one.id: one for one in claims}
-    seen: set[str] = set()
-    while claim_id not in seen:
-        seen.add(claim_id)
-        one = known.get(claim_id)
-        if one is not None and one.state == "pending":
-            return claim_id
-        if one is not None and one.state in ("outdated", "accepted") and one.memory not in seen:
-            claim_id = one.memory
-            continue
-        try:
-            record = store.read(claim_id).record
-        except (MemoryError_, BoundaryError):
-            return claim_id
-        claim_id = record.superseded_by or record.resolved_by or claim_id
-    return claim_id
-
-
-def hand_on(place: Place, book: Ledger, heir: str, targets: Sequence[Stored]) -> None:
-    """Memories that a claim would have ended end with its heir: the waiting candidate, or the memory there is."""
-    targets = [one for one in targets if one.record.id != heir]
-    if not targets:
-        return
-    store = place.store()
-    known = book.known(heir)
-    if known is not None and known.state == "pending":
-        with suppress(MemoryError_, BoundaryError):  # told where candidates are listed
-            _take_on(place, book, read(place, heir, store), targets)
-        return
-    try:
-        stored = store.read(heir)
-    except (MemoryError_, BoundaryError):
-        return
-    if stored.status != "active":
-        return
-    reason = f"They were {OTHERWISE} by what “{stored.record.title}” says now."
-    claims = [one for one in targets if one.record.primitive == stored.record.primitive]
-    if claims:
-        put(place, book, Suggestion("merge", stored.record, (stored, *claims), reason))
-    for one in targets:
-        if one.record.primitive == "question" and stored.record.primitive != "question":
-            answer = f"“{stored.record.title}” stands where its answer did."
-            put(place, book, Suggestion("close", stored.record, (one, stored), answer))
-
-
-def _take_on(place: Place, book: Ledger, waiting: Proposal, targets: Sequence[Stored]) -> None:
-    have = {one.record.id for one in waiting.concerns}
-    new = [one for one in targets if one.record.id not in have]
-    if not new:
-        return
-    rewrite_targets(place, book, waiting, (*waiting.concerns, *new), kept=waiting.action in ("update", "merge"))
-
-
-def rewrite_targets(
-    place: Place,
-    book: Ledger,
-    waiting: Proposal,
-    about: Sequence[Stored],
-    *,
-    kept: bool,
-    maker: Maker | None = None,
-    reason: str = "",
-    flag: str = "",
-) -> None:
-    """Let a waiting candidate concern these memories, of which it changes the first where one is `kept`; with a `flag`
-    it waits for a person."""
-    records = [one.record for one in about]
-    waiting = replace(waiting, reason="") if waiting.reason == _BACK else waiting
-    action = action_of(waiting.record.primitive, records[0] if kept else None, records[1:] if kept else records)
-    targets = [Target(one.record.id, one.hash) for one in about]
-    keys = standing(action, targets, reason or waiting.reason, maker or waiting.maker)
-    if flag:
-        keys["flags"] = tuple(dict.fromkeys((*waiting.flags, flag)))
-    actions.rewrite(place, book, waiting, {"targets": None, "reason": None, "undecided": None, **keys})
-
-
-def _outdate(place: Place, book: Ledger, waiting: Iterable[Heard], heir: str, by: Candidate) -> tuple[Gone, ...]:
-    """Take back waiting candidates that a later turn says otherwise than; they come back if that is rejected."""
-    gone: list[Gone] = []
-    for proposal in (one.proposal for one in waiting):
-        if proposal is not None and proposal.id != heir:
-            reason = f"It was {_ended_how(proposal.record, by)}: “{by.title}”."
-            set_aside(place, book, proposal, heir, reason)
-            gone.append(Gone(proposal.id, reason))
-    return tuple(gone)
-
-
-def set_aside(place: Place, book: Ledger, proposal: Proposal, heir: str, reason: str) -> None:
-    """Take back one waiting candidate in whose place another claim stands. Raises StaleError, MemoryError_."""
-    change = Change("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
-    label = f"Outdated: {proposal.record.title}"
-    actions.perform(place, book, "withdraw", label, proposal.id, ("pending", "outdated"), [change], heir)
-    book.set_state(proposal.id, "outdated", heir, reason)
-    book.set_heir(proposal.id, heir)
-
-
-def _ended_how(old: Candidate | MemoryRecord, by: Candidate | MemoryRecord) -> str:
-    return "answered later" if old.primitive == "question" != by.primitive else OTHERWISE
+    name = f"{memory.id}@{candidate.turn}"
+    book.register(name, candidate.source, mark, "known", memory.id, said=candidate.time)
+    Uses(place.private).note([memory.id], "said", candidate.time)
+    return AlreadyKnown(memory.id, f"“{memory.title}” says it already.", text is not None)
 
 
 def _new_id(place: Place, store: Store, claims: Iterable[Known], candidate: Candidate, mark: Fingerprint) -> str:
-    others = {known.id for known in claims if known.state != "pending" or known.print != mark}
+    others = {known.id for known in claims if known.state != "pending" or known.print.text != mark.text}
 
     def taken(name: str) -> bool:
         path = place.candidate_path(name)
@@ -359,34 +241,29 @@ def _new_id(place: Place, store: Store, claims: Iterable[Known], candidate: Cand
 def _write(
     place: Place,
     book: Ledger,
-    claims: Iterable[Known],
+    claims: Sequence[Known],
     store: Store,
     candidate: Candidate,
     mark: Fingerprint,
-    standing: Standing,
+    near: tuple[Near, ...],
     back: Stored | None = None,
-) -> Proposed:
+) -> Proposal:
     """Register the candidate, then write its file; one that was killed in between is proposed again. Accepted, it
-    brings `back` a memory that a rule put away."""
+    brings `back` a memory that a rule archived."""
     candidate_id = _new_id(place, store, claims, candidate, mark)
-    about = {one.record.id: one for one in standing.targets}
-    said = candidate.time
-    for waiting in standing.outdated:  # what those would have ended ends with this one
-        assert waiting.proposal is not None
-        about |= {one.record.id: one for one in waiting.proposal.concerns if one.record.id not in about}
-        said = max(said, waiting.said)  # it may say the same with fewer words, and later
-    ended = [one.record for one in about.values() if one is not standing.kept]
-    action = action_of(candidate.primitive, standing.kept.record if standing.kept else None, ended)
-    comes_back = [back] if back is not None and action == "add" else []
-    targets = [Target(one.record.id, one.hash) for one in (*about.values(), *comes_back)]
-    reason = _BACK if comes_back else ""
-    band = () if standing.decision.sure else tuple(one.id for one in standing.decision.band)
-    shown = with_what_gave_way(candidate, standing.outdated)
-    text = file_text(candidate, new_record(shown, candidate_id), action, targets, band, reason)
+    stored = {one.stored.record.id: one.stored for one in near}
+    about_these = [known for known in claims if known.memory in stored]
+    said = latest_turns(known for known in about_these if not _is_of_another_branch(place, book, known))
+    found = suggested(candidate, [one.stored.record for one in near], said) if back is None else None
+    about = stored[found.memory.id] if found is not None else back
+    action = ACTIONS[found.answer] if found is not None else "add"
+    reason = found.reason if found is not None else _BACK if back is not None else ""
+    targets = [Target(about.record.id, about.hash)] if about is not None else []
+    text = file_text(candidate, new_record(candidate, candidate_id), action, targets, reason)
     book.register(
         *(candidate_id, candidate.source, mark, "pending"),
         written=files.text_hash(text),
-        said=said,
+        said=candidate.time,
         told=candidate,
     )
     book.left_out.take_in(candidate, candidate_id)
@@ -395,5 +272,4 @@ def _write(
     path = place.candidate_path(candidate_id)
     files.make_folder(path.parent, anchor=place.state_anchor)
     files.create(path, text, anchor=place.state_anchor)
-    gone = _outdate(place, book, standing.outdated, candidate_id, candidate)
-    return Proposed(of_text(text, path, store), gone)
+    return replace(of_text(text, path, store), neighbours=near)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from lerim.errors import NotFoundError
 from lerim.extraction.candidate import Candidate, Dropped
 from lerim.memory import files
-from lerim.memory.claim import claim
 from lerim.memory.slug import new_id
 from lerim.review import actions
 from lerim.review.candidates import file_text, new_record
@@ -65,7 +64,7 @@ def _propose(place: Place, book: Ledger, item: LeftOut, candidate: Candidate) ->
     reason = f"You had it proposed; it had been left out because {WHY[item.reason]}."
     record = new_record(candidate, candidate_id)
     text = file_text(candidate, record, "add", (), reason=reason, maker="person")
-    mark = book.fingerprint(claim(candidate.title, candidate.body))
+    mark = book.fingerprint(candidate.title, candidate.body)
     states: tuple[State, State] = ("withdrawn", "pending")
     # `perform` commits this with its own first step: a kill leaves all of it or nothing
     book.register(

@@ -17,7 +17,8 @@ from lerim.memory.quotes import QuoteChoice
 from lerim.memory.search import MemorySearch
 from lerim.review import actions
 from lerim.review.candidates import Edit, Proposal, Target, read, waiting
-from lerim.review.compare import SHOWN, Choice, Near
+from lerim.review.choices import Choice, NeighbourAnswer
+from lerim.review.compare import Near, neighbours
 from lerim.review.decisions import accept, add, edit, reject, take_back
 from lerim.review.judgments import correction
 from lerim.review.ledger import Known, State, opened
@@ -26,7 +27,7 @@ from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import propose, put_back, searching
 from lerim.review.proposing_anyway import leave_out, left_out, propose_anyway
-from lerim.review.redeciding import decide_again
+from lerim.review.suggested import suggest_answer
 from lerim.review.suggestions import Suggestion, met, preview, suggest
 from lerim.review.undoing import StepView, steps, undo, undo_unseen, undoable
 from lerim.review.unseen import doubted, settle, settle_all
@@ -36,6 +37,7 @@ __all__ = [
     "Blocked",
     "Choice",
     "Edit",
+    "NeighbourAnswer",
     "Place",
     "Proposal",
     "Proposed",
@@ -47,9 +49,9 @@ __all__ = [
     "accept",
     "add",
     "correction",
-    "decide_again",
     "doubted",
     "edit",
+    "kept_apart",
     "leave_out",
     "leave_out_ranked",
     "left_out",
@@ -66,6 +68,7 @@ __all__ = [
     "states",
     "steps",
     "suggest",
+    "suggest_answer",
     "taken_in",
     "undo",
     "undoable",
@@ -104,14 +107,15 @@ def with_neighbours(
         return list(proposals)
     store = place.store()
     found: list[Proposal] = []
-    with searching(place, memories) as search:
+    with opened(place.private, place.moves) as book, searching(place, memories) as search:
+        known = {one.id: one for one in book.claims("pending")}
         for proposal in proposals:
-            near: list[Near] = []
-            if proposal.session:
-                for one in search.nearest(proposal.record.title, proposal.record.body, SHOWN):
-                    if store.live_path(one.id) is not None:
-                        near.append(Near(store.read(one.id), one.similarity))
-            found.append(replace(proposal, neighbours=tuple(near)))
+            title, body = proposal.record.title, proposal.record.body
+            near: tuple[Near, ...] = ()
+            if proposal.session and proposal.id in known:
+                skip = book.choices.memories(known[proposal.id].print.text, known[proposal.id].source)
+                near = neighbours(search, store, title, body, skip=skip)
+            found.append(replace(proposal, neighbours=near))
     return found
 
 
@@ -121,6 +125,14 @@ def states(place: Place) -> dict[str, State]:
         return {}
     with opened(place.private, place.moves) as book:
         return book.states()
+
+
+def kept_apart(place: Place) -> set[frozenset[str]]:
+    """The pairs of memories, by their ids, that the person keeps beside each other. Writes nothing."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return set()
+    with opened(place.private, place.moves) as book:
+        return book.choices.kept_apart()
 
 
 def taken_in(place: Place) -> dict[str, datetime]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lerim.memory import record
-from lerim.memory.contrast import contrast, is_value, read
 from lerim.memory.files import text_hash
 from lerim.memory.framing import concerning
 from lerim.memory.header import split
@@ -19,11 +18,19 @@ from lerim.memory.store import Store
 from lerim.redaction import redact
 
 
-def updated_text(new: MemoryRecord, before: str, path: Path, store: Store, ended: Sequence[MemoryRecord] = ()) -> str:
+def updated_text(
+    new: MemoryRecord,
+    before: str,
+    path: Path,
+    store: Store,
+    ended: Sequence[MemoryRecord] = (),
+    *,
+    whole: bool = False,
+) -> str:
     """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
-    Sentences of the memory that the new record does not say again stay, its title as one of them; not so what Lerim
-    wrote and is renewed. `ended` are memories that end with it: it names them. Raises MemoryError_.
+    Sentences of the memory that the new record does not say again stay, its title as one of them (`memory/kept.py`);
+    none if the new text is the `whole` text. `ended` are memories that end with it: it names them. Raises MemoryError_.
     """
     old = parse(before, path)
     ours = store.ours(old.id, text_hash(before))
@@ -38,13 +45,7 @@ def updated_text(new: MemoryRecord, before: str, path: Path, store: Store, ended
         "evidence": entries(_both(new.evidence, old, store.quotes)),
         **_named(old, ended),
     }
-    loses = _loses(old, new)
-
-    def renewable(sentence: str) -> bool:
-        """What says an old title that stays, stays with it."""
-        return ours(sentence) and not (loses and read(old.title, "").bare.words <= read(sentence, "").bare.words)
-
-    body = joined(f"{_title_besides(old) if loses else ''}{old.body}", new.title, new.body, renewable)
+    body = joined(f"{old.title}\n\n{old.body}", new.title, new.body, ours) if not whole else new.body
     return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 
@@ -100,18 +101,6 @@ def difference(before: str, after: str, name: str) -> str:
     """The change of a file as a unified diff, to be looked at: without secrets."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
     return redact("\n".join(lines)).text
-
-
-def _loses(old: MemoryRecord, new: MemoryRecord) -> bool:
-    """Whether the old title says more than other numbers."""
-    return not all(map(is_value, contrast(read(old.title, ""), read(new.title, new.body)).lost))
-
-
-def _title_besides(old: MemoryRecord) -> str:
-    """The old title as a paragraph of its own, where its body does not say it."""
-    if read(old.title, "").bare.words <= read("", old.body).bare.words:
-        return ""
-    return f"{old.title}{'' if old.title.endswith(tuple('.!?。！？')) else '.'}\n\n"
 
 
 def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]:

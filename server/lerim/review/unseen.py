@@ -6,10 +6,12 @@ from lerim.errors import LerimError, MemoryError_, Problem, StaleError
 from lerim.memory.quotes import QuoteChoice
 from lerim.memory.search import MemorySearch
 from lerim.review.candidates import Proposal, read, waiting
+from lerim.review.compare import NEAR, neighbours
 from lerim.review.decisions import accept
 from lerim.review.ledger import opened
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
+from lerim.review.proposing import searching
 
 _ROUNDS = 3
 
@@ -18,13 +20,14 @@ def settle(
     place: Place, proposal: Proposal, quotes: QuoteChoice | None = None, memories: MemorySearch | None = None
 ) -> ReviewResult | None:
     """Accept one proposal unseen; None where it waits for a person: it was flagged, only a tool or a web page says it,
-    they took it back once, or it would change a text they wrote or, said in no session, end a memory they restored.
+    they took it back once, a memory is near it or would be changed by it, or, said in no session, it would change a
+    text they wrote or end a memory they restored.
 
     Where the person never chose, quotes stay on this machine. Raises MemoryError_, BusyError.
     """
     store = place.store()
     for _ in range(_ROUNDS):
-        if not _may_settle(place, proposal):
+        if not _may_settle(place, proposal, memories):
             return None
         try:
             choice = quotes or store.quotes.choice() or "local"
@@ -44,19 +47,18 @@ def settle_all(
     done: list[tuple[Proposal, ReviewResult]] = []
     problems: list[Problem] = []
     tried: set[tuple[str, str]] = set()
-    while True:
-        new = [one for one in _waiting(place) if (one.id, one.text) not in tried]
-        if not new:
-            return done, problems
-        for proposal in new:
-            tried.add((proposal.id, proposal.text))
-            try:
-                result = settle(place, proposal, quotes)
-            except LerimError as error:
-                problems.append(Problem(error.code, proposal.id, error.explanation))
-                continue
-            if result is not None:
-                done.append((proposal, result))
+    with MemorySearch(place.project, place.home) as memories:
+        while new := [one for one in _waiting(place) if (one.id, one.text) not in tried]:
+            for proposal in new:
+                tried.add((proposal.id, proposal.text))
+                try:
+                    result = settle(place, proposal, quotes, memories)
+                except LerimError as error:
+                    problems.append(Problem(error.code, proposal.id, error.explanation))
+                    continue
+                if result is not None:
+                    done.append((proposal, result))
+    return done, problems
 
 
 def _waiting(place: Place) -> list[Proposal]:
@@ -75,8 +77,10 @@ def doubted(proposal: Proposal) -> str:
     return ""
 
 
-def _may_settle(place: Place, proposal: Proposal) -> bool:
+def _may_settle(place: Place, proposal: Proposal, memories: MemorySearch | None) -> bool:
     if doubted(proposal) or proposal.edited or proposal.void:
+        return False
+    if proposal.session and (proposal.action != "add" or _has_near_neighbour(place, proposal, memories)):
         return False
     with opened(place.private, place.moves) as book:
         if proposal.id in book.about("accept", "undone") | book.about("settle", "undone"):
@@ -85,3 +89,10 @@ def _may_settle(place: Place, proposal: Proposal) -> bool:
         if ends & book.about("restore", "done"):
             return False
         return all(book.is_ours(one.hash) for one in proposal.about)
+
+
+def _has_near_neighbour(place: Place, proposal: Proposal, memories: MemorySearch | None) -> bool:
+    title, body = proposal.record.title, proposal.record.body
+    with searching(place, memories) as search:
+        near = neighbours(search, place.store(), title, body, 1)
+    return any(one.similarity >= NEAR for one in near)

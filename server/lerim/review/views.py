@@ -12,18 +12,10 @@ from lerim.memory.store import Stored
 from lerim.memory.views import EvidenceView, evidence_views, safe
 from lerim.redaction import redact, visible, without_orders
 from lerim.review.candidates import Maker, Proposal, ProposedAction
-from lerim.review.compare import Near, NeighbourAnswer
+from lerim.review.choices import ANSWERS, NeighbourAnswer
+from lerim.review.compare import Near
 from lerim.review.ledger import Action
 from lerim.review.left_out import WHY, LeftOut
-
-ANSWERS: dict[ProposedAction, NeighbourAnswer] = {
-    "same": "same",
-    "update": "changes",
-    "merge": "changes",
-    "supersede": "replaces",
-    "resolve": "answers",
-}
-"""Which answer an action of a session's candidate is."""
 
 
 class TargetView(msgspec.Struct, frozen=True):

@@ -47,12 +47,14 @@ def lead(action: str, number: int = 1) -> LeadDecision:
 SAME = memory("Installs go through `uv`, not `pip`", "The CI has the lock file.")
 
 
-@pytest.mark.parametrize("action", ["update", "supersede", "noop", "add"])
-def test_what_holds_is_taken_with_its_reason(action: str) -> None:
+@pytest.mark.parametrize(
+    ("action", "answer"), [("update", "changes"), ("supersede", "replaces"), ("noop", "same"), ("add", "keep")]
+)
+def test_what_holds_is_taken_with_its_reason(action: str, answer: str) -> None:
     found = checked(lead(action), candidate("Installs go through `uv`, not `pip`, always"), [SAME])
     assert not isinstance(found, Refused)
-    assert (found.action, found.target, found.reason) == (
-        action,
+    assert (found.answer, found.memory, found.reason) == (
+        answer,
         None if action == "add" else SAME.record,
         "because",
     )
@@ -70,77 +72,16 @@ def test_an_earlier_turn_never_wins(action: str) -> None:
     assert isinstance(checked(lead(action), early, [SAME]), Refused)
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
-        "Installs go through `poetry`, not `pip`",
-        "Installs go through `uv` 5 times, not `pip`",
-        "Installs go through `pip`, not `uv`",
-        "Installs never go through `uv`, not `pip`",
-        "Installs go through `uv`, not `pip`, in src/app.py",
-        "Installs go through `uv` with hashes for every wheel and mirror",
-    ],
-)
-def test_what_differs_in_substance_is_never_nothing_new(title: str) -> None:
-    assert isinstance(checked(lead("noop"), candidate(title), [SAME]), Refused)
-
-
-@pytest.mark.parametrize(
-    ("known", "title"),
-    [
-        (("Write docs in English", ""), "Write docs in German"),
-        (("Log errors to stderr", ""), "Log errors to stdout"),
-        (("Use Redis for the cache", "It is there."), "Use Memcached for the cache"),
-        (("The owner approves releases", ""), "The tester approves releases"),
-        (("Run the tests before you push", "CI is slow."), "Run the linter before you push"),
-        (("Backups go to the archive bucket", ""), "Backups go to the cold bucket"),
-        (("Sessions expire after a day", ""), "Sessions expire after a week"),
-        (("Lint first, then test", ""), "Test first, then lint"),
-    ],
-)
-def test_one_other_word_is_never_nothing_new(known: tuple[str, str], title: str) -> None:
-    for one, other in ((known, (title, known[1])), (("The rule", known[0]), ("The rule", title))):
-        assert isinstance(checked(lead("noop"), candidate(*other), [memory(*one)]), Refused)
-
-
-def test_the_words_of_a_memory_said_otherwise_are_nothing_new() -> None:
-    known = memory("Remove the pictures before you start the build", "They are large.")
-    assert not isinstance(
-        checked(lead("noop"), candidate("Always delete the images before starting the build"), [known]), Refused
-    )
-
-
-def test_a_claim_of_something_else_ends_no_memory() -> None:
-    known = memory("Never delete customer data", "Legal hold until 2031, see `LEGAL.md`.")
-    assert isinstance(checked(lead("supersede"), candidate("Retry uploads", "In `up.py`."), [known]), Refused)
-
-
-@pytest.mark.parametrize(
-    ("known", "title", "flag"),
-    [
-        (("Use `uv`, not `pip`", ""), "Use `pip`, not `uv`", ""),
-        (("Use `uv`, not `pip`", "See `docs/installs.md`."), "Use `pip`, not `uv`", "may-lose"),
-        (("Write docs in English", ""), "Write docs in German", "may-lose"),
-        (("Uploads in `up.py` are retried 3 times", ""), "Failed uploads in `up.py` go to a queue", "may-lose"),
-    ],
-)
-def test_a_memory_that_says_more_than_what_would_end_it_is_looked_at(
-    known: tuple[str, str], title: str, flag: str
-) -> None:
-    found = checked(lead("supersede"), candidate(title), [memory(*known)])
-    assert not isinstance(found, Refused)
-    assert (found.action, found.flag) == ("supersede", flag)
-
-
-def test_what_contradicts_a_memory_is_no_addition_to_it() -> None:
-    other = candidate("Installs go through `pip`, not `uv`")
-    assert isinstance(checked(lead("update"), other, [SAME]), Refused)
-    assert not isinstance(checked(lead("supersede"), other, [SAME]), Refused)
-
-
 def test_a_memory_of_another_primitive_is_not_touched() -> None:
     theme = replace(SAME, record=replace(SAME.record, primitive="theme"))
     assert isinstance(checked(lead("supersede"), candidate("Installs go through `uv`, not `pip`"), [theme]), Refused)
+
+
+def test_a_question_is_answered_and_not_replaced() -> None:
+    question = replace(SAME, record=replace(SAME.record, primitive="question"))
+    found = checked(lead("supersede"), candidate("Installs go through `uv`, not `pip`"), [question])
+    assert not isinstance(found, Refused) and found.answer == "answers"
+    assert isinstance(checked(lead("noop"), candidate("Installs go through `uv`, not `pip`"), [question]), Refused)
 
 
 def test_words_of_the_lead_are_told_clean_and_in_short() -> None:

@@ -27,7 +27,7 @@ def rule(desk: Desk, name: str, words: str) -> None:
 
 @pytest.fixture
 def waiting(desk: Desk) -> Desk:
-    """A memory, and a candidate of which code cannot say whether it belongs to it."""
+    """A memory, and a candidate near it."""
     source = desk.repo / "src" / "app.py"
     source.parent.mkdir(exist_ok=True)
     source.write_text("CHECKS = ['lint', 'tests']\n", encoding="utf-8")
@@ -38,7 +38,7 @@ def waiting(desk: Desk) -> Desk:
     rule(desk, "s2", NEW)
     desk.sync()
     [one] = queue.pending(desk.place)[0]
-    assert (one.action, one.undecided) == ("update", (first.id,))
+    assert (one.action, one.asked) == ("add", False)
     return desk
 
 
@@ -81,45 +81,34 @@ def agent(report: dict, name: str = "agent.log") -> str:
     return (Path(report["run"]) / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("action", "became"), [("update", "update"), ("supersede", "supersede"), ("add", "add")])
-def test_what_the_lead_decides_is_what_is_shown_then(waiting: Desk, action: str, became: str) -> None:
+@pytest.mark.parametrize(
+    ("action", "answer"), [("update", "changes"), ("supersede", "replaces"), ("noop", "same"), ("add", "keep")]
+)
+def test_what_the_lead_decides_is_suggested_then(waiting: Desk, action: str, answer: str) -> None:
     before = one(waiting)
+    [near] = queue.with_neighbours(waiting.place, [before])[0].neighbours
     with lead(waiting, step("done"), decides(action, 0 if action == "add" else 1)) as server:
         report = decided(waiting)
     after = one(waiting)
-    assert (after.id, after.action, after.maker, after.undecided) == (before.id, became, "lead", ())
-    assert after.reason == "the tests belong to it"
-    assert after.target == ("" if action == "add" else before.undecided[0])
+    suggested = candidate_view(after).suggested
+    assert (after.id, after.maker, after.asked) == (before.id, "lead", True) and suggested is not None
+    memory = "" if action == "add" else near.stored.record.id
+    assert (suggested.answer, suggested.memory, suggested.by) == (answer, memory, "model")
+    assert suggested.reason == "the tests belong to it"
     assert len(server.asked) == 2
     assert (report["model"], report["state"], report["usage"]["calls"]) == ("openai:m", "done", 2)
     assert {one["role"] for one in report["spent"]} == {"lead", "explorer"}
-    assert f"{action} " in agent(report)
+    assert f"{answer} " in agent(report)
     actions = json.loads((Path(report["run"]) / "memory_actions.json").read_text())
-    assert [one["action"] for one in actions] == [f"decided-{action}"]
+    assert [one["action"] for one in actions] == [f"suggested-{answer}"]
 
 
-def test_an_update_of_the_leads_can_be_accepted_and_loses_nothing(waiting: Desk) -> None:
+def test_a_change_that_the_lead_suggests_can_be_accepted(waiting: Desk) -> None:
     with lead(waiting, step("done"), decides("update")):
         decided(waiting)
     assert queue.accept(waiting.place, one(waiting).id).ok
     [memory] = waiting.place.store().load_all()[0]
     assert "tests before a push" in memory.record.title
-    assert "before a commit" in f"{memory.record.title} {memory.record.body}"
-
-
-def test_a_memory_that_a_lead_would_end_without_a_contradiction_waits_also_where_all_is_accepted(desk: Desk) -> None:
-    rule(desk, "s1", "Always write the docs in English in src/app.py")
-    desk.sync()
-    [first] = queue.pending(desk.place)[0]
-    queue.accept(desk.place, first.id, quotes="shared")
-    rule(desk, "s2", "Always write the API notes in German in src/app.py")
-    desk.sync()
-    with lead(desk, step("done"), decides("supersede", 1, "x")):
-        desk.home.config.write_text(f'[review]\nmode = "auto"\n{desk.home.config.read_text()}')
-        report = desk.sync()
-    assert report.accepted == []
-    assert one(desk).flags == ("may-lose",)
-    assert [stored.status for stored in desk.place.store().load_all(archived=True)[0]] == ["active"]
 
 
 def test_what_was_decided_is_not_asked_again(waiting: Desk) -> None:
@@ -168,7 +157,6 @@ def test_the_explorer_gets_no_further_than_its_looks_and_not_out(waiting: Desk) 
 
 REFUSED: list[tuple[Act, str]] = [
     (decides("update", 7), "names no memory"),
-    (decides("noop"), "says more than the memory"),
     (says("no idea"), "could not be read"),
 ]
 
@@ -179,8 +167,8 @@ def test_a_decision_that_does_not_hold_changes_nothing_and_is_told(waiting: Desk
     with lead(waiting, step("done"), act):
         report = decided(waiting)
     after = one(waiting)
-    assert (after.action, after.targets, after.undecided) == (before.action, before.targets, ())
-    assert "kept as it was: " in agent(report)
+    assert (after.action, after.targets, after.asked) == (before.action, before.targets, True)
+    assert "the decision was not taken: " in agent(report)
     assert why in agent(report)
     actions = json.loads((Path(report["run"]) / "memory_actions.json").read_text())
     assert [one["action"] for one in actions] == ["kept"]
@@ -197,8 +185,8 @@ def test_a_candidate_a_person_edited_is_left_alone(waiting: Desk) -> None:
 
 def test_without_a_model_what_code_proposed_waits(waiting: Desk) -> None:
     report = decided(waiting)
-    assert (report["state"], report["model"], one(waiting).undecided != ()) == ("done", "none", True)
-    assert candidate_view(one(waiting)).near == []  # it is what the candidate would change, and is shown as that
+    assert (report["state"], report["model"], one(waiting).asked) == ("done", "none", False)
+    assert candidate_view(one(waiting)).suggested is None
 
 
 def test_a_refused_key_stops_it_and_costs_nothing_that_waits(waiting: Desk) -> None:
@@ -206,7 +194,7 @@ def test_a_refused_key_stops_it_and_costs_nothing_that_waits(waiting: Desk) -> N
         report = reported(waiting)
     assert (report["state"], codes(report)) == ("partial", ["model-key"])
     assert [one["kind"] for one in report["steps"]] == ["stopped"]
-    assert one(waiting).undecided
+    assert not one(waiting).asked
 
 
 def test_an_explorer_that_fails_leaves_the_decision_to_the_lead(waiting: Desk) -> None:
@@ -240,4 +228,4 @@ def test_a_cancel_ends_a_lead_that_is_silent(waiting: Desk) -> None:
     with lead(waiting, hangs) as server:
         report = waiting.sync(cancelled=server.came.is_set)
     assert report.state == "cancelled"
-    assert one(waiting).undecided
+    assert not one(waiting).asked

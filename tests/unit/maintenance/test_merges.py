@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from lerim.maintenance.merges import MOST_MERGED, Effort, merges, most_near
+from lerim.maintenance.merges import ALIKE_FROM, MOST_MERGED, Effort, merges, most_near
 from lerim.memory.pairs import LISTED, Tally, near
-from lerim.memory.reconcile import UPDATE_FROM
 from many_memories import TITLES, claims, memories
 
 
@@ -23,9 +22,8 @@ def effort_of(count: int, alike: str) -> Effort:
 def test_twice_as_many_memories_take_at_most_about_twice_the_comparisons(alike: str) -> None:
     counts = (200, 400, 800)
     efforts = [effort_of(count, alike) for count in counts]
-    for work in ([one.judged for one in efforts], [one.joins[0].compared for one in efforts]):
-        for less, more in pairwise(work):
-            assert more <= 2.2 * less + 100
+    for less, more in pairwise(one.joins[0].compared for one in efforts):
+        assert more <= 2.2 * less + 100
 
 
 def test_a_large_store_is_compared_with_fewer_near_ones_each() -> None:
@@ -42,7 +40,15 @@ def test_memories_of_one_text_are_merged_without_comparing_them_fifty_at_a_time(
     assert [len(one.members) for one in found] == [MOST_MERGED, MOST_MERGED, 20]
     assert sorted(at for one in found for at in one.members) == list(range(120))
     assert {(one.same, one.similarity) for one in found} == {(True, 1.0)}
-    assert (effort.judged, effort.cut) == (1, 0)
+    assert effort.cut == 0
+
+
+def test_only_memories_with_the_same_text_are_the_same_and_what_a_person_keeps_apart_is_not_merged() -> None:
+    records = memories(2, "a number")
+    [found] = merges(records, claims(records), lambda: False, Effort())
+    assert not found.same
+    apart = {frozenset(one.id for one in records)}
+    assert list(merges(records, claims(records), lambda: False, Effort(), apart)) == []
 
 
 def test_near_equal_memories_are_all_in_one_merge_or_another_and_what_was_not_compared_is_counted() -> None:
@@ -63,7 +69,7 @@ def test_nothing_is_cut_in_an_ordinary_store() -> None:
 def test_the_entries_a_join_looks_at_are_bounded_whatever_the_claims_share() -> None:
     tally = Tally()
     count = 3_000
-    list(near(claims(memories(count, "a number")), UPDATE_FROM, most=4, tally=tally))
+    list(near(claims(memories(count, "a number")), ALIKE_FROM, most=4, tally=tally))
     assert tally.compared <= 2 * LISTED
     assert tally.compared <= 5 * count
 

@@ -134,7 +134,7 @@ def test_an_insight_that_says_all_in_other_words_loses_nothing() -> None:
         (
             "never call `pool.drop()` with a connection open",
             "call `pool.drop()` with a connection open",
-            "not pool.drop",
+            "never",
         ),
         ("never call `pool.drop()` with a connection open", "mind src/pool.py", "src/pool.py"),
     ],

@@ -14,7 +14,7 @@ from lerim.memory.freshness import Standing
 from lerim.memory.lifecycle import Ground
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.store import Status, Stored
-from lerim.memory.upkeep import Planned, plan
+from lerim.memory.upkeep import DIFFERS, Planned, plan
 from lerim.setting import Rules
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
@@ -91,7 +91,7 @@ def test_of_two_values_of_one_rule_the_later_stays() -> None:
     [one] = planned(old, late)
     assert one.suggestion.record.title == "Retry uploads 5 times"
     assert "3" not in one.suggestion.record.body
-    assert "different things of the same" in one.suggestion.reason
+    assert "nearly the same" in one.suggestion.reason and one.suggestion.flags == (DIFFERS,)
 
 
 def test_two_rules_are_not_merged_for_a_short_one_that_is_a_part_of_both() -> None:

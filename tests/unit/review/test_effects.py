@@ -79,32 +79,6 @@ def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: P
     accepted_and_undone(place, new, check)
 
 
-def test_a_question_ends_with_what_answers_it(place: Place, make: Make) -> None:
-    question = memory(place, make(title="Should installs use uv or pip?", body="Not said.", **QUESTION))
-    answer = proposed(place, make(title="Installs use uv, not pip", turn="t2", minutes=9))
-    assert (answer.action, answer.ends) == ("resolve", (question.record.id,))
-
-    def check(now: dict[str, str]) -> None:
-        ended = place.store().read(question.record.id)
-        assert (ended.status, ended.record.resolved_by) == ("resolved", answer.id)
-        assert f"archived/questions/{question.record.id}.md" in now
-        assert place.store().read(answer.id).record.resolves == (question.record.id,)
-
-    accepted_and_undone(place, answer, check)
-
-
-def test_a_question_that_waits_gives_way_to_its_answer_and_comes_back_if_that_is_rejected(
-    place: Place, make: Make
-) -> None:
-    question = proposed(place, make(title="Should installs use uv or pip?", body="Not said.", **QUESTION))
-    answer = queue.propose(place, make(title="Installs use uv, not pip", turn="t2", minutes=9))
-    assert isinstance(answer, queue.Proposed) and [gone.id for gone in answer.gone] == [question.id]
-    assert "answered" in answer.gone[0].reason
-    assert [one.id for one in queue.pending(place)[0]] == [answer.proposal.id]
-    queue.reject(place, answer.proposal.id)
-    assert [one.record.title for one in queue.pending(place)[0]] == [question.record.title]
-
-
 def test_merging_keeps_one_memory_with_the_evidence_of_all(place: Place, make: Make) -> None:
     one = memory(place, make(title="Cache keys hold the tenant", body="See `src/cache.py`.", tags=("a",)))
     two = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2", tags=("b",)))

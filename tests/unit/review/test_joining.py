@@ -67,7 +67,7 @@ def test_both_sides_are_joined_after_a_look_at_the_difference(place: Place, git:
     assert look.result is None and files_of(place) == before
     assert (
         "-<<<<<<< HEAD" in look.diff
-        and "+We measured 4 s for a sync." in look.diff
+        and "+It is fast. We measured 4 s for a sync." in look.diff
         and "uv pip sync" not in look.diff.replace(" uv pip", "")
     )
     done = joining.merge_conflict(place, path)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from killer import DONE, KILLED, in_child
-from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
 from lerim.review.place import Place
@@ -127,14 +126,12 @@ def test_a_killed_accept_that_ends_others_is_finished_or_not_begun(place: Place,
             place,
             make(f"Installs of {name} use uv, not {name}", f"Run `uv {name}`.", f"n{instants}", 9, replaces=(name,)),
         )
-        assert set(new.ends) == {old.id, question.id}, new
-        code = in_child(lambda found=new.id: queue.accept(place, found), instants)  # type: ignore[misc]
-        assert queue.accept(place, new.id).ok and not new.path.exists()
+        choice = queue.Choice("replaces", old.id)
+        code = in_child(lambda found=new.id, one=choice: queue.accept(place, found, choice=one), instants)  # type: ignore[misc]
+        assert queue.accept(place, new.id, choice=choice).ok and not new.path.exists()
         store = place.store()
         assert store.read(new.id).record.supersedes == (old.id,)
-        assert store.read(new.id).record.resolves == (question.id,)
         assert store.read(old.id).record.superseded_by == new.id
-        assert store.read(question.id).record.resolved_by == new.id
         assert [len(store.paths_of(one)) for one in (old.id, question.id, new.id)] == [1, 1, 1]
         if code == DONE:
             break
@@ -145,34 +142,7 @@ def test_a_killed_accept_that_ends_others_is_finished_or_not_begun(place: Place,
         assert queue.undo(place, last.id).ok
         assert store.read(old.id).status == store.read(question.id).status == "active"
         assert store.path_of(new.id) is None and new.path.exists()
-        assert queue.accept(place, new.id).ok
+        assert queue.accept(place, new.id, choice=choice).ok
         assert {path: path.read_text() for path in memories(place)} == before
         instants += 7
     assert instants > 8
-
-
-def test_a_killed_proposal_that_takes_another_back_leaves_one_of_them_at_least(place: Place, make: Make) -> None:
-    instants = 0
-    while True:
-        old = make(f"Keep part{instants} within 72 columns", f"See `f{instants}.py`.", f"o{instants}")
-        new = make(f"Keep part{instants} within 88 columns", f"See `f{instants}.py`.", f"n{instants}", 9)
-        propose(place, old)
-        code = in_child(lambda one=new: queue.propose(place, one), instants)  # type: ignore[misc]
-        queue.propose(place, new)
-        titles = [one.record.title for one in queue.pending(place)[0]]
-        assert titles.count(new.title) == 1
-        if code == DONE:
-            assert old.title not in titles
-            break
-        instants += 2
-    for one in queue.pending(place)[0]:  # in whatever state the kills left them, the later ones end active
-        for _ in range(3):
-            try:
-                queue.accept(place, one.id, quotes="shared")
-                break
-            except StaleError:
-                continue
-            except NotFoundError:
-                break
-    active = [one.record.title for one in place.store().load_all()[0]]
-    assert sorted(active) == sorted({title.replace("72", "88") for title in active})

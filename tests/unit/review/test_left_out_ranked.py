@@ -56,11 +56,3 @@ def test_the_models_words_of_the_same_turn_are_proposed(place: Place, make: Make
     queue.leave_out_ranked(place, SOURCE, {TURN})
     proposed(place, make(signal="model"))
     assert waiting(place) == ["Use uv, not pip"]
-
-
-def test_what_gave_way_to_it_waits_again(place: Place, make: Make) -> None:
-    proposed(place, make(title="Use pip, not uv", body="Installs go through `pip`.", turn="a" * 12, session="s0"))
-    proposed(place, make(replaces=("pip",), minutes=9))
-    assert waiting(place) == ["Use uv, not pip"]
-    queue.leave_out_ranked(place, SOURCE, {TURN})
-    assert waiting(place) == ["Use pip, not uv"]

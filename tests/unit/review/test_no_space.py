@@ -88,12 +88,13 @@ def test_a_change_without_space_leaves_the_memory_whole(place: Place, make: Make
         mine = memory.read_bytes()
         newer = body.replace("5", str(10 + number))
         one = proposed(place, make(body=newer, turn=f"t{number}", minutes=5 + number))
-        code = in_full_child(lambda found=one.id: queue.accept(place, found), limit)  # type: ignore[misc]
+        choice = queue.Choice("changes", memory.stem)
+        code = in_full_child(lambda found=one.id, to=choice: queue.accept(place, found, choice=to), limit)  # type: ignore[misc]
         outcomes.add(code)
         assert f"My line {number}." in memory.read_text()
         if memory.read_bytes() == mine:
             assert code == REFUSED
-        assert one.action == "update" and queue.accept(place, one.id).ok
+        assert queue.accept(place, one.id, choice=choice).ok
         assert f"--jobs {10 + number} " in memory.read_text() and f"My line {number}." in memory.read_text()
         assert waiting(place) == [] and leftovers(place) == []
     assert outcomes == {DONE, REFUSED}

@@ -239,8 +239,8 @@ def test_an_update_that_is_taken_back_leaves_the_memory_drifted(place: Place, ma
     edit(place, *CHANGED)
     newer = "Installs go through `uv pip sync --frozen requirements.lock`."
     outcome = queue.propose(place, make(body=newer, turn="t2", minutes=9, references=(LOAD,)))
-    assert isinstance(outcome, queue.Proposed) and outcome.proposal.action == "update"
-    assert queue.accept(place, outcome.proposal.id).ok
+    assert isinstance(outcome, queue.Proposed)
+    assert queue.accept(place, outcome.proposal.id, choice=queue.Choice("changes", one.record.id)).ok
     assert standing(place) == {}
     assert queue.undo(place).ok
     assert standing(place) == {one.record.id: ("drifted", LOAD, "")}

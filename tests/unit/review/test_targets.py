@@ -25,7 +25,9 @@ def update(place: Place, make: Make) -> tuple[queue.Proposal, Path]:
     """A candidate that changes a memory, and that memory's file."""
     path = queue.accept(place, proposed(place, make()).id, quotes="shared").path
     found = proposed(place, make(body=NEWER, turn="t2", minutes=5))
-    assert path and (found.action, found.target) == ("update", Path(path).stem)
+    assert path
+    found = queue.suggest_answer(place, found.id, "changes", Path(path).stem, "It adds an option.")
+    assert (found.action, found.target) == ("update", Path(path).stem)
     return found, Path(path)
 
 
@@ -85,7 +87,9 @@ def test_the_words_that_came_with_an_accept_are_kept_when_it_is_refused(place: P
 def test_a_ledger_of_the_first_version_is_taken_over(place: Place, make: Make) -> None:
     found = proposed(place, make())
     with sqlite3.connect(place.private / "review.sqlite3") as book:
-        for column in ("written", "said", "told"):
+        for column in ("title", "hard"):
+            book.execute(f"ALTER TABLE claims ADD COLUMN {column} BLOB NOT NULL DEFAULT x''")
+        for column in ("text", "written", "said", "told"):
             book.execute(f"ALTER TABLE claims DROP COLUMN {column}")
         book.execute("DROP TABLE ours")
         book.execute("DROP TABLE left_out")

@@ -114,9 +114,3 @@ def test_one_answer_that_is_put_away_or_answers_no_more_ends_it(
     assert status(place) == []
     run(place)
     assert queue.pending(place)[0] == []
-
-
-def test_two_answers_that_are_the_same_are_merged_like_any_two(place: Place, git: Git) -> None:
-    merged(place, git, (ANSWERS[0], "We store the build cache in Redis"))
-    [proposal] = run(place).proposals
-    assert (proposal.action, proposal.flags) == ("merge", [])

@@ -27,11 +27,17 @@ def test_what_nothing_speaks_against_is_accepted_and_each_step_can_be_undone(pla
     proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
     done, problems = queue.settle_all(place)
     assert [result.code for _, result in done] == ["accepted"] and problems == []
-    proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
-    [(_, result)] = queue.settle_all(place)[0]
-    assert titles(place) == ["Use uv, not pip"] and queue.pending(place)[0] == []
-    assert queue.undo(place, result.action).ok
-    assert titles(place) == ["Use pip, not uv"]
+    [(_, result)] = done
+    assert queue.undo(place, result.action).ok and titles(place) == []
+
+
+def test_what_has_a_near_neighbour_or_replaces_a_memory_waits_for_a_person(place: Place, make: Make) -> None:
+    proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
+    assert len(queue.settle_all(place)[0]) == 1
+    replacing = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
+    beside = proposed(place, make(title="Use pip with hashes", body="", turn="t3", minutes=9))
+    assert (replacing.action, beside.action) == ("supersede", "add")
+    assert queue.settle_all(place) == ([], []) and titles(place) == ["Use pip, not uv"]
 
 
 def test_quotes_stay_here_until_the_person_chose(place: Place, make: Make) -> None:
@@ -87,9 +93,7 @@ def test_what_a_person_took_back_waits_for_them(place: Place, make: Make) -> Non
     assert len(queue.pending(place)[0]) == 1
 
 
-def test_what_a_person_restored_is_put_away_by_nobody_else_and_a_later_turn_still_replaces_it(
-    place: Place, make: Make
-) -> None:
+def test_what_a_person_restored_is_put_away_by_nobody_else(place: Place, make: Make) -> None:
     found = proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install`."))
     queue.settle_all(place)
     acts.archive(place, found.id)
@@ -99,9 +103,6 @@ def test_what_a_person_restored_is_put_away_by_nobody_else_and_a_later_turn_stil
     outcome = queue.suggest(place, suggestion)
     assert isinstance(outcome, queue.Proposed)
     assert queue.settle(place, outcome.proposal) is None and titles(place) == ["Use pip, not uv"]
-    proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
-    assert [result.code for _, result in queue.settle_all(place)[0]] == ["accepted"]
-    assert titles(place) == ["Use uv, not pip"]
 
 
 def test_a_suggestion_that_wants_a_person_waits_for_one(place: Place, make: Make) -> None:
