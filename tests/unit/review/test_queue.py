@@ -11,6 +11,7 @@ from lerim.extraction.candidate import Candidate
 from lerim.memory.record import parse
 from lerim.memory.search import MemorySearch
 from lerim.review import queue
+from lerim.review.choices import Choice
 from lerim.review.place import Place
 
 Make = Callable[..., Candidate]
@@ -150,8 +151,7 @@ def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepte
     assert parse(path.read_text(), path).confidence == 0.47
     body = "Installs go through `uv pip sync requirements.lock` here, twice a day."
     update = proposed(place, make(body=body, turn="t2", minutes=5, confidence=0.3))
-    assert "+confidence: 0.9" in update.diff
-    accepted(place, update.id)
+    assert queue.accept(place, update.id, choice=Choice("changes", path.stem), quotes="shared").ok
     assert parse(path.read_text(), path).confidence == 0.9
 
 

@@ -24,6 +24,8 @@ def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
 
 def cut_short(place: Place, make: Make) -> queue.Proposal:
     """A candidate whose accept was killed with its memory written and the candidate not yet removed."""
+    first = proposed(place, make(title="Pin the port", turn="first"))
+    assert queue.accept(place, first.id, quotes="shared").ok  # what an accept makes once is there
     for instant in range(200):
         title = f"Name it number{instant}"
         waiting = proposed(place, make(title=title, body=f"`f{instant}.py`", turn=f"t{instant}"))
@@ -79,6 +81,8 @@ def test_a_file_that_cannot_be_read_holds_up_its_own_candidate_only(place: Place
 def test_an_undo_that_cannot_be_finished_is_told_and_no_other_is_undone_in_its_place(place: Place, make: Make) -> None:
     first = proposed(place, make())
     assert queue.accept(place, first.id, quotes="shared").ok
+    first = proposed(place, make(title="Pin the port", turn="first"))
+    assert queue.accept(place, first.id, quotes="shared").ok  # what an accept makes once is there
     for instant in range(200):
         second = proposed(place, make(title=f"Name it number{instant}", body=f"`f{instant}.py`", turn=f"t{instant}"))
         done = queue.accept(place, second.id)
@@ -101,6 +105,8 @@ def test_an_undo_that_cannot_be_finished_is_told_and_no_other_is_undone_in_its_p
 
 def put_away(place: Place, make: Make) -> tuple[Path, Path]:
     """A memory whose archiving was killed with its file in both places: where it was, and where it was to be."""
+    first = proposed(place, make(title="Pin the port", turn="first"))
+    assert queue.accept(place, first.id, quotes="shared").ok  # what an accept makes once is there
     for instant in range(200):
         waiting = proposed(place, make(title=f"Name it number{instant}", body=f"`f{instant}.py`", turn=f"t{instant}"))
         path = Path(queue.accept(place, waiting.id, quotes="shared").path or "")
@@ -120,6 +126,8 @@ def test_a_step_cut_short_whose_file_a_person_changed_leaves_one_file(place: Pla
 
 
 def test_an_undo_cut_short_whose_file_a_person_changed_leaves_one_file(place: Place, make: Make) -> None:
+    first = proposed(place, make(title="Pin the port", turn="first"))
+    assert queue.accept(place, first.id, quotes="shared").ok  # what an accept makes once is there
     for instant in range(200):
         waiting = proposed(place, make(title=f"Name it number{instant}", body=f"`f{instant}.py`", turn=f"t{instant}"))
         path = Path(queue.accept(place, waiting.id, quotes="shared").path or "")
