@@ -1,4 +1,4 @@
-"""The command line of the evaluation: measures extraction, or instead search, the comparison of claims or rendering."""
+"""The command line of the evaluation: measures extraction, or instead search, neighbours or rendering."""
 
 from __future__ import annotations
 
@@ -47,6 +47,13 @@ def evaluate(
         Path | None,
         typer.Option(metavar="FILE", help="Measure search instead: how early it finds what answers these questions."),
     ] = None,
+    neighbours: Annotated[
+        bool,
+        typer.Option(
+            "--neighbours",
+            help="Measure instead how often the right memory is among the three shown, on labelled pairs.",
+        ),
+    ] = False,
     rendering: Annotated[
         bool, typer.Option("--rendering", help="Measure what a model is shown instead: how much is left, what is lost.")
     ] = False,
@@ -56,13 +63,9 @@ def evaluate(
 ) -> None:
     """Run the extractor over labelled sessions and print how right it is."""
     if questions is not None:
-        if out or against:
-            raise SettingsError(
-                "Figures of search are not kept.",
-                where="--questions",
-                todo="Leave out --out and --against; --json prints.",
-            )
-        _found_again(questions, sessions, as_json)
+        _found_again(questions, sessions, out or against, as_json)
+    if neighbours:
+        _near(labels.parent, part, as_json)
     from lerim_evals import figures
     from lerim_evals.extractors import by_model, by_rules
     from lerim_evals.labels import read_labels, read_verdicts
@@ -144,8 +147,34 @@ def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
     raise typer.Exit(0)
 
 
-def _found_again(questions: Path, sessions: Path, as_json: bool) -> NoReturn:
+def _near(folder: Path, part: Part, as_json: bool) -> NoReturn:
+    """Looks for the neighbours of each labelled claim, and prints how often its memory is among them."""
+    from lerim_evals.neighbours import SHOWN, measure, rows
+
+    held = {"open": (False,), "held": (True,), "all": (False, True)}[part]
+    with tempfile.TemporaryDirectory() as temporary:
+        found = measure(folder, Path(temporary).resolve(), held)
+    if as_json:
+        output.show_json(found)
+        raise typer.Exit(0)
+    heads = ("wording", "related pairs", f"shown, of {found.memories:,}", "without others' tellings", "no-ops", "wrong")
+    output.show_table(heads, rows(found))
+    if part == "open":
+        missed = ((one.what, str(one.place), one.memory, one.title) for one in found.pairs if one.related)
+        output.show_table(
+            ("it is", "place", "memory", "said later"), (row for row in missed if not 0 < int(row[1]) <= SHOWN)
+        )
+    raise typer.Exit(0)
+
+
+def _found_again(questions: Path, sessions: Path, kept: Path | None, as_json: bool) -> NoReturn:
     """Indexes the sessions into a catalog of their own, asks, and prints at which places the answers came."""
+    if kept is not None:
+        raise SettingsError(
+            "Figures of search are not kept.",
+            where="--questions",
+            todo="Leave out --out and --against; --json prints.",
+        )
     from lerim.sessions.catalog import Catalog
     from lerim_evals.questions import ask, index, read_questions, rows
 

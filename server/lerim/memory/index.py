@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ _AT_ONCE = 2_000
 _LAST = "ORDER BY rowid DESC LIMIT ?"
 _BEST = "ORDER BY score, rowid DESC LIMIT ?"
 _BEYOND = "\U0010ffff"
+_VERSIONS = count(1)
 _SIBLINGS = ("-wal", "-shm", "-journal")
 
 
@@ -81,6 +82,8 @@ class Index:
         self._stamps: dict[str, tuple[int, Stamp]] | None = None
         self._version = -1
         self._counts: dict[str, int] = {}
+        self.version = next(_VERSIONS)
+        """Another number after each `update`, and in each `Index`."""
         if spot is None:
             self._sql = connect(":memory:")
             self._sql.executescript(SCHEMA)
@@ -113,6 +116,7 @@ class Index:
                 self._reopen(self._spot)
                 return False
             self._counts.clear()
+            self.version = next(_VERSIONS)
             try:
                 if self._spot:
                     self._spot.note.unlink(missing_ok=True)

@@ -4,47 +4,82 @@ nearest of these are compared word by word (`similarity.py`)."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Sequence
-from functools import lru_cache
+from collections.abc import Container, Mapping, Sequence
+from heapq import nlargest
 
 from lerim.memory.shelf import Shelf
 from lerim.memory.similarity import FLOOR, Neighbour, cosine, rarity, stored_words, text_words, vector
 from lerim.memory.terms import stem
 
-ROWS = 2_000
-"""About so many rows are taken from the index for a claim, those of its rarest words first."""
-WORDS = 40
+ROWS = 1_000
+"""About so many rows are taken from each index for a claim, those of its rarest words first."""
+WORDS = 16
 """The words of a claim that are looked for."""
-COMPARED = 30
-"""So many memories are compared word by word: those with the most of the claim's weight."""
+COMPARED = 12
+"""So many memories of each index are compared word by word: those that share the most weight with the claim."""
 
 
-def nearest(shelves: Sequence[Shelf], title: str, body: str, most: int, skip: Container[str]) -> list[Neighbour]:
-    """The active memories of these folders most similar to a claim, best first: see `MemorySearch.nearest`."""
-    total = sum(shelf.total() for shelf in shelves)
-    counted = lru_cache(maxsize=None)(lambda word: sum(shelf.count(f'"{word}"') for shelf in shelves))
+class NeighbourFinder:
+    """Finds neighbours in open indexes; remembers how rare words are until one of the indexes changes."""
 
-    def idf(word: str) -> float:
-        return rarity(total, counted(word))
+    def __init__(self, shelves: Sequence[Shelf]) -> None:
+        self._shelves = shelves
+        self._rarities = _Rarities(shelves)
 
-    titled, said = text_words(title), text_words(body)
-    wanted = vector(titled, said, idf)
-    words = {stem(word): word for word in reversed((*titled, *said))}
-    telling = sorted((root for root in wanted if counted(words[root])), key=lambda root: (counted(words[root]), root))
-    best: dict[str, float] = {}
-    for shelf in shelves:
-        shared: defaultdict[int, float] = defaultdict(float)
-        room = ROWS
-        for root in telling[:WORDS]:
-            rows = shelf.having(f'"{words[root]}"', ROWS)
-            for row in rows:
-                shared[row] += wanted[root] ** 2
-            if (room := room - len(rows)) < 0:
-                break
-        compared = sorted(shared, key=lambda row: (-shared[row], -row))[:COMPARED]
-        for memory, its_title, its_body in shelf.texts(compared):
-            if memory not in skip:
+    def nearest(self, title: str, body: str, most: int, skip: Container[str]) -> list[Neighbour]:
+        """The active memories most similar to a claim, best first: see `MemorySearch.nearest`."""
+        if self._rarities.versions != _versions(self._shelves):
+            self._rarities = _Rarities(self._shelves)
+        idf = self._rarities.__getitem__
+        titled, said = text_words(title), text_words(body)
+        wanted = vector(titled, said, idf)
+        words = {stem(word): word for word in reversed((*titled, *said))}
+        rarest = [words[root] for root in nlargest(WORDS, wanted, key=lambda root: idf(words[root]))]
+        weights = {word: wanted[stem(word)] ** 2 for word in rarest}
+        best: dict[str, float] = {}
+        for shelf in self._shelves:
+            for memory, its_title, its_body in _likely(shelf, weights, skip):
                 found = cosine(wanted, vector(stored_words(its_title), stored_words(its_body), idf))
                 best[memory] = max(found, best.get(memory, 0.0))
-    near = [Neighbour(memory, round(similarity, 4)) for memory, similarity in best.items() if similarity >= FLOOR]
-    return sorted(near, key=lambda one: (-one.similarity, one.id))[:most]
+        near = [Neighbour(memory, round(similarity, 4)) for memory, similarity in best.items() if similarity >= FLOOR]
+        return sorted(near, key=lambda one: (-one.similarity, one.id))[:most]
+
+
+class _Rarities(dict[str, float]):
+    """The idf of each word in these indexes, looked up once."""
+
+    def __init__(self, shelves: Sequence[Shelf]) -> None:
+        super().__init__()
+        self.versions = _versions(shelves)
+        self._shelves = shelves
+        self._memories = sum(shelf.total() for shelf in shelves)
+
+    def __missing__(self, word: str) -> float:
+        having = sum(shelf.count(f'"{word}"') for shelf in self._shelves)
+        self[word] = found = rarity(self._memories, having)
+        return found
+
+
+def _versions(shelves: Sequence[Shelf]) -> tuple[int, ...]:
+    return tuple(shelf.version() for shelf in shelves)
+
+
+def _likely(shelf: Shelf, weights: Mapping[str, float], skip: Container[str]) -> list[tuple[str, str, str]]:
+    """The id, title and body of the memories that share the most weight with a claim, whose words are given with the
+    rarest first."""
+    shared: defaultdict[int, float] = defaultdict(float)
+    room = ROWS
+    for word, weight in weights.items():
+        rows = shelf.having(f'"{word}"', ROWS)
+        for row in rows:
+            shared[row] += weight
+        room -= len(rows)
+        if room < 0:
+            break
+    ranked = sorted(shared, key=shared.__getitem__, reverse=True)
+    found: list[tuple[str, str, str]] = []
+    for start in range(0, len(ranked), COMPARED):
+        found += [one for one in shelf.texts(ranked[start : start + COMPARED]) if one[0] not in skip]
+        if len(found) >= COMPARED:
+            break
+    return found

@@ -20,7 +20,7 @@ from lerim.memory.baselines import State
 from lerim.memory.filters import EVERY_STATUS, Filters
 from lerim.memory.lifecycle import Rules
 from lerim.memory.links import Linked
-from lerim.memory.neighbours import nearest
+from lerim.memory.neighbours import NeighbourFinder
 from lerim.memory.ranking import Key, Ranked, key
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.shelf import ACTIVE, Shelf
@@ -110,6 +110,8 @@ class MemorySearch:
             private = home.project(GLOBAL_KEY)
             spot = None if scan else Spot(home.root / "index" / "memories.sqlite3", home.root, private)
             self._scopes.append(Shelf("global", Store(home.memory, private, home.root), spot))
+        self._neighbours = NeighbourFinder(self._scopes)
+        self._own_neighbours = NeighbourFinder([one for one in self._scopes if one.scope == "project"])
         self.refresh()
 
     def __enter__(self) -> MemorySearch:
@@ -149,8 +151,7 @@ class MemorySearch:
         None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out. `own`: only
         the project's own memories.
         """
-        scopes = [one for one in self._scopes if one.scope == "project"] if own else self._scopes
-        return nearest(scopes, title, body, most, skip)
+        return (self._own_neighbours if own else self._neighbours).nearest(title, body, most, skip)
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""

@@ -99,6 +99,10 @@ class Shelf:
 
         return list(self.load(self._tried(alike, [])).values())
 
+    def version(self) -> int:
+        """Another number whenever the index was changed here; 0 where there is none."""
+        return self._tried(lambda index: index.version, 0)
+
     def total(self) -> int:
         """How many memories there are to find."""
         return self._tried(lambda index: index.total(), 0)

@@ -15,13 +15,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from lerim.memory.terms import STOP, indexed, stem
 
-FLOOR = 0.1
+FLOOR = 0.15
 """Below this similarity, two claims are not neighbours."""
 TITLE_WEIGHT = 3
 MAX_WORDS = 1_000
@@ -63,14 +62,17 @@ def vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str], float
 
     `idf` says how rare a word is; of several words with one stem the first is asked about.
     """
-    counts: Counter[str] = Counter()
+    counts: dict[str, int] = {}
     words: dict[str, str] = {}
     for text, times in ((title, TITLE_WEIGHT), (body, 1)):
         for word in text:
             if word not in STOP:
                 root = stem(word)
-                counts[root] += times
-                words.setdefault(root, word)
+                if root in counts:
+                    counts[root] += times
+                else:
+                    counts[root] = times
+                    words[root] = word
     weights = {root: (1 + math.log(count)) * idf(words[root]) for root, count in counts.items()}
     length = math.hypot(*weights.values())
     return {root: weight / length for root, weight in weights.items()} if length else {}
