@@ -156,7 +156,7 @@ def search_rows(
     return rows
 
 
-def neighbour_rows(project: Project, home: Home) -> list[tuple[str, float, float | None, str]]:
+def comparing_rows(project: Project, home: Home) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of comparing candidates with the memories: as they are, changed, denied, other."""
     paths = sorted((project.memory_dir / "decisions").glob("*.md"))[:CANDIDATES]
     said = [_said(parse(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
@@ -167,10 +167,7 @@ def neighbour_rows(project: Project, home: Home) -> list[tuple[str, float, float
             near = neighbours(memories, store, candidate.title, candidate.body)
             suggested(candidate, [one.stored.record for one in near], {})
         took = (time.perf_counter() - start) * 1000
-    return [
-        (f"neighbours: {len(said)} candidates", took, None, "ms"),
-        ("neighbours: of one", took / len(said), None, "ms"),
-    ]
+    return [(f"comparing: {len(said)} candidates with their neighbours", took, None, "ms")]
 
 
 def nearest_rows(project: Project, home: Home, count: int) -> list[tuple[str, float, float | None, str]]:
@@ -273,7 +270,7 @@ def main() -> None:
         rows = [
             *search_rows(project, home, words, given.memories),
             *nearest_rows(project, home, given.memories),
-            *neighbour_rows(project, home),
+            *comparing_rows(project, home),
             *map_rows(project.memory_dir),
         ]
     print(f"{given.memories:,} memories\n")

@@ -1,5 +1,4 @@
-"""The command line of the evaluation: measures extraction, or instead search, the comparison of claims, neighbours or
-rendering."""
+"""The command line of the evaluation: measures extraction, or instead search, neighbours or rendering."""
 
 from __future__ import annotations
 

@@ -60,15 +60,7 @@ def test_a_memory_of_the_choice_that_was_given_up_is_superseded(desk: Desk, word
     assert ended.status == "superseded" and ended.record.superseded_by
 
 
-@CHANGES
-def test_within_one_session_what_was_said_last_alone_waits(desk: Desk, words: str) -> None:
-    desk.session("s1", *said(desk, "s1", YARN, words))
-    desk.sync()
-    [proposal] = queue.pending(desk.place)[0]
-    assert "pnpm" in proposal.record.title
-
-
-def test_sessions_read_the_other_way_round_end_with_the_same_choice(desk: Desk) -> None:
+def test_a_choice_of_an_earlier_session_replaces_none_of_a_later_one(desk: Desk) -> None:
     late = said(desk, "s2", "From now on use pnpm for installs, we don't use yarn any more.")
     desk.session("s2", *({**line, "timestamp": f"2026-05-01T10:{at:02}:00Z"} for at, line in enumerate(late)))
     desk.sync()
@@ -77,7 +69,8 @@ def test_sessions_read_the_other_way_round_end_with_the_same_choice(desk: Desk) 
     early = said(desk, "s1", YARN)
     desk.session("s1", *({**line, "timestamp": f"2026-04-01T10:{at:02}:00Z"} for at, line in enumerate(early)))
     desk.sync()
-    assert queue.pending(desk.place)[0] == [] and len(desk.memories()) == 1
+    [yarn] = queue.with_neighbours(desk.place, queue.pending(desk.place)[0])
+    assert yarn.action == "add" and [one.stored.record.id for one in yarn.neighbours] == [pnpm.id]
 
 
 def test_what_is_named_otherwise_replaces_nothing(desk: Desk) -> None:

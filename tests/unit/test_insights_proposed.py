@@ -105,7 +105,7 @@ def test_a_sentence_that_no_learning_says_or_that_says_the_contrary_is_not_taken
 def test_a_models_own_words_wait_for_a_person_though_they_keep_everything(
     desk: Desk, pool: Callable[..., Chat]
 ) -> None:
-    pool(insight("The pool", f"{WHOLE} A connection of the pool without a timeout blocks the caller."))
+    pool(insight("The pool", f"{WHOLE} A connection of the pool without a timeout blocks each writer."))
     report = run(desk, model="auto")
     assert [one.action for one in report.done] == ["proposed-consolidate"]
     assert [one.flags for one in report.proposals] == [["own-words"]]

@@ -128,7 +128,7 @@ def test_what_says_the_same_is_proposed_as_one_with_the_reason_and_accepting_it_
     report = run(desk)
     [proposal] = report.proposals
     assert (proposal.action, proposal.maker, proposal.ends) == ("merge", "maintain", [late])
-    assert "2 memories say nearly the same" in proposal.reason
+    assert "2 memories say the same" in proposal.reason
     assert report.counts == {"merged": 1}
     assert contents(desk.repo / ".lerim" / "memory") == before
     done = queue.accept(desk.place, proposal.id)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lerim.memory.claim import word_stems
+from lerim.memory.claim import overlap, word_stems
 from lerim.memory.framing import unframed
 from lerim.memory.record import MemoryRecord
 
 TOLD_FROM = 0.5
 """The least share of a sentence's words that has to be in an insight which tells it, and the other way round."""
 BORNE_FROM = 0.75
+SAME_WORDS_FROM = 0.8
+"""The overlap of two sentences (Dice's coefficient) from which they speak of the same, denied or not."""
 OWN_WORDS = "own-words"
 """The flag of an insight in which a model uses many words that no learning has: a person should look at it."""
 _DENIES = re.compile(r"\b(?:not|never|no|none|without|cannot|avoid)\b|n['’]t\b", re.IGNORECASE)
@@ -32,8 +34,8 @@ def losses(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> list[str]:
     Kept must be every path, number, flag, name and piece of code as it is spelt, every word such as `must` or `only`,
     every quotation to the letter, and of each sentence half of its words. Made up is what is named exactly in no
     source, a word such as `must` that none has, and a sentence of which less than half of the words stand in one or
-    that denies what all sentences near it affirm, or the other way round. Evidence and places are not a model's to
-    tell: code takes them over.
+    that denies what another with the same words affirms, or the other way round. Evidence and places are not a
+    model's to tell: code takes them over.
     """
     return [*_lost(insight, sources), *_invented(insight, sources)]
 
@@ -80,9 +82,12 @@ def _invented(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> Iterato
 
 
 def _is_denied_otherwise(sentence: str, texts: Sequence[str]) -> bool:
-    words, denies = word_stems(sentence), bool(_DENIES.search(sentence))
-    parts = [part for text in texts for part in _SENTENCE_END.split(text) if len(word_stems(part) & words) >= 2]
-    return bool(parts) and all(bool(_DENIES.search(part)) != denies for part in parts)
+    words, denies = word_stems(_DENIES.sub(" ", sentence)), bool(_DENIES.search(sentence))
+    for part in (part for text in texts for part in _SENTENCE_END.split(text)):
+        same = overlap(words, word_stems(_DENIES.sub(" ", part))) >= SAME_WORDS_FROM
+        if words and same and bool(_DENIES.search(part)) != denies:
+            return True
+    return False
 
 
 def in_their_words(insight: MemoryRecord, sources: Sequence[MemoryRecord]) -> bool:

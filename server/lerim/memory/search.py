@@ -151,8 +151,7 @@ class MemorySearch:
         None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out. `own`: only
         the project's own memories.
         """
-        finder = self._own_neighbours if own else self._neighbours
-        return finder.nearest(title, body, most, skip)
+        return (self._own_neighbours if own else self._neighbours).nearest(title, body, most, skip)
 
     def apply(self, path: Path) -> None:
         """Take over one file that was written or removed."""

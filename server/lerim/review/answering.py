@@ -50,7 +50,7 @@ def answered(book: Ledger, final: Proposal, effect: Effects, beside: Sequence[st
     memories = tuple(beside) if answer == "keep" else tuple(one.record.id for one in final.about)
     if not final.session or known is None or answer is None or not memories:
         return None
-    return Answered(known.print.text, known.source, answer, memories, effect.memory_id)
+    return Answered(known.print, known.source, answer, memories, effect.memory_id)
 
 
 def beside(
@@ -62,7 +62,7 @@ def beside(
     if choice is not None and choice.memory:
         return (choice.memory,)
     known = book.known(final.id)
-    skip = book.choices.memories(known.print.text, known.source) if known is not None else set()
+    skip = book.choices.memories(known.print, known.source) if known is not None else set()
     with searching(place, memories) as search:
         near = neighbours(search, store, final.record.title, final.record.body, skip=skip)
     return tuple(one.stored.record.id for one in near)

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from lerim.review.fingerprints import Fingerprint, is_reread, pack, unpack
+
 NeighbourAnswer = Literal["same", "replaces", "changes", "answers", "keep"]
 """What a candidate is to a memory: it says the same, replaces it, changes it, answers it (a question), or stands
 beside it."""
@@ -40,10 +42,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer for a claim (the hash of its text, and its source) and some memories; `made` is the memory the claim
-    became."""
+    """The answer for a claim (its fingerprint and source) and some memories; `made` is the memory the claim became."""
 
-    claim: bytes
+    claim: Fingerprint
     source: str
     answer: NeighbourAnswer
     memories: tuple[str, ...]
@@ -59,9 +60,12 @@ class ChoiceTable:
     def keep(self, action: str, answered: Answered) -> None:
         """Keep an answer of this action, a row for each memory."""
         self._sql.executemany(
-            "INSERT INTO choices (action, claim, source, memory, made, answer) VALUES (?,?,?,?,?,?)",
+            "INSERT INTO choices (action, claim, title, words, source, memory, made, answer) VALUES (?,?,?,?,?,?,?,?)",
             [
-                (action, answered.claim, answered.source, memory, answered.made, answered.answer)
+                (
+                    *(action, answered.claim.text, pack(answered.claim.title), pack(answered.claim.words)),
+                    *(answered.source, memory, answered.made, answered.answer),
+                )
                 for memory in answered.memories
             ],
         )
@@ -70,10 +74,16 @@ class ChoiceTable:
         """Forget the answers of an action that is undone."""
         self._sql.execute("DELETE FROM choices WHERE action=?", (action,))
 
-    def memories(self, claim: bytes, source: str) -> set[str]:
-        """The memories that are not shown again beside this claim: one with the same text, or of the same turn."""
-        query = "SELECT memory FROM choices WHERE (claim=? AND claim!=x'') OR (source=? AND source!='')"
-        return {row[0] for row in self._sql.execute(query, (claim, source))}
+    def memories(self, claim: Fingerprint, source: str) -> set[str]:
+        """The memories that are not shown again beside a claim of this source: a claim with its text was answered
+        for, or one of the same turn with most of its words."""
+        query = "SELECT claim, title, words, memory FROM choices WHERE (claim=? AND claim!=x'') OR source=?"
+        rows = self._sql.execute(query, (claim.text, source))
+        return {
+            memory
+            for text, title, words, memory in rows
+            if text == claim.text or is_reread(Fingerprint(text, unpack(title), unpack(words)), claim)
+        }
 
     def kept_apart(self) -> set[frozenset[str]]:
         """The pairs of memories that a person keeps beside each other."""

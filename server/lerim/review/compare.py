@@ -49,6 +49,7 @@ _ENDS_THERE = re.compile(
     r" +(?:to|with|by|in favou?r of|because|since|for|and|but|when|where|so|in|on|any ?more|any longer)\b.*",
     re.IGNORECASE,
 )
+_NOT = re.compile(r"(?:\b(?:not|never|without)|n['’]t) +$", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:not|never|no(?!,)|without|avoid|instead of|rather than)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -119,6 +120,8 @@ def phrases(text: str) -> Iterator[str]:
     retry uploads"."""
     for pattern in (_GIVES_UP, _GIVEN_UP):
         for found in pattern.finditer(text):
+            if pattern is _GIVES_UP and _NOT.search(text[max(0, found.start() - 12) : found.start()]):
+                continue
             what = _ENDS_THERE.sub("", found["what"]) if pattern is _GIVES_UP else found["what"]
             if what.strip(" `\"'“”"):
                 yield what.strip(" `\"'“”")

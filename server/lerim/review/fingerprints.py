@@ -18,17 +18,20 @@ SAME_TURN_FROM = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """A claim without its text: the hash of its normalised text, empty where nobody knows it, and of each word."""
+    """A claim without its text: the hash of its normalised text, empty where nobody knows it, and of each word of its
+    title and of the whole."""
 
     text: bytes
+    title: frozenset[bytes]
     words: frozenset[bytes]
 
 
 def fingerprint(salt: bytes, title: str, body: str) -> Fingerprint:
     """The fingerprint of a claim. Sentences that Lerim puts around what was said don't count."""
     text = normalised(title, unframed(body))
-    words = frozenset(_hash(salt, word, SIZE) for word in claim(title, body).words)
-    return Fingerprint(_hash(salt, text, _TEXT_SIZE), words)
+    said = claim(title, body)
+    title_words, words = (frozenset(_hash(salt, word, SIZE) for word in part) for part in (said.title, said.words))
+    return Fingerprint(_hash(salt, text, _TEXT_SIZE), title_words, words)
 
 
 def _hash(salt: bytes, text: str, size: int) -> bytes:
@@ -36,8 +39,10 @@ def _hash(salt: bytes, text: str, size: int) -> bytes:
 
 
 def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
-    """Whether two claims that rest on one turn are the same claim in slightly other words."""
-    return overlap(one.words, other.words) >= SAME_TURN_FROM
+    """Whether two claims that rest on one turn are the same claim in slightly other words: half of their words are the
+    same, and not each title has a word that the other lacks. Otherwise, they are two claims of one turn."""
+    within = one.title <= other.title or other.title <= one.title
+    return within and overlap(one.words, other.words) >= SAME_TURN_FROM
 
 
 def pack(hashes: frozenset[bytes]) -> bytes:

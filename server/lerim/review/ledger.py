@@ -141,18 +141,18 @@ class Ledger:
         return next(iter(self._claims(" WHERE id=?", claim_id)), None)
 
     def _claims(self, where: str, *values: str) -> list[Known]:
-        query = "SELECT id, source, text, words, state, memory, note, blocked, written, said FROM claims"
+        query = "SELECT id, source, text, title, words, state, memory, note, blocked, written, said FROM claims"
         return [
             Known(
                 id=row[0],
                 source=row[1],
-                print=Fingerprint(row[2], unpack(row[3])),
-                state=row[4],
-                memory=row[5],
-                note=row[6],
-                blocked=row[7],
-                written=row[8],
-                said=_EPOCH + row[9] * _MICRO,
+                print=Fingerprint(row[2], unpack(row[3]), unpack(row[4])),
+                state=row[5],
+                memory=row[6],
+                note=row[7],
+                blocked=row[8],
+                written=row[9],
+                said=_EPOCH + row[10] * _MICRO,
             )
             for row in self._sql.execute(query + where, values)
         ]
@@ -175,10 +175,10 @@ class Ledger:
         """Remember a claim; one of the same id is replaced."""
         words = b"" if told is None else msgspec.json.encode(told)
         self._sql.execute(
-            "INSERT OR REPLACE INTO claims (id, source, text, words, state, memory, written, said, told)"
-            " VALUES (?,?,?,?,?,?,?,?,?)",
+            "INSERT OR REPLACE INTO claims (id, source, text, title, words, state, memory, written, said, told)"
+            " VALUES (?,?,?,?,?,?,?,?,?,?)",
             (
-                *(claim_id, source, fingerprint.text, pack(fingerprint.words)),
+                *(claim_id, source, fingerprint.text, pack(fingerprint.title), pack(fingerprint.words)),
                 *(state, memory, written, _micros(said) if said else 0, words),
             ),
         )

@@ -25,16 +25,16 @@ CREATE TABLE IF NOT EXISTS judgments (
 """
 _CLAIMS = """
 CREATE TABLE claims (
-    id TEXT PRIMARY KEY, source TEXT NOT NULL, text BLOB NOT NULL, words BLOB NOT NULL, state TEXT NOT NULL,
-    memory TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
+    id TEXT PRIMARY KEY, source TEXT NOT NULL, text BLOB NOT NULL, title BLOB NOT NULL, words BLOB NOT NULL,
+    state TEXT NOT NULL, memory TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
     blocked INTEGER NOT NULL DEFAULT 0, written TEXT NOT NULL DEFAULT '', said INTEGER NOT NULL DEFAULT 0,
     told BLOB NOT NULL DEFAULT x''
 ) WITHOUT ROWID;
 """
 _CHOICES = """
 CREATE TABLE IF NOT EXISTS choices (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, claim BLOB NOT NULL, source TEXT NOT NULL,
-    memory TEXT NOT NULL, made TEXT NOT NULL, answer TEXT NOT NULL
+    number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, claim BLOB NOT NULL, title BLOB NOT NULL,
+    words BLOB NOT NULL, source TEXT NOT NULL, memory TEXT NOT NULL, made TEXT NOT NULL, answer TEXT NOT NULL
 );
 """
 _SCHEMA = f"""
@@ -72,7 +72,7 @@ def bring_up(connection: sqlite3.Connection, version: int) -> None:
 
 def _add_text_hashes(connection: sqlite3.Connection) -> None:
     """Give each claim the hash of its text, computed from the claim as it was proposed, in place of the hashes of its
-    title and of its names and numbers. A claim kept without its text is recognised by its turn alone."""
+    names and numbers. A claim kept without its text is recognised by its turn alone."""
     salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()[0]
     if any(row[1] == "text" for row in connection.execute("PRAGMA table_info(claims)")):
         return
@@ -80,11 +80,10 @@ def _add_text_hashes(connection: sqlite3.Connection) -> None:
     for claim_id, told in connection.execute("SELECT id, told FROM claims WHERE told!=x''").fetchall():
         if (candidate := decoded(told)) is not None:
             known = fingerprint(salt, candidate.title, candidate.body)
-            connection.execute(
-                "UPDATE claims SET text=?, words=? WHERE id=?", (known.text, pack(known.words), claim_id)
-            )
+            hashes = (known.text, pack(known.title), pack(known.words))
+            connection.execute("UPDATE claims SET text=?, title=?, words=? WHERE id=?", (*hashes, claim_id))
     connection.execute("ALTER TABLE claims RENAME TO claims_before")
     connection.execute(_CLAIMS)
-    columns = "id, source, text, words, state, memory, note, blocked, written, said, told"
+    columns = "id, source, text, title, words, state, memory, note, blocked, written, said, told"
     connection.execute(f"INSERT INTO claims ({columns}) SELECT {columns} FROM claims_before")
     connection.execute("DROP TABLE claims_before")

@@ -70,7 +70,7 @@ def proposed(
         # the memory has another text by now: a person changed it since, and their words stand
         if not _superseded(store, claims, known, candidate.time):
             return AlreadyKnown(known.memory, _ACCEPTED)
-    answered = book.choices.memories(mark.text, candidate.source)
+    answered = book.choices.memories(mark, candidate.source)
     shown = tuple(one for one in near if one.stored.record.id not in answered)[:SHOWN]
     return Proposed(_write(place, book, claims, store, candidate, mark, shown, back))
 

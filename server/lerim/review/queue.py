@@ -113,7 +113,7 @@ def with_neighbours(
             title, body = proposal.record.title, proposal.record.body
             near: tuple[Near, ...] = ()
             if proposal.session and proposal.id in known:
-                skip = book.choices.memories(known[proposal.id].print.text, known[proposal.id].source)
+                skip = book.choices.memories(known[proposal.id].print, known[proposal.id].source)
                 near = neighbours(search, store, title, body, skip=skip)
             found.append(replace(proposal, neighbours=near))
     return found

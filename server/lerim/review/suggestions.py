@@ -23,7 +23,7 @@ from lerim.review.place import Place
 SUGGESTION = "suggestion:"
 """How the source of a suggestion begins in the ledger, where that of a candidate names its session."""
 SuggestedAction = Literal["merge", "archive", "consolidate", "refer", "close"]
-_NO_CLAIM = Fingerprint(b"", frozenset())
+_NO_CLAIM = Fingerprint(b"", frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,13 @@ def test_what_says_that_something_is_given_up_suggests_to_replace_the_memory_tha
     assert queue.accept(place, found.id).ok and place.store().read(old.stem).status == "superseded"
 
 
+@pytest.mark.parametrize("title", ["We do not drop pip for packages", "Never replace pip for packages"])
+def test_what_is_not_given_up_is_not_replaced(place: Place, make: Make, title: str) -> None:
+    accepted(place, make("Install packages with pip", ""))
+    found = proposed(place, make(title, "", turn="t2", minutes=5))
+    assert found.action == "add" and found.neighbours
+
+
 @pytest.mark.parametrize("minutes", [-5, 5])
 def test_an_earlier_turn_or_a_memory_that_says_it_too_is_not_replaced(place: Place, make: Make, minutes: int) -> None:
     accepted(place, make("Install packages with pip" if minutes < 0 else "Install packages with uv, not pip", ""))
@@ -181,10 +188,12 @@ def test_a_pair_that_was_answered_is_not_shown_again(place: Place, make: Make) -
     old = accepted(place, make(*UV))
     beside = make("Install packages with uv in CI too", "", turn="t2", minutes=5)
     kept = accepted(place, beside)
-    kept.unlink()
-    other_words = make("Tox environments hold packages of uv", "By hand nobody does it.", turn="t2", minutes=5)
-    assert proposed(place, other_words).neighbours == (), "of the same turn"
     assert queue.kept_apart(place) == {frozenset((old.stem, kept.stem))}
+    other = proposed(place, make("In CI install with conda, not uv", "", turn="t2", minutes=5))
+    assert {one.stored.path for one in other.neighbours} == {old, kept}, "another claim of that turn"
+    queue.accept(place, other.id, choice=queue.Choice("replaces", kept.stem))
+    again = proposed(place, make(beside.title, "", turn="t3", minutes=30))
+    assert [one.stored.record.id for one in again.neighbours] == [other.id]
 
 
 def test_the_turn_of_a_claim_that_says_the_same_as_a_memory_is_not_asked_about_again(place: Place, make: Make) -> None:
