@@ -116,7 +116,8 @@ def update_of(desk: Desk) -> tuple[queue.Proposal, Path]:
     (memory,) = (desk.repo / ".lerim" / "memory").glob("*/*.md")
     desk.session("s2", *rule(5))
     desk.sync()
-    (proposal,) = queue.pending(desk.place)[0]
+    (waiting,) = queue.pending(desk.place)[0]
+    proposal = queue.suggest_answer(desk.place, waiting.id, "changes", memory.stem, "The number changed.")
     assert proposal.action == "update"
     return proposal, memory
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from lerim.memory.claim import claim, overlap
+from lerim.memory.claim import claim, overlap, word_stems
 from lerim.memory.framing import unframed
 from lerim.memory.similarity import normalised
 
 SIZE = 6
 """Bytes of a word's hash."""
 _TEXT_SIZE = 16
+_REWORDED = word_stems("not never no instead rather use uses used using prefer simply")
+"""Words that a second reading of a turn puts otherwise; they don't tell two claims of one turn apart."""
 SAME_TURN_FROM = 0.5
 """The overlap of their words (Dice's coefficient) from which two claims of one turn are one claim, read twice."""
 
@@ -30,7 +32,9 @@ def fingerprint(salt: bytes, title: str, body: str) -> Fingerprint:
     """The fingerprint of a claim. Sentences that Lerim puts around what was said don't count."""
     text = normalised(title, unframed(body))
     said = claim(title, body)
-    title_words, words = (frozenset(_hash(salt, word, SIZE) for word in part) for part in (said.title, said.words))
+    title_words, words = (
+        frozenset(_hash(salt, word, SIZE) for word in part - _REWORDED) for part in (said.title, said.words)
+    )
     return Fingerprint(_hash(salt, text, _TEXT_SIZE), title_words, words)
 
 
