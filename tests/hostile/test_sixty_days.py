@@ -1,5 +1,5 @@
-"""Sixty days of a project (thirty on each change): the review is automatic, and a person takes what is suggested for the
-rest.
+"""Sixty days of a project (thirty on each change): the review is automatic, and a person takes what is suggested
+for the rest.
 
 The sessions of the shared set's largest project are held in date order, again and again with other dates, ids and
 numbers; beside them made ones whose decisions change, and commands that fail until something is set.
