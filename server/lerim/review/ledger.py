@@ -29,8 +29,8 @@ from lerim.review.ledger_schema import VERSION, bring_up
 from lerim.review.left_out import LeftOutTable
 
 State = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
-"""What became of a claim; `known`: a memory says it. `outdated`: a later claim stood instead; only versions before
-0.9 wrote that."""
+"""What became of a claim; `known`: a memory says it. `outdated`: a later claim stood instead;
+only ledgers of version 5 and before have it."""
 OfCandidate = Literal["accept", "settle", "edit", "reject", "withdraw", "propose"]
 """`settle`: accepted without anybody looking at it; `propose`: a person wants it though it was left out."""
 ByHand = Literal["add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"]
