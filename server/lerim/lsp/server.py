@@ -19,7 +19,7 @@ from lsprotocol import types
 from lerim import __version__
 from lerim.errors import HomeError, LerimError
 from lerim.home import check_around
-from lerim.lsp import checkouts, editor, parent, protocol
+from lerim.lsp import editor, parent, protocol
 from lerim.lsp import lives_protocol as lives
 from lerim.lsp import model_protocol as models
 from lerim.lsp import session_protocol as sessions
@@ -224,6 +224,8 @@ def _lazy(module: str, name: str) -> Handler:
 
 
 async def _look_around(sidecar: Sidecar, _params: object) -> None:
+
+    from lerim.lsp import checkouts
 
     await checkouts.look_around(sidecar)
 
