@@ -26,7 +26,7 @@ from lerim.sessions.catalog import Catalog
 from long import times
 from window import Editor, server_environ
 
-MEGABYTES = min(200, times(6))
+MEGABYTES = min(200, times(24))
 """Of the transcript whose reading is cancelled from outside; the sync has this long to be told."""
 
 

@@ -155,7 +155,9 @@ def _meant(sidecar: Sidecar, handle: str) -> Meant | None:
 def _named(sidecar: Sidecar) -> Iterator[Meant]:
     """Every memory there is: the live ones first, which are at hand."""
     for repo in sidecar.repos.known:
-        yield from (Meant(repo.project.root, entry.id) for entry in repo.references.entries)
+        with repo.lock:  # a memory that is being read again is missing for a moment
+            ids = [entry.id for entry in repo.references.entries]
+        yield from (Meant(repo.project.root, memory_id) for memory_id in ids)
     yield from (Meant(sidecar.home.root, entry.id) for entry in sidecar.repos.personal())
     stores = [(repo.project.root, repo.store) for repo in sidecar.repos.known]
     for root, store in [*stores, (sidecar.home.root, personal_store(sidecar))]:
