@@ -19,8 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from lerim import maintain
-from lerim.maintain import MaintainOptions
-from lerim.maintained import MaintainReport
+from lerim.maintained import MaintainOptions, MaintainReport
 from lerim.maintenance.merges import ALIKE_FROM
 from lerim.memory.claim import claim
 from lerim.memory.pairs import near

@@ -13,8 +13,7 @@ from claude_lines import Fields, prompt, reply, text
 from desk import Desk, correction
 from lerim import maintain
 from lerim.jobs import SyncOptions
-from lerim.maintain import MaintainOptions
-from lerim.maintained import MaintainReport
+from lerim.maintained import MaintainOptions, MaintainReport
 from lerim.memory.references import ReferenceMap
 from lerim.memory.search import search
 from lerim.memory.store import Stored

@@ -67,6 +67,8 @@ const flags: Readonly<Record<string, string>> = {
   "repeats-a-source": "A tool or a web page said this first, and nobody else confirmed it. Check it before you accept it.",
   "own-words": "The model put this into its own words. Compare it with the texts below before you accept it.",
   "may-lose": "A model proposes to replace a memory that says more than this, or something else. Compare the two before you accept it.",
+  differs: "The texts of these memories are not the same. Read both before you merge them.",
+  "may-answer": "This may answer the question. Read both before you close it.",
   plain: "No model summarized this. It lists all the texts.",
   "two-answers": "These memories answer the same question in different ways. Accept this if the last one still applies. Otherwise, archive that one yourself.",
   "no-quote": "No quote from the session supports this. It was left out for that reason, and you proposed it anyway.",

@@ -22,8 +22,7 @@ from lerim.report import State
 from lerim.shell import line
 
 if TYPE_CHECKING:
-    from lerim.maintain import MaintainOptions
-    from lerim.maintained import MaintainProgress, MaintainReport, StaleMemory
+    from lerim.maintained import MaintainOptions, MaintainProgress, MaintainReport, StaleMemory
     from lerim.review.views import CandidateView
 
 GRACE = 0.8
@@ -75,7 +74,7 @@ def maintain_command(
     as_json: Json = False,
 ) -> None:
     """Look after the memories: merge what says the same, archive what is over, put together what belongs together."""
-    from lerim.maintain import MaintainOptions
+    from lerim.maintained import MaintainOptions
 
     if model not in ("auto", "none"):
         todo = "give “none”, or leave it out; which model is asked stands in the settings (roles.lead)"

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Literal
 
 from lerim import config
 from lerim.activity import log_maintain, note
@@ -24,7 +23,7 @@ from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, Stoppe
 from lerim.last_maintained import remember
 from lerim.lead.insights import ask_for_insight, insight_in_words
 from lerim.lock import project_lock
-from lerim.maintained import EmitMaintain, MaintainProgress, MaintainReport, MaintainStage, StaleMemory
+from lerim.maintained import EmitMaintain, MaintainOptions, MaintainProgress, MaintainReport, MaintainStage, StaleMemory
 from lerim.maintenance.merges import Effort
 from lerim.maintenance.themes import theme_grounds
 from lerim.memory import rivals
@@ -62,16 +61,6 @@ _CUT = (
     "Decide what is proposed; the next maintaining finds the rest."
 )
 _OVER = "What it was proposed for is not so any more."
-
-
-@dataclass(frozen=True, slots=True)
-class MaintainOptions:
-    """How to maintain. `dry_run`: nothing is written in the repository. `model`: the lead the settings name puts
-    learnings in its words, or none does. `explicit`: the person asked."""
-
-    dry_run: bool = False
-    model: Literal["auto", "none"] = "auto"
-    explicit: bool = True
 
 
 def _now() -> datetime:

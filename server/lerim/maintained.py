@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -65,3 +66,13 @@ class MaintainReport(msgspec.Struct, frozen=True):
 
 
 EmitMaintain = Callable[[MaintainProgress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MaintainOptions:
+    """How to maintain. `dry_run`: nothing is written in the repository. `model`: the lead the settings name puts
+    learnings in its words, or none does. `explicit`: the person asked."""
+
+    dry_run: bool = False
+    model: Literal["auto", "none"] = "auto"
+    explicit: bool = True

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import msgspec
 
+from lerim import maintained
 from lerim.errors import LerimError
 from lerim.lead import cited
 from lerim.lead.cited import Question, Said
@@ -279,7 +280,7 @@ def _maintain(order: Maintain, lines: Lines, cancel: threading.Event, bridge: Br
     from lerim import maintain
 
     home = _home(order.repo)
-    options = maintain.MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
+    options = maintained.MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
     project = _project(order.repo, home)
     return Maintained(maintain.run(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge))
 

@@ -19,8 +19,8 @@ from lerim.errors import BusyError
 from lerim.extraction.candidate import Candidate
 from lerim.last_maintained import due
 from lerim.lock import project_lock
-from lerim.maintain import MOST_WAITING, MaintainOptions
-from lerim.maintained import MaintainProgress, MaintainReport
+from lerim.maintain import MOST_WAITING
+from lerim.maintained import MaintainOptions, MaintainProgress, MaintainReport
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render
 from lerim.memory.uses import Uses
 from lerim.paths import Home

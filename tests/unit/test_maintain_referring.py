@@ -10,8 +10,7 @@ import pytest
 
 from desk import Desk
 from lerim import maintain
-from lerim.maintain import MaintainOptions
-from lerim.maintained import MaintainReport
+from lerim.maintained import MaintainOptions, MaintainReport
 from lerim.paths import Home
 from lerim.review import queue
 

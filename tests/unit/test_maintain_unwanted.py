@@ -12,8 +12,7 @@ from desk import Desk
 from lerim import maintain
 from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
-from lerim.maintain import MaintainOptions
-from lerim.maintained import MaintainReport
+from lerim.maintained import MaintainOptions, MaintainReport
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.record import Evidence, Primitive
 from lerim.memory.uses import Uses

@@ -25,15 +25,11 @@ from lerim.memory.store import Store, Stored
 from lerim.redaction import redact
 from lerim.review.compare import Near
 from lerim.review.place import Place
-from lerim.review.rewrite import difference, entries, naming_text, referring_text, updated_text
+from lerim.review.rewrite import accepted_record, difference, entries, naming_text, referring_text, updated_text
 from lerim.sessions.model import Platform
 
 PERSON_CONFIDENCE = 0.95
 """How sure a memory is whose words a person wrote."""
-
-ACCEPTED_CONFIDENCE = 0.9
-"""The least confidence of a memory that a person accepted. The figure of a candidate says how likely it is worth
-keeping; the person has decided that. It stays below `PERSON_CONFIDENCE`, since the words are not theirs."""
 
 ProposedAction = Literal[
     "add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"
@@ -133,11 +129,6 @@ def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
         references=candidate.references,
         evidence=candidate.evidence,
     )
-
-
-def accepted_record(memory: MemoryRecord) -> MemoryRecord:
-    """The memory as a person's accept keeps it: its confidence is at least `ACCEPTED_CONFIDENCE`."""
-    return replace(memory, confidence=max(memory.confidence, ACCEPTED_CONFIDENCE))
 
 
 def file_text(

@@ -25,7 +25,6 @@ from lerim.review.candidates import (
     Edit,
     Proposal,
     Target,
-    accepted_record,
     edited_text,
     of_text,
     one_line,
@@ -39,6 +38,7 @@ from lerim.review.ledger import Change, Kind, Known, Ledger, State
 from lerim.review.outcome import ReviewResult
 from lerim.review.place import Place
 from lerim.review.proposing import put_back
+from lerim.review.rewrite import accepted_record
 from lerim.review.suggestions import SUGGESTION
 
 __all__ = ["ReviewResult", "accept", "add", "edit", "keeps", "reject", "take_back", "withdraw_archiving"]

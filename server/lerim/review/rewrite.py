@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lerim.memory import record
@@ -16,6 +17,15 @@ from lerim.memory.quotes import Quotes, merge, without_words
 from lerim.memory.record import Evidence, MemoryRecord, parse
 from lerim.memory.store import Store
 from lerim.redaction import redact
+
+ACCEPTED_CONFIDENCE = 0.9
+"""The least confidence of a memory that a person accepted. The figure of a candidate says how likely it is worth
+keeping; the person has decided that. It stays below `candidates.PERSON_CONFIDENCE`, since the words are not theirs."""
+
+
+def accepted_record(memory: MemoryRecord) -> MemoryRecord:
+    """The memory as a person's accept keeps it: its confidence is at least `ACCEPTED_CONFIDENCE`."""
+    return replace(memory, confidence=max(memory.confidence, ACCEPTED_CONFIDENCE))
 
 
 def updated_text(

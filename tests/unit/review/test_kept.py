@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lerim import maintain
-from lerim.maintain import MaintainOptions
-from lerim.maintained import MaintainReport
+from lerim.maintained import MaintainOptions, MaintainReport
 from lerim.memory.record import MemoryRecord, render
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue

@@ -11,7 +11,7 @@ import pytest
 
 from lerim import maintain
 from lerim.extraction.candidate import Candidate
-from lerim.maintain import MaintainOptions
+from lerim.maintained import MaintainOptions
 from lerim.memory.record import Evidence, render
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 from lerim import maintain
 from lerim.cli import app
-from lerim.maintain import MaintainOptions
-from lerim.maintained import MaintainReport
+from lerim.maintained import MaintainOptions, MaintainReport
 from lerim.memory.references import ReferenceMap
 from lerim.review import acts, joining, queue
 from lerim.review.place import Place
