@@ -164,7 +164,12 @@ def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Con
     """None where there is no file, or one of an older version."""
     if not _is_there(path):
         return None
-    db = _opened(path, schema, wait)
+    try:
+        db = _opened(path, schema, wait)
+    except sqlite3.Error as error:
+        if _has_code(error, (sqlite3.SQLITE_CANTOPEN,), schema) and not path.exists():
+            return None  # another process is replacing a damaged database and has just moved it away
+        raise
     try:
         version = version_of(db)
         if version > schema.version:
@@ -249,18 +254,19 @@ def _create(path: Path, schema: Schema) -> None:
 
 def _is_there(path: Path) -> bool:
     """Whether there is a file to open, which is then private. Raises OSError where it cannot be read and written."""
-    try:
+    try:  # another process may move a damaged database away at any instant
         mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+            raise OSError(number, os.strerror(number), str(path))
+        effective = os.access in os.supports_effective_ids
+        if not os.access(path, os.R_OK | os.W_OK, effective_ids=effective):  # SQLite would open it for reading alone
+            path.stat()
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        if os.name == "posix" and mode & 0o077:
+            path.chmod(0o600)  # SQLite gives -wal and -shm the rights of this file
     except FileNotFoundError:
         return False
-    if not stat.S_ISREG(mode):
-        number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
-        raise OSError(number, os.strerror(number), str(path))
-    effective = os.access in os.supports_effective_ids
-    if not os.access(path, os.R_OK | os.W_OK, effective_ids=effective):  # SQLite would open it for reading alone
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    if os.name == "posix" and mode & 0o077:
-        path.chmod(0o600)  # SQLite gives -wal and -shm the rights of this file
     return True
 
 
